@@ -1,0 +1,69 @@
+"""Facts: things that happened and are committed. What travels on the bus, as msgspec values.
+
+A fact is published only after its commit. Versions go by their wire name, venues by name, times are Unix seconds.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
+    """Base of all facts; the tag is the class name."""
+
+
+class GameStarted(Fact):
+    """Two versions were paired and their game exists."""
+
+    venue: str
+    game: int
+    black: str
+    white: str
+    at: float
+
+
+class MovePlayed(Fact):
+    """A move was committed. `left_ms` is the mover's time after it, as the wire shows it."""
+
+    venue: str
+    game: int
+    ply: int
+    move: str
+    left_ms: int
+
+
+class GameEnded(Fact):
+    """A verdict was committed. `result` as in :attr:`cgos_server.core.verdict.Verdict.text`."""
+
+    venue: str
+    game: int
+    result: str
+    reason: str
+    at: float
+
+
+class RatingChanged(Fact):
+    """A rating moved because of entry `seq` of the venue's ledger."""
+
+    venue: str
+    seq: int
+    version: str
+    before: float
+    after: float
+
+
+class BotArrived(Fact):
+    """A version signed in."""
+
+    venue: str
+    version: str
+
+
+class BotLeft(Fact):
+    """A version's connection is gone."""
+
+    venue: str
+    version: str
+
+
+AnyFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | BotLeft

@@ -1,0 +1,71 @@
+"""A venue: one pool in which ratings are comparable, as a value.
+
+What the first game fixes for ever (game, size, komi, rules, time control) lies in ``rules`` and ``time``; the rest may
+change between starts. Must not know: ports, sockets, storage.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cgos_server.core.clock import TimeControl
+from cgos_server.core.games.base import Ruleset
+
+
+class Policy(enum.StrEnum):
+    """When idle bots are paired."""
+
+    ROLLING = "rolling"
+    """Whoever is idle, every few seconds."""
+    BARRIER = "barrier"
+    """When the last game has ended (classic CGOS)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingSettings:
+    """How and when this venue pairs. Times in microseconds.
+
+    :ivar method: a name known to :func:`cgos_server.core.pairing.registry.matchmaker`
+    :ivar options: the method's own options (Birk: ``formula``, ``bye``, ``avoid_last``)
+    :ivar interval: time between two acts of pairing
+    :ivar rematch_wait: rolling only: how long two bots whose last opponent was each other wait for a third
+    :ivar settle: pause between ``setup`` and the first ``genmove``; charged to nobody
+    """
+
+    policy: Policy = Policy.ROLLING
+    method: str = "birk"
+    options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    interval: int = 2_000_000
+    rematch_wait: int = 10_000_000
+    settle: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Venue:
+    """One venue. Times in microseconds.
+
+    :ivar id: the store's number for it
+    :ivar name: the operator's word for it, unique on the server
+    :ivar move_limit: plies after which the game is scored as it stands
+    :ivar first_move_limit: time a side has for its own first move before the game is aborted, unrated
+    :ivar ready_limit: time a bot has to answer ``gameover`` with ``ready`` before it is told that it is not paired
+    :ivar return_grace: after a restart: how long the mover may stay away before his clock starts
+    :ivar void_after: after a restart: how long both may stay away before the game is void
+    :ivar initial: rating of a new version
+    """
+
+    id: int
+    name: str
+    rules: Ruleset
+    time: TimeControl
+    move_limit: int
+    first_move_limit: int
+    pairing: PairingSettings = field(default_factory=PairingSettings)
+    rating: str = "cgos-elo"
+    rating_options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    initial: float = 1800.0
+    ready_limit: int = 60_000_000
+    return_grace: int = 120_000_000
+    void_after: int = 900_000_000

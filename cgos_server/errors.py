@@ -1,0 +1,56 @@
+"""The one tree of errors: the peer broke the protocol, we did something wrong, or policy refused.
+
+Nothing here decides a game: only a :class:`cgos_server.core.verdict.Verdict` does. Every message is a sentence that a
+person can act on.
+"""
+
+from __future__ import annotations
+
+
+class CgosError(Exception):
+    """Anything that this project raises on purpose. Never raised itself."""
+
+
+class ProtocolViolation(CgosError):
+    """The peer sent what its protocol does not allow at this point. The connection is answered and closed."""
+
+
+class OurFault(CgosError):
+    """Something failed on our side. No bot may lose a game by it."""
+
+
+class StoreError(OurFault):
+    """The database could not be read or written."""
+
+
+class CommitFailed(StoreError):
+    """A group of writes could not be committed within the time allowed; nobody was told of it."""
+
+
+class Refused(CgosError):
+    """Policy says no.
+
+    :param code: a stable word for programs, such as ``name-taken``
+    :param sentence: what happened and what the person can do about it
+    """
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+
+
+class ConfigError(Refused):
+    """The configuration cannot be used. The sentence names the place (file and key) and the remedy."""
+
+    def __init__(self, place: str, problem: str, remedy: str) -> None:
+        super().__init__("config", f"{place}: {problem}. {remedy}")
+        self.place = place
+
+
+class SchemaMismatch(Refused):
+    """The database's schema is newer or older than this program."""
+
+
+class DatabaseLocked(Refused):
+    """Another process holds the database."""

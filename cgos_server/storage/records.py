@@ -1,0 +1,282 @@
+"""The rows that the writer takes, as values: one class a kind of write.
+
+Field order is the order of the statement's parameters. Times are Unix milliseconds (``*_at``) or microseconds of a
+clock (``*_us``). Must not know: SQL, the event loop, who writes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class VenueAdded(NamedTuple):
+    """A venue's first start. `fixed` is JSON of what may never change (game, size, komi, rules, time)."""
+
+    id: int
+    name: str
+    fixed: str
+    created_at: int
+
+
+class OwnerAdded(NamedTuple):
+    """A person's account. `admin` is 0 or 1."""
+
+    id: int
+    name: str
+    name_key: str
+    password: str
+    admin: int
+    created_at: int
+
+
+class OwnerChanged(NamedTuple):
+    """An account's password hash, right or state. `state`: ``active`` or ``disabled``."""
+
+    password: str
+    admin: int
+    state: str
+    id: int
+
+
+class BotAdded(NamedTuple):
+    """A bot registered. `state`: ``active``, ``pending`` or ``disabled``. `name_key` is the folded name."""
+
+    id: int
+    name: str
+    name_key: str
+    password: str
+    state: str
+    created_at: int
+
+
+class BotPassword(NamedTuple):
+    """A bot's password hash was replaced."""
+
+    password: str
+    id: int
+
+
+class BotState(NamedTuple):
+    """A bot was approved, disabled or enabled; `reason` for people."""
+
+    state: str
+    reason: str
+    id: int
+
+
+class VersionAdded(NamedTuple):
+    """A version of a bot, with its server-wide unique wire name."""
+
+    id: int
+    bot_id: int
+    wire_name: str
+    created_at: int
+
+
+class TokenAdded(NamedTuple):
+    """A token of a bot; `digest` is the hexadecimal SHA-256 of its text."""
+
+    id: int
+    bot_id: int
+    digest: str
+    label: str
+    created_at: int
+
+
+class TokenRevoked(NamedTuple):
+    """A token stopped being valid."""
+
+    revoked_at: int
+    id: int
+
+
+class ConnectionOpened(NamedTuple):
+    """A sign-in succeeded."""
+
+    id: int
+    venue_id: int
+    version_id: int
+    address: str
+    client: str
+    opened_at: int
+
+
+class ConnectionClosed(NamedTuple):
+    """A signed-in connection ended."""
+
+    closed_at: int
+    reason: str
+    id: int
+
+
+class RoundAdded(NamedTuple):
+    """One act of pairing, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number."""
+
+    id: int
+    venue_id: int
+    number: int
+    at: int
+    policy: str
+    method: str
+    options: str
+    seed: str
+    inputs: str
+    sits_out: str
+    notes: str
+
+
+class GameAdded(NamedTuple):
+    """A game begins. Labels are the ratings as shown to the bots; `start` is JSON of set-up stones or empty."""
+
+    id: int
+    venue_id: int
+    round_id: int | None
+    black_id: int
+    white_id: int
+    black_label: str
+    white_label: str
+    terms: str
+    start: str
+    started_at: int
+
+
+class PairingAdded(NamedTuple):
+    """Why this game is played: the sentence for people and its inputs as JSON; `colors` says why these colors."""
+
+    game_id: int
+    round_id: int
+    high_id: int
+    low_id: int
+    reason: str
+    colors: str
+    detail: str
+
+
+class MoveAdded(NamedTuple):
+    """One accepted move (or a pass) with the mover's clock after it."""
+
+    game_id: int
+    ply: int
+    move: str
+    main_us: int
+    period_us: int
+    count: int
+    bank_us: int
+    used_us: int
+    at: int
+
+
+class AnalysisAdded(NamedTuple):
+    """What the mover said about its move: one line of compact JSON, bounded."""
+
+    game_id: int
+    ply: int
+    text: str
+
+
+class GameEnded(NamedTuple):
+    """A verdict. `winner` is 0 Black, 1 White, None none. `black_told` and `white_told`: see `Told`."""
+
+    ended_at: int
+    winner: int | None
+    reason: str
+    margin2: int | None
+    detail: str
+    result: str
+    black_told: int
+    white_told: int
+    id: int
+
+
+class BlackTold(NamedTuple):
+    """0: `gameover` was never written to Black; 1: written, not acknowledged; 2: settled."""
+
+    told: int
+    id: int
+
+
+class WhiteTold(NamedTuple):
+    """As `BlackTold`, for White."""
+
+    told: int
+    id: int
+
+
+class LedgerAdded(NamedTuple):
+    """A numbered entry of a venue's ledger; see :class:`cgos_server.core.rating.base.Entry`."""
+
+    venue_id: int
+    seq: int
+    at: int
+    kind: str
+    game_id: int | None
+    version_id: int | None
+    black_id: int | None
+    white_id: int | None
+    score2: int | None
+    value: float | None
+
+
+class RatingMoved(NamedTuple):
+    """History: entry `seq` moved this version's rating under `system`."""
+
+    venue_id: int
+    system: str
+    seq: int
+    version_id: int
+    before_mean: float
+    before_spread: float
+    after_mean: float
+    after_spread: float
+    games: int
+
+
+class RatingNow(NamedTuple):
+    """The standing of a version under `system` after entry `seq` (replaces the older row)."""
+
+    venue_id: int
+    system: str
+    version_id: int
+    mean: float
+    spread: float
+    games: int
+    provisional: int
+    anchor: int
+    seq: int
+
+
+class AuditAdded(NamedTuple):
+    """Somebody did something to the server: who, what, to whom, why. `detail` is JSON."""
+
+    at: int
+    actor: str
+    action: str
+    subject: str
+    detail: str
+
+
+Record = (
+    VenueAdded
+    | OwnerAdded
+    | OwnerChanged
+    | BotAdded
+    | BotPassword
+    | BotState
+    | VersionAdded
+    | TokenAdded
+    | TokenRevoked
+    | ConnectionOpened
+    | ConnectionClosed
+    | RoundAdded
+    | GameAdded
+    | PairingAdded
+    | MoveAdded
+    | AnalysisAdded
+    | GameEnded
+    | BlackTold
+    | WhiteTold
+    | LedgerAdded
+    | RatingMoved
+    | RatingNow
+    | AuditAdded
+)

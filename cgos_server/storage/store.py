@@ -1,0 +1,148 @@
+"""The store's interface: told facts in groups, asked questions at start and sign-in. No SQL crosses this line.
+
+Every write of the server goes through :meth:`Store.submit` of the one writer. Groups are committed in the order of
+their submission, each wholly or not at all, and `then` is called in the event loop only after the commit: commit,
+then tell. Must not know: games' rules, sessions, ratings' formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from cgos_server.core.clock import ClockState
+from cgos_server.core.rating.base import Entry
+from cgos_server.storage.records import Record
+
+
+class BotLogin(NamedTuple):
+    """What sign-in needs to know of a registered name.
+
+    :ivar password: the argon2 hash
+    :ivar state: ``active``, ``pending`` or ``disabled``
+    :ivar reason: why it is disabled, for the person
+    :ivar tokens: hexadecimal SHA-256 digests of its valid tokens
+    """
+
+    bot_id: int
+    version_id: int
+    name: str
+    password: str
+    state: str
+    reason: str
+    tokens: frozenset[str]
+
+
+class StoredVenue(NamedTuple):
+    """A venue as the database knows it."""
+
+    id: int
+    name: str
+    fixed: str
+
+
+class StoredMove(NamedTuple):
+    """A committed move, mover's clock after it."""
+
+    move: str
+    clock: ClockState
+
+
+class StoredGame(NamedTuple):
+    """A game with its moves: enough to go on with it, or to tell its end once more.
+
+    :ivar terms: JSON of what it was started with (rules, time control, limits)
+    :ivar result: None while unfinished
+    :ivar ended_at: Unix milliseconds, None while unfinished
+    """
+
+    id: int
+    venue_id: int
+    black_id: int
+    white_id: int
+    black: str
+    white: str
+    black_label: str
+    white_label: str
+    terms: str
+    start: str
+    started_at: int
+    moves: tuple[StoredMove, ...]
+    result: str | None = None
+    detail: str = ""
+    ended_at: int | None = None
+    black_told: int = 2
+    white_told: int = 2
+
+
+class Meeting(NamedTuple):
+    """How often `black` played Black against `white` in a venue (games that ended with a result)."""
+
+    black: int
+    white: int
+    games: int
+
+
+class NextIds(NamedTuple):
+    """The next free number of each kind that the server gives out itself."""
+
+    owner: int
+    bot: int
+    version: int
+    token: int
+    connection: int
+    round: int
+    game: int
+
+
+class Store(Protocol):
+    """A database behind a dozen calls."""
+
+    def submit(self, records: Sequence[Record], then: Callable[[], None] | None = None) -> None:
+        """Queue a group of writes. Called in the event loop, never blocks, never raises.
+
+        `then` is called in the event loop after the group's commit, in order of submission. If the commit fails for
+        longer than the configured time, `then` is never called and `failed` (given to the store when it was built)
+        is called once with a :class:`cgos_server.errors.CommitFailed`.
+        """
+
+    async def commit(self, records: Sequence[Record]) -> None:
+        """As :meth:`submit`, and wait until it is committed. Raises CommitFailed."""
+
+    @property
+    def healthy(self) -> bool:
+        """False while commits are failing or have not returned for longer than a second."""
+
+    async def venues(self) -> list[StoredVenue]: ...
+
+    async def next_ids(self) -> NextIds: ...
+
+    async def login(self, name: str) -> BotLogin | None:
+        """The bot with exactly this name, or None."""
+
+    async def name_taken(self, name_key: str) -> str | None:
+        """The bot or account whose folded name is `name_key` as it is spelt, or None."""
+
+    async def unfinished_games(self) -> list[StoredGame]:
+        """All games without a verdict, moves included, oldest first."""
+
+    async def untold_game(self, venue_id: int, version_id: int, since: int) -> StoredGame | None:
+        """The latest game of this version that ended at or after `since` (Unix ms) and whose end it was not surely
+        told (its `told` is below 2), or None."""
+
+    async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
+        """The venue's numbered entries from `after` + 1 on, in order."""
+
+    async def meetings(self, venue_id: int) -> list[Meeting]: ...
+
+    async def last_opponents(self, venue_id: int) -> dict[int, int]:
+        """version id -> version id of its most recent opponent."""
+
+    async def last_round(self, venue_id: int) -> int:
+        """Number of the venue's latest act of pairing, 0 for none."""
+
+    async def version_names(self) -> dict[int, str]:
+        """version id -> wire name."""
+
+    async def close(self) -> None:
+        """Commit what has gathered, then release everything."""
