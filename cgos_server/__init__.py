@@ -1,7 +1,8 @@
 """cgos-server: a rating server where game engines meet, play around the clock and find out how strong they are.
 
 The house, from the top: ``cli`` (commands) - ``app`` (composition root) - ``web`` (pages) - ``runtime`` (the asyncio
-shell) - ``service`` (use cases) - ``net`` and ``storage`` - ``observability`` - ``protocol`` (sans-I/O) - ``core`` (pure).
+shell) - ``service`` (use cases) - ``net`` and ``storage`` - ``observability`` - ``protocol`` (sans-I/O) -
+``core`` (pure).
 A layer imports only those below it. Start reading at :mod:`cgos_server.app`; ``docs/architecture.md`` walks one move
 through all of it.
 """

@@ -48,11 +48,11 @@ class ClockState(NamedTuple):
 
     :ivar main: main time left
     :ivar period: time left in the current Canadian period (0 while main time runs, and in the other systems)
-    :ivar count: byo-yomi periods left, or moves still to make in the Canadian period, else 0
+    :ivar quota: byo-yomi periods left, or moves still to make in the Canadian period, else 0
     :ivar bank: lag credit saved up (0 without a bank)
     """
 
     main: int
     period: int = 0
-    count: int = 0
+    quota: int = 0
     bank: int = 0

@@ -12,7 +12,7 @@ class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
     """Base of all facts; the tag is the class name."""
 
 
-class GameStarted(Fact):
+class GameStarted(Fact, frozen=True):
     """Two versions were paired and their game exists."""
 
     venue: str
@@ -22,7 +22,7 @@ class GameStarted(Fact):
     at: float
 
 
-class MovePlayed(Fact):
+class MovePlayed(Fact, frozen=True):
     """A move was committed. `left_ms` is the mover's time after it, as the wire shows it."""
 
     venue: str
@@ -32,7 +32,7 @@ class MovePlayed(Fact):
     left_ms: int
 
 
-class GameEnded(Fact):
+class GameEnded(Fact, frozen=True):
     """A verdict was committed. `result` as in :attr:`cgos_server.core.verdict.Verdict.text`."""
 
     venue: str
@@ -42,7 +42,7 @@ class GameEnded(Fact):
     at: float
 
 
-class RatingChanged(Fact):
+class RatingChanged(Fact, frozen=True):
     """A rating moved because of entry `seq` of the venue's ledger."""
 
     venue: str
@@ -52,14 +52,14 @@ class RatingChanged(Fact):
     after: float
 
 
-class BotArrived(Fact):
+class BotArrived(Fact, frozen=True):
     """A version signed in."""
 
     venue: str
     version: str
 
 
-class BotLeft(Fact):
+class BotLeft(Fact, frozen=True):
     """A version's connection is gone."""
 
     venue: str

@@ -160,7 +160,7 @@ class MoveAdded(NamedTuple):
     move: str
     main_us: int
     period_us: int
-    count: int
+    quota: int
     bank_us: int
     used_us: int
     at: int

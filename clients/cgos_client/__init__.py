@@ -1,0 +1,1 @@
+"""cgos-client: connects game engines to a rating server."""
