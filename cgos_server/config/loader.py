@@ -1,0 +1,334 @@
+"""From file, environment and command line to one checked configuration, or to everything that is wrong with it.
+
+A later source wins: defaults, file, ``CGOS_*`` environment, command line. Every fault is a ConfigError with the place,
+what is wrong there and the remedy; all faults are reported at once. Must not know: what the values start.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import math
+import re
+import tomllib
+import types
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+from cgos_server.config.schema import CLASSIC_VENUES, Config, Span, VenueConfig
+from cgos_server.config.venues import faults
+from cgos_server.errors import ConfigError
+
+_PREFIX = "CGOS_"
+Key = tuple[str | int, ...]
+
+
+class ConfigErrors(ConfigError):
+    """All that is wrong with a configuration; the message has one line for each problem."""
+
+    def __init__(self, problems: Iterable[ConfigError]) -> None:
+        self.problems = tuple(problems)
+        self.code = "config"
+        self.place = self.problems[0].place
+        self.sentence = "\n".join(str(problem) for problem in self.problems)
+        Exception.__init__(self, self.sentence)
+
+
+class _Text(str):
+    """A value from the environment: text that means whatever its key's type makes of it."""
+
+
+class _Given(NamedTuple):
+    """A value from the environment or the command line, and where it was found."""
+
+    value: Any
+    place: str
+
+
+def load(path: Path | None = None, env: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+    """The configuration.
+
+    :param path: a TOML file, or None for none
+    :param env: the environment; only names that begin with ``CGOS_`` and contain ``__`` are read:
+        ``CGOS_WEB__PORT`` is ``web.port``, ``CGOS_VENUE__9X9__TIME__MAIN`` is ``time.main`` of the venue ``9x9``
+    :param overrides: dotted key -> value, from the command line; values of None are not there
+    :raises ConfigErrors: with every problem that was found
+    """
+    reader = _Reader(path)
+    raw = reader.file() if path is not None else {}
+    if "venue" not in raw:
+        raw["venue"] = [msgspec.to_builtins(venue, enc_hook=str) for venue in CLASSIC_VENUES]
+    reader.overlay_environment(raw, env or {})
+    reader.overlay_command_line(raw, overrides or {})
+    config = reader.struct(Config, raw, ())
+    if not reader.problems:
+        config = _placed(config, path, reader)
+        reader.problems.extend(faults(config, reader.place))
+    if reader.problems:
+        raise ConfigErrors(reader.problems)
+    return config
+
+
+def _placed(config: Config, path: Path | None, reader: _Reader) -> Config:
+    """Make the data directory absolute: a file's relative path counts from the file."""
+    from_file = path is not None and ("server", "data") not in reader.origin
+    base = path.parent if from_file and path is not None else Path()
+    data = (base / config.server.data.expanduser()).absolute()
+    return msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, data=data))
+
+
+class _Reader:
+    """Turns raw tables into structs and keeps every problem on the way."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.problems: list[ConfigError] = []
+        self.origin: dict[Key, str] = {}
+        self._names: dict[int, str] = {}
+
+    # -- places and problems
+
+    def place(self, key: Key) -> str:
+        """Where the value of `key` comes from, for people."""
+        if key in self.origin:
+            return self.origin[key]
+        words = [self._names.get(word, f"{word + 1}") if isinstance(word, int) else word for word in key]
+        dotted = ".".join(words)
+        return f"{self.path}: {dotted}" if self.path is not None else dotted
+
+    def problem(self, key: Key, problem: str, remedy: str) -> None:
+        self.problems.append(ConfigError(self.place(key), problem, remedy))
+
+    # -- sources
+
+    def file(self) -> dict[str, Any]:
+        """The raw tables of the file; raises ConfigErrors where it cannot be read at all."""
+        place = str(self.path)
+        try:
+            assert self.path is not None
+            return tomllib.loads(self.path.read_text("utf-8"))
+        except OSError as error:
+            remedy = "Give the path of a file that can be read; `cgos-server init` writes a new one."
+            raise ConfigErrors([ConfigError(place, f"cannot be read ({error.strerror})", remedy)]) from error
+        except UnicodeDecodeError as error:
+            raise ConfigErrors([ConfigError(place, "is not UTF-8 text", "Save it as UTF-8.")]) from error
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigErrors([ConfigError(place, f"is not TOML: {error}", "Correct that line.")]) from error
+
+    def overlay_environment(self, raw: dict[str, Any], env: Mapping[str, str]) -> None:
+        for variable, value in sorted(env.items()):
+            if variable.startswith(_PREFIX) and "__" in variable:
+                words = variable[len(_PREFIX) :].lower().split("__")
+                self._put(raw, words, _Given(_Text(value), f"environment variable {variable}"))
+
+    def overlay_command_line(self, raw: dict[str, Any], overrides: Mapping[str, Any]) -> None:
+        for dotted, value in overrides.items():
+            if value is not None:
+                self._put(raw, dotted.split("."), _Given(value, f"command line: {dotted}"))
+
+    def _put(self, raw: dict[str, Any], words: list[str], given: _Given) -> None:
+        """Lay one value over the tables; the venue's name is the second word of its keys."""
+        key: list[str | int] = []
+        at: Any = raw
+        for depth, word in enumerate(words):
+            last = depth == len(words) - 1
+            step: str | int = word
+            if isinstance(at, list):
+                index = _venue_index(at, word)
+                if index is None or last:
+                    names = [_env_name(venue.get("name")) for venue in at if isinstance(venue, dict)]
+                    known = ", ".join(names)
+                    remedy = f"The venues are {known}; a key of one comes after its name."
+                    self.problems.append(ConfigError(given.place, f"there is no venue {word!r}", remedy))
+                    return
+                step = index
+            key.append(step)
+            if last:
+                at[step] = given.value
+                self.origin[tuple(key)] = given.place
+                return
+            if isinstance(step, str) and not isinstance(at.get(step), dict | list):
+                at[step] = {}
+                self.origin[tuple(key)] = given.place
+            at = at[step]
+            if not isinstance(at, dict | list):
+                return  # the file holds something else than a table there, and will be told so
+
+    # -- types
+
+    def struct(self, cls: type[Any], raw: Any, key: Key) -> Any:
+        """`raw` as a `cls`; None, with the problems noted, where that cannot be."""
+        if not isinstance(raw, dict):
+            name = ".".join(str(word) for word in key if isinstance(word, str))
+            self.problem(key, f"{_shown(raw)} is not a table", f"Write its keys below [{name}] or as {{ key = value }}.")
+            return None
+        fields = {field.encode_name: field for field in msgspec.structs.fields(cls)}
+        self._unknown(raw, fields, cls, key)
+        values: dict[str, Any] = {}
+        complete = True
+        for name, field in fields.items():
+            if name in raw:
+                value = self._value(field.type, raw[name], (*key, name))
+                complete = complete and value is not _WRONG
+                values[field.name] = value
+            elif field.required:
+                self.problem((*key, name), "is missing", f"Add the key: {description(field.type)}")
+                complete = False
+        return cls(**values) if complete else _WRONG
+
+    def _unknown(self, raw: Mapping[str, Any], fields: Mapping[str, Any], cls: type[Any], key: Key) -> None:
+        for name in raw:
+            if name in fields:
+                continue
+            near = difflib.get_close_matches(name, fields, 1, 0.6)
+            elsewhere = [place for place in _homes(Config, name, ()) if place != ".".join(map(str, key))]
+            if near:
+                remedy = f"Did you mean {near[0]}?"
+            elif elsewhere:
+                remedy = f"It belongs into [{elsewhere[0]}]."
+            else:
+                remedy = f"Known here: {', '.join(fields)}."
+            self.problem((*key, name), "is no key that the server knows", remedy)
+
+    def _value(self, kind: Any, raw: Any, key: Key) -> Any:
+        plain = strip(kind)
+        if isinstance(plain, type) and issubclass(plain, msgspec.Struct):
+            return self.struct(plain, raw, key)
+        if get_origin(plain) is tuple:
+            return self._venues(raw, key)
+        try:
+            return _leaf(kind, raw)
+        except (msgspec.ValidationError, ValueError):
+            self.problem(key, f"{_shown(raw)} is not possible", f"Give {wanted(kind)}.")
+            return _WRONG
+
+    def _venues(self, raw: Any, key: Key) -> Any:
+        if not isinstance(raw, list) or not raw:
+            self.problem(key, "venues are a list of tables", "Begin each venue with [[venue]], in two brackets.")
+            return _WRONG
+        for index, table in enumerate(raw):
+            if isinstance(table, dict) and isinstance(table.get("name"), str):
+                self._names[index] = table["name"]
+        venues = [self.struct(VenueConfig, table, (*key, index)) for index, table in enumerate(raw)]
+        return _WRONG if _WRONG in venues else tuple(venues)
+
+
+class _Wrong(enum.Enum):
+    WRONG = "wrong"
+
+
+_WRONG = _Wrong.WRONG
+
+
+def _leaf(kind: Any, raw: Any) -> Any:
+    """One value by its type; raises ValidationError or ValueError."""
+    plain = strip(kind)
+    if plain is Span:
+        return Span.parse(raw)
+    if plain is Path:
+        if not isinstance(raw, str | Path) or not str(raw) or "\0" in str(raw):
+            raise ValueError
+        return Path(raw)
+    value = msgspec.convert(raw, kind, strict=not isinstance(raw, _Text))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _venue_index(venues: list[Any], word: str) -> int | None:
+    for index, venue in enumerate(venues):
+        if isinstance(venue, dict) and word in (_env_name(venue.get("name")), venue.get("name")):
+            return index
+    return None
+
+
+def _env_name(name: object) -> str:
+    """A venue's name as a word of an environment variable, in small letters."""
+    return re.sub(r"[^a-z0-9]", "_", str(name).lower())
+
+
+def _homes(cls: type[Any], name: str, table: tuple[str, ...]) -> list[str]:
+    """The tables that know a key called `name`."""
+    found = []
+    for field in msgspec.structs.fields(cls):
+        plain = strip(field.type)
+        inner = get_args(plain)[0] if get_origin(plain) is tuple else plain
+        if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            found += _homes(inner, name, (*table, field.encode_name))
+        elif field.encode_name == name and table:
+            found.append(".".join(table))
+    return found
+
+
+def _shown(raw: Any) -> str:
+    """A value as it was written, shortened."""
+    if isinstance(raw, bool):
+        return "true" if raw else "false"
+    if isinstance(raw, dict):
+        return "a table"
+    if isinstance(raw, list):
+        return "a list"
+    text = f'"{raw}"' if isinstance(raw, str) else str(raw)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# -- words about types
+
+
+def strip(kind: Any) -> Any:
+    """A key's type without its annotations and without None."""
+    if get_origin(kind) is Annotated:
+        return strip(get_args(kind)[0])
+    if get_origin(kind) in (Union, types.UnionType):
+        return strip(next(arg for arg in get_args(kind) if arg is not type(None)))
+    return kind
+
+
+def metas(kind: Any) -> list[msgspec.Meta]:
+    """Every annotation of a type, inner ones included."""
+    if get_origin(kind) is Annotated:
+        inner, *own = get_args(kind)
+        return metas(inner) + [meta for meta in own if isinstance(meta, msgspec.Meta)]
+    if get_origin(kind) in (Union, types.UnionType):
+        return [meta for arg in get_args(kind) for meta in metas(arg)]
+    return []
+
+
+def description(kind: Any) -> str:
+    """The sentence that says what a key means."""
+    return next((meta.description for meta in metas(kind) if meta.description), "")
+
+
+def wanted(kind: Any) -> str:
+    """What values a key takes, as words after "give"."""
+    plain = strip(kind)
+    if plain is Span:
+        return "seconds, or text such as 5m or 1h30m"
+    if plain is Path:
+        return "a path"
+    if plain is bool:
+        return "true or false"
+    if issubclass(plain, enum.Enum):
+        choices = [str(member.value) for member in plain]
+        return f"{', '.join(choices[:-1])} or {choices[-1]}"
+    low = high = None
+    for meta in metas(kind):
+        if meta.pattern is not None:
+            return "1 to 32 letters, digits, _, . or -, beginning with a letter or digit"
+        if meta.gt is not None:
+            low = f"above {meta.gt:g}"
+        if meta.ge is not None:
+            low = f"from {meta.ge:g}" if meta.ge < 10_000 else f"from {meta.ge}"
+        if meta.le is not None:
+            high = f"to {meta.le}"
+        if meta.min_length is not None:
+            low = f"of {meta.min_length}" if meta.max_length is not None else "that is not empty"
+        if meta.max_length is not None:
+            high = f"to {meta.max_length} characters"
+    noun = {int: "a whole number", float: "a number", str: "text"}[plain]
+    if high is not None and low is not None and low.startswith("above"):
+        high = "up " + high
+    return " ".join(part for part in (noun, low, high) if part)

@@ -1,0 +1,325 @@
+"""The configuration as types: every key with its type, its default, what it means and what values make sense.
+
+Field names are the keys; the sentences in ``doc(...)`` become ``docs/configuration.md`` and the file that
+``cgos-server init`` writes. Must not know: where values come from, what they start.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from cgos_server.core.clock import TimeSystem
+from cgos_server.core.games.base import Ko
+from cgos_server.core.venue import Policy
+
+
+def doc(sentence: str) -> msgspec.Meta:
+    """What a key means, for people."""
+    return msgspec.Meta(description=sentence)
+
+
+def us(seconds: float) -> int:
+    """Seconds as whole microseconds."""
+    return round(seconds * 1_000_000)
+
+
+_UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
+_SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A length of time that people write as a number of seconds or as text such as ``5m`` or ``1h30m``."""
+
+    us: int
+
+    @classmethod
+    def parse(cls, value: object) -> Span:
+        """Raises ValueError for anything else, negative lengths included."""
+        if isinstance(value, str):
+            match = _SPAN.fullmatch(value.strip())
+            if match is not None and any(match.groups()):
+                parts = zip(match.groups(), _UNITS.values(), strict=True)
+                return cls(sum(round(float(number) * unit) for number, unit in parts if number))
+            value = float(value)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+            raise ValueError
+        return cls(us(value))
+
+    def __str__(self) -> str:
+        rest, text = self.us, ""
+        for unit, size in _UNITS.items():
+            number, rest = divmod(rest, size)
+            text += f"{number}{unit}" if number else ""
+        return text or "0s"
+
+
+Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=10_000_000)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
+
+
+class Registration(enum.StrEnum):
+    """What happens when a bot signs in under a name that nobody has."""
+
+    OPEN = "open"
+    APPROVAL = "approval"
+    CLOSED = "closed"
+
+
+class Durability(enum.StrEnum):
+    """What a committed move survives."""
+
+    PROCESS = "process"
+    POWER = "power"
+
+
+class LogFormat(enum.StrEnum):
+    """How log lines look."""
+
+    AUTO = "auto"
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(enum.StrEnum):
+    """The least severe lines that are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class WebMode(enum.StrEnum):
+    """Where the pages run."""
+
+    PROCESS = "process"
+    INLINE = "inline"
+    OFF = "off"
+
+
+class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The server as a whole."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=60), doc("What the server calls itself.")] = (
+        "cgos-server"
+    )
+    data: Annotated[
+        Path,
+        doc(
+            "Directory of the database, the lock and the control socket. A relative path in a file counts from the "
+            "file's directory, elsewhere from the working directory."
+        ),
+    ] = Path("cgos-data")
+    registration: Annotated[
+        Registration,
+        doc(
+            "What happens when a bot signs in under a new name: `open` registers it at once, `approval` keeps it "
+            "waiting for `cgos-server approve`, `closed` refuses it."
+        ),
+    ] = Registration.OPEN
+    durability: Annotated[
+        Durability,
+        doc(
+            "What a move survives once the opponent has seen it: `process` the death of the server, `power` a power "
+            "cut too (every commit waits for the disk)."
+        ),
+    ] = Durability.PROCESS
+    commit_timeout_s: Annotated[
+        Positive, doc("When the database has refused to commit for so long the server stops, with nothing lost.")
+    ] = 10.0
+    drain_limit_s: Annotated[
+        NotNegative,
+        doc("How long running games may go on after SIGTERM or `cgos-server drain` before they are suspended."),
+    ] = 60.0
+    log_format: Annotated[
+        LogFormat, doc("`text` for people, `json` for machines, `auto`: text on a terminal, else JSON.")
+    ] = LogFormat.AUTO
+    log_level: Annotated[LogLevel, doc("The least severe lines that are logged.")] = LogLevel.INFO
+
+
+class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where bots connect."""
+
+    bots_host: Annotated[
+        str, doc("Address of the venues' ports; empty means every address of the machine, IPv4 and IPv6.")
+    ] = ""
+    backlog: Annotated[Count, doc("Connections that may wait to be accepted (the system may cap it).")] = 4096
+
+
+class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The pages for people."""
+
+    host: Annotated[str, msgspec.Meta(min_length=1), doc("Address of the pages.")] = "127.0.0.1"
+    port: Annotated[Port, doc("Port of the pages; 0 takes any free one.")] = 8080
+    mode: Annotated[
+        WebMode,
+        doc(
+            "`process`: in a process of their own, so that visitors never slow a game; `inline`: in the game "
+            "process; `off`: no pages."
+        ),
+    ] = WebMode.PROCESS
+
+    @property
+    def enabled(self) -> bool:
+        """True where there are pages at all."""
+        return self.mode is not WebMode.OFF
+
+
+class HealthConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The listener with `/livez`, `/readyz` and `/metrics`."""
+
+    host: Annotated[str, msgspec.Meta(min_length=1), doc("Address of the listener.")] = "127.0.0.1"
+    port: Annotated[Port, doc("Its port; 0 takes any free one.")] = 9809
+
+
+class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one peer, or all of them, may take."""
+
+    connections: Annotated[Count, doc("Bots' connections at once, over all venues.")] = 10_000
+    connections_per_address: Annotated[Count, doc("Bots' connections at once from one address.")] = 2_000
+    login_timeout_s: Annotated[
+        Positive, doc("How long a connection may take to sign in; the server's own time is not counted.")
+    ] = 30.0
+    failed_logins: Annotated[
+        Count, doc("Wrong passwords for one name from one address within a minute before the pause begins.")
+    ] = 10
+    failed_login_pause_s: Annotated[
+        NotNegative, doc("How long that address is then refused for that name without a look at its password.")
+    ] = 60.0
+    outbox_bytes: Annotated[
+        int,
+        msgspec.Meta(ge=65_536, le=1_073_741_824),
+        doc("Bytes that may wait for a peer that does not read before its connection is dropped."),
+    ] = 1_048_576
+    ignored_lines_per_minute: Annotated[
+        Count, doc("Lines that nobody asked for, a minute and connection, before the connection is dropped.")
+    ] = 120
+    password_queue: Annotated[
+        Count, doc("Password checks that may wait; sign-ins beyond it are asked to try again.")
+    ] = 2_000
+
+
+class TimeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The time control. Fixed by the venue's first start."""
+
+    system: Annotated[TimeSystem, doc("The time system.")] = TimeSystem.ABSOLUTE
+    main: Annotated[Span, doc("Main time (absolute, fischer, byoyomi, canadian).")] = Span(0)
+    increment: Annotated[Span, doc("Added after each move (fischer).")] = Span(0)
+    period: Annotated[Span, doc("Length of a period (byoyomi, canadian), or time for each move (fixed).")] = Span(0)
+    periods: Annotated[int, msgspec.Meta(ge=0, le=1000), doc("Number of periods (byoyomi).")] = 0
+    stones: Annotated[int, msgspec.Meta(ge=0, le=1000), doc("Moves to make in a period (canadian).")] = 0
+    lag_s: Annotated[NotNegative, doc("Seconds of each move that are not charged, for the network.")] = 0.25
+    lag_bank_s: Annotated[
+        NotNegative | None,
+        doc("Unused lag credit is saved up to this many seconds; without the key it is lost, as on CGOS."),
+    ] = None
+
+
+class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who meets whom, and when."""
+
+    policy: Annotated[
+        Policy, doc("`rolling`: whoever is idle, every few seconds; `barrier`: when the last game has ended.")
+    ] = Policy.ROLLING
+    method: Annotated[str, doc("The matchmaker: `birk`.")] = "birk"
+    interval_s: Annotated[Positive, doc("Seconds between two acts of pairing.")] = 2.0
+    rematch_wait_s: Annotated[
+        NotNegative,
+        doc("`rolling`: how long two bots that have just met wait for a third; 0 pairs them again at once."),
+    ] = 10.0
+    settle_s: Annotated[
+        NotNegative, doc("Pause between `setup` and the first `genmove`, charged to nobody.")
+    ] = 1.0
+    formula: Annotated[str, doc("`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt` or `one`.")] = "fifth"
+    bye: Annotated[
+        str, doc("`birk`: who sits out of an odd number: `fair` takes turns, `natural` takes whoever is left over.")
+    ] = "fair"
+    avoid_last: Annotated[
+        bool, doc("`birk`: whether nobody meets its previous opponent again while there is another.")
+    ] = True
+
+
+class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How results become ratings."""
+
+    system: Annotated[str, doc("The rating system: `cgos-elo`.")] = "cgos-elo"
+    compat: Annotated[
+        bool, doc("`cgos-elo`: exactly as CGOS, where games among newcomers alone change nothing.")
+    ] = False
+    min_k: Annotated[Positive, doc("`cgos-elo`: K of a settled version.")] = 3.0
+    max_k: Annotated[Positive, doc("`cgos-elo`: K of a new version.")] = 200.0
+    provisional_k: Annotated[Positive, doc("`cgos-elo`: a rating is provisional while its K is above this.")] = 16.0
+
+
+class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One venue: a pool in which ratings are comparable, with a port of its own. One table for each."""
+
+    name: Annotated[
+        str,
+        msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,31}\Z"),
+        doc("The venue's name: letters, digits, `_`, `.` and `-`."),
+    ]
+    port: Annotated[Port, doc("The port where its bots connect; 0 takes any free one.")]
+    game: Annotated[str, doc("What is played: `go`. Fixed by the first start.")] = "go"
+    size: Annotated[int, msgspec.Meta(ge=1, le=1000), doc("Board size (Go: 2 to 25). Fixed by the first start.")]
+    komi: Annotated[float, doc("White's compensation, a multiple of 0.5. Fixed by the first start.")] = 7.5
+    ko: Annotated[
+        Ko, doc("Forbidden repetitions: positional or situational superko, or simple ko. Fixed by the first start.")
+    ] = Ko.POSITIONAL
+    suicide: Annotated[
+        bool, doc("Whether a move may take its own chain's last liberty. Fixed by the first start.")
+    ] = False
+    time: TimeConfig = TimeConfig(main=Span(600_000_000))
+    move_limit: Annotated[
+        Count | None, doc("Moves after which a game is scored as it stands; without the key 3 times the points.")
+    ] = None
+    first_move_limit_s: Annotated[
+        Positive | None,
+        doc("How long a side may take for its own first move before the game is aborted; without the key its main time."),
+    ] = None
+    ready_limit_s: Annotated[
+        Positive, doc("How long after `gameover` a bot may take to say `ready` before it is told that it must.")
+    ] = 60.0
+    return_grace_s: Annotated[
+        NotNegative, doc("After a restart: how long the side to move may stay away before its clock runs.")
+    ] = 120.0
+    void_after_s: Annotated[
+        Positive, doc("After a restart: how long both sides may stay away before their game is void.")
+    ] = 900.0
+    initial: Annotated[
+        float, msgspec.Meta(ge=-10_000, le=10_000), doc("The rating with which a new version begins.")
+    ] = 1800.0
+    pairing: PairingConfig = PairingConfig()
+    rating: RatingConfig = RatingConfig()
+
+
+def _classic(name: str, port: int, size: int, komi: float, minutes: int) -> VenueConfig:
+    return VenueConfig(name=name, port=port, size=size, komi=komi, time=TimeConfig(main=Span(minutes * 60_000_000)))
+
+
+CLASSIC_VENUES = (
+    _classic("9x9", 6809, 9, 7.0, 5),
+    _classic("13x13", 6813, 13, 7.5, 10),
+    _classic("19x19", 6819, 19, 7.5, 15),
+)
+"""What runs where nothing is configured: CGOS's three boards on their ports."""
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that can be configured."""
+
+    server: ServerConfig = ServerConfig()
+    listen: ListenConfig = ListenConfig()
+    web: WebConfig = WebConfig()
+    health: HealthConfig = HealthConfig()
+    limits: LimitsConfig = LimitsConfig()
+    venue: tuple[VenueConfig, ...] = CLASSIC_VENUES

@@ -1,0 +1,1 @@
+"""Matchmakers behind one small interface; see :mod:`cgos_server.core.pairing.base`."""

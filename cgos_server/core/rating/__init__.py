@@ -1,0 +1,1 @@
+"""Rating systems behind one small interface; see :mod:`cgos_server.core.rating.base`."""

@@ -1,0 +1,57 @@
+"""How many connections there may be, in all and from one address.
+
+Must not know: what connections say; failed sign-ins are counted by :mod:`cgos_server.service.accounts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SocketLimits:
+    """Bounds on what peers may use up.
+
+    :ivar connections: open connections on all bots' ports together
+    :ivar connections_per_address: of these, from one address
+    :ivar login_timeout_us: time from connecting to a complete sign-in
+    :ivar outbox: bytes that may wait for a peer that reads slowly, before it is dropped
+    :ivar ignored_per_minute: lines that nobody asked for, before the connection is closed
+    """
+
+    connections: int = 10_000
+    connections_per_address: int = 2_000
+    login_timeout_us: int = 60_000_000
+    outbox: int = 1_048_576
+    ignored_per_minute: int = 300
+
+
+class ConnectionCount:
+    """Counts open connections. One a server."""
+
+    def __init__(self, limits: SocketLimits) -> None:
+        self._limits = limits
+        self._by_address: dict[str, int] = {}
+        self.open = 0
+
+    def enter(self, address: str) -> str | None:
+        """Count one more. None, or the sentence that says why it may not stay; it must call :meth:`leave` either way."""
+        self.open += 1
+        here = self._by_address[address] = self._by_address.get(address, 0) + 1
+        if self.open > self._limits.connections:
+            return f"This server holds its {self._limits.connections} connections already. Please try again later."
+        if here > self._limits.connections_per_address:
+            return (
+                f"There are {self._limits.connections_per_address} connections from {address} already. "
+                "Close some of them first."
+            )
+        return None
+
+    def leave(self, address: str) -> None:
+        """A counted connection is gone."""
+        self.open -= 1
+        here = self._by_address[address] - 1
+        if here:
+            self._by_address[address] = here
+        else:
+            del self._by_address[address]

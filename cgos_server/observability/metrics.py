@@ -1,0 +1,423 @@
+"""Every metric of the server: plain integer accumulators, turned into Prometheus families when somebody scrapes.
+
+A move costs two list or attribute increments here, never a lock or a label lookup. Gauges are read from the live
+state at scrape time, through callables handed in. Labels come from small closed sets: no metric carries a bot's name.
+Must not know: sockets, games, the store. Everything here belongs to the thread of the event loop.
+"""
+
+from __future__ import annotations
+
+import enum
+import platform
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+
+from cgos_server.core.venue import Policy
+from cgos_server.core.verdict import Reason
+
+_SECOND = 1_000_000
+
+LATENCY_BOUNDS_US = (
+    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    _SECOND, 2_500_000, 5_000_000, 10_000_000,
+)  # fmt: skip
+"""Relay, commit, pairing and loop lag: 0.1 ms to 10 s."""
+
+WAIT_BOUNDS_US = tuple(s * _SECOND for s in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800))
+"""Waiting for a game: 1 s to half an hour."""
+
+BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+"""Records in one commit."""
+
+MAX_REFUSAL_CODES = 48
+"""Codes are words in our own source; a fault that made them vary must not grow the scrape without bound."""
+
+_CODE = re.compile(r"[a-z][a-z0-9-]{0,31}\Z")
+
+
+class CloseReason(enum.StrEnum):
+    """Why a bot's connection ended."""
+
+    QUIT = "quit"
+    """The bot said so."""
+    PEER = "peer"
+    """The peer closed its side without a word."""
+    LOST = "lost"
+    """Reset, timed out, or keep-alive found nobody."""
+    REFUSED = "refused"
+    """Sign-in was refused."""
+    VIOLATION = "violation"
+    """The peer broke the protocol."""
+    SLOW = "slow"
+    """The peer did not read what it was sent."""
+    DISMISSED = "dismissed"
+    """An operator or a policy ended it after sign-in."""
+    SHUTDOWN = "shutdown"
+    """The server stops."""
+
+
+class LoginOutcome(enum.StrEnum):
+    """How a sign-in ended. Why one was refused is counted by code."""
+
+    ACCEPTED = "accepted"
+    REGISTERED = "registered"
+    """Accepted, and the name is new."""
+    REFUSED = "refused"
+    ABANDONED = "abandoned"
+    """The peer was gone before the answer."""
+
+
+class Meter:
+    """A histogram of non-negative integers."""
+
+    __slots__ = ("_bounds", "counts", "total")
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        self._bounds = tuple(bounds)
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0
+
+    def observe(self, value: int) -> None:
+        """Count one value; a bound belongs to the bucket that it closes."""
+        self.counts[bisect_left(self._bounds, value)] += 1
+        self.total += value
+
+    @property
+    def count(self) -> int:
+        """Values observed so far."""
+        return sum(self.counts)
+
+    def buckets(self, unit: int) -> list[tuple[str, float]]:
+        """Cumulative Prometheus buckets, bounds divided by `unit`."""
+        cumulative = 0
+        result: list[tuple[str, float]] = []
+        bounds = [str(float(bound) / unit) for bound in self._bounds]
+        for bound, count in zip([*bounds, "+Inf"], self.counts, strict=True):
+            cumulative += count
+            result.append((bound, cumulative))
+        return result
+
+
+class CommitMeter:
+    """The writer's commits."""
+
+    __slots__ = ("failures", "latency", "records")
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self.latency = Meter(LATENCY_BOUNDS_US)
+        self.records = Meter(BATCH_BOUNDS)
+
+    def committed(self, records: int, latency_us: int) -> None:
+        """One transaction with so many records, from hand-over to the database thread to its return."""
+        self.records.observe(records)
+        self.latency.observe(latency_us)
+
+    def failed(self) -> None:
+        """One attempt to commit failed; it will be tried again."""
+        self.failures += 1
+
+
+class RefusalTally:
+    """What policy refused, by code: a bounded set of words, whatever is thrown at it."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def add(self, code: str) -> None:
+        """Count one refusal; an unlikely code, and every new one beyond the limit, goes under ``other``."""
+        counts = self.counts
+        if code not in counts and (len(counts) >= MAX_REFUSAL_CODES or not _CODE.match(code)):
+            code = "other"
+        counts[code] = counts.get(code, 0) + 1
+
+
+class VenueMeter:
+    """What is counted for one venue.
+
+    :ivar moves: committed moves so far
+    """
+
+    __slots__ = (
+        "_refusals", "ended_by", "logins", "moves", "name", "pairing", "rated_changes", "relay", "rounds",
+        "started_games", "wait",
+    )  # fmt: skip
+
+    def __init__(self, name: str, refusals: RefusalTally) -> None:
+        self._refusals = refusals
+        self.name = name
+        self.moves = 0
+        self.relay = Meter(LATENCY_BOUNDS_US)
+        self.wait = Meter(WAIT_BOUNDS_US)
+        self.pairing = Meter(LATENCY_BOUNDS_US)
+        self.rounds: dict[str, int] = dict.fromkeys(Policy, 0)
+        self.logins = dict.fromkeys(LoginOutcome, 0)
+        self.started_games = 0
+        self.ended_by = dict.fromkeys(Reason, 0)
+        self.rated_changes = 0
+
+    def moved(self, latency_us: int) -> None:
+        """A committed move was passed on, `latency_us` microseconds (>= 0) after its receipt. The hot path."""
+        self.moves += 1
+        relay = self.relay
+        relay.counts[bisect_left(LATENCY_BOUNDS_US, latency_us)] += 1
+        relay.total += latency_us
+
+    def moved_last(self) -> None:
+        """A move was committed that ended its game: nobody answers it, so it has no relay latency."""
+        self.moves += 1
+
+    def login(self, outcome: LoginOutcome) -> None:
+        """A sign-in was answered, or its peer was gone."""
+        self.logins[outcome] += 1
+
+    def refused(self, code: str) -> None:
+        """Policy said no; `code` as in :class:`cgos_server.errors.Refused`."""
+        self._refusals.add(code)
+
+    def paired(self, policy: str, duration_us: int) -> None:
+        """An act of pairing was computed within `duration_us`; `policy` is a word of `Policy`."""
+        self.rounds[policy] += 1
+        self.pairing.observe(duration_us)
+
+    def started(self) -> None:
+        """A new game was committed and set up."""
+        self.started_games += 1
+
+    def waited(self, wait_us: int) -> None:
+        """A bot was set up for a new game, so long after it became ready."""
+        self.wait.observe(wait_us)
+
+    def ended(self, reason: Reason) -> None:
+        """A verdict was committed."""
+        self.ended_by[reason] += 1
+
+    def rated(self, changes: int) -> None:
+        """So many ratings changed."""
+        self.rated_changes += changes
+
+
+class Metrics:
+    """All of it. Registers itself and the process's own figures with `registry`, which must be fresh."""
+
+    def __init__(self, registry: CollectorRegistry, version: str) -> None:
+        self.commits = CommitMeter()
+        self.loop_lag = Meter(LATENCY_BOUNDS_US)
+        self._version = version
+        self._venues: dict[str, VenueMeter] = {}
+        self._opened = 0
+        self._closed = dict.fromkeys(CloseReason, 0)
+        self._refusals = RefusalTally()
+        self._ignored = 0
+        self._web_restarts = 0
+        self._connections: Callable[[], int] | None = None
+        self._bots: Callable[[], Mapping[tuple[str, str], int]] | None = None
+        self._games: Callable[[], Mapping[str, int]] | None = None
+        self._commit_queue: Callable[[], int] | None = None
+        self._commit_failing: Callable[[], bool] | None = None
+        self._password_queue: Callable[[], int] | None = None
+        self._log_events: Callable[[], Mapping[str, int]] | None = None
+        registry.register(self)
+        ProcessCollector(registry=registry)
+        GCCollector(registry=registry)
+
+    def watch(
+        self,
+        *,
+        connections: Callable[[], int] | None = None,
+        bots: Callable[[], Mapping[tuple[str, str], int]] | None = None,
+        games: Callable[[], Mapping[str, int]] | None = None,
+        commit_queue: Callable[[], int] | None = None,
+        commit_failing: Callable[[], bool] | None = None,
+        password_queue: Callable[[], int] | None = None,
+        log_events: Callable[[], Mapping[str, int]] | None = None,
+    ) -> None:
+        """Where live state is read from at scrape time. May be called by several owners, each with its own part.
+
+        :param connections: open connections of bots
+        :param bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing`` or ``owing``
+        :param games: venue -> running games
+        :param commit_queue: groups of records that wait for a commit
+        :param commit_failing: True while commits fail or do not return
+        :param password_queue: password checks that wait for a worker
+        :param log_events: level (``warning``, ``error``) -> log events so far
+        """
+        self._connections = connections or self._connections
+        self._bots = bots or self._bots
+        self._games = games or self._games
+        self._commit_queue = commit_queue or self._commit_queue
+        self._commit_failing = commit_failing or self._commit_failing
+        self._password_queue = password_queue or self._password_queue
+        self._log_events = log_events or self._log_events
+
+    def venue(self, name: str) -> VenueMeter:
+        """The venue's counters, made on the first call."""
+        meter = self._venues.get(name)
+        if meter is None:
+            meter = self._venues[name] = VenueMeter(name, self._refusals)
+        return meter
+
+    @property
+    def moves(self) -> int:
+        """Committed moves of all venues since the start."""
+        return sum(venue.moves for venue in self._venues.values())
+
+    @property
+    def ended(self) -> dict[str, int]:
+        """Verdict word -> games of all venues that ended since the start; words without a game are left out."""
+        sums = {reason.value: sum(v.ended_by[reason] for v in self._venues.values()) for reason in Reason}
+        return {word: games for word, games in sums.items() if games}
+
+    def connection_opened(self) -> None:
+        """A bot's connection was accepted."""
+        self._opened += 1
+
+    def connection_closed(self, reason: CloseReason) -> None:
+        """A bot's connection ended."""
+        self._closed[reason] += 1
+
+    def refused(self, code: str) -> None:
+        """Policy said no outside any venue; `code` as in :class:`cgos_server.errors.Refused`."""
+        self._refusals.add(code)
+
+    def line_ignored(self) -> None:
+        """A bot sent a line that means nothing in its present state."""
+        self._ignored += 1
+
+    def web_restarted(self) -> None:
+        """The web process had died and was started again."""
+        self._web_restarts += 1
+
+    def describe(self) -> Iterable[Metric]:
+        """Tells the registry that nothing needs to be collected to register this."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, for the registry."""
+        yield InfoMetricFamily(
+            "cgos_build", "Versions of the program.", {"version": self._version, "python": platform.python_version()}
+        )
+        yield from self._collect_server()
+        yield from self._collect_commits()
+        yield from self._collect_venues(list(self._venues.values()))
+
+    def _collect_server(self) -> Iterator[Metric]:
+        yield _gauge("cgos_connections", "Open connections of bots.", self._connections)
+        yield _counter("cgos_connections_opened_total", "Connections of bots accepted.", self._opened)
+        yield _counters(
+            "cgos_connections_closed_total", "Connections of bots ended, by reason.", "reason", self._closed.items()
+        )
+        yield _counters(
+            "cgos_refusals_total", "Requests that policy refused, by code.", "code", self._refusals.counts.items()
+        )
+        yield _counter(
+            "cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored
+        )
+        yield _gauge("cgos_password_queue_length", "Password checks that wait for a worker.", self._password_queue)
+        yield _counter(
+            "cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts
+        )
+        yield _histogram(
+            "cgos_loop_lag_seconds", "How late the event loop ran what was due.", "", [("", self.loop_lag)], _SECOND
+        )
+        events = self._log_events() if self._log_events else {}
+        yield _counters(
+            "cgos_log_events_total", "Log events of level warning and above, by level.", "level", events.items()
+        )
+        bots = GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state"))
+        for key, count in (self._bots() if self._bots else {}).items():
+            bots.add_metric(key, count)
+        yield bots
+        games = GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",))
+        for name, count in (self._games() if self._games else {}).items():
+            games.add_metric((name,), count)
+        yield games
+
+    def _collect_commits(self) -> Iterator[Metric]:
+        commits = self.commits
+        yield _histogram("cgos_commit_latency_seconds", "Time one commit took.", "", [("", commits.latency)], _SECOND)
+        yield _histogram("cgos_commit_batch_records", "Records in one commit.", "", [("", commits.records)], 1)
+        yield _counter("cgos_commit_failures_total", "Attempts to commit that failed.", commits.failures)
+        yield _gauge("cgos_commit_queue_length", "Groups of records that wait for a commit.", self._commit_queue)
+        yield _gauge("cgos_commit_failing", "1 while commits fail or do not return.", self._commit_failing)
+
+    def _collect_venues(self, venues: list[VenueMeter]) -> Iterator[Metric]:
+        yield _counters(
+            "cgos_games_started_total", "Games begun.", "venue", [(v.name, v.started_games) for v in venues]
+        )
+        ended = CounterMetricFamily("cgos_games_ended_total", "Games ended, by verdict.", labels=("venue", "reason"))
+        rounds = CounterMetricFamily("cgos_rounds_total", "Acts of pairing.", labels=("venue", "policy"))
+        logins = CounterMetricFamily("cgos_logins_total", "Sign-ins, by outcome.", labels=("venue", "outcome"))
+        for venue in venues:
+            for reason, count in venue.ended_by.items():
+                ended.add_metric((venue.name, reason.value), count)
+            for policy, count in venue.rounds.items():
+                rounds.add_metric((venue.name, str(policy)), count)
+            for outcome, count in venue.logins.items():
+                logins.add_metric((venue.name, outcome.value), count)
+        yield from (ended, rounds, logins)
+        yield _counters(
+            "cgos_moves_total", "Committed moves, passes included.", "venue", [(v.name, v.moves) for v in venues]
+        )
+        yield _counters(
+            "cgos_rating_updates_total", "Changes of ratings.", "venue", [(v.name, v.rated_changes) for v in venues]
+        )
+        yield _histogram(
+            "cgos_relay_latency_seconds",
+            "From the receipt of a move to its writing to the opponent.",
+            "venue",
+            [(venue.name, venue.relay) for venue in venues],
+            _SECOND,
+        )
+        yield _histogram(
+            "cgos_game_wait_seconds",
+            "From a bot's readiness to the setup of its next game.",
+            "venue",
+            [(venue.name, venue.wait) for venue in venues],
+            _SECOND,
+        )
+        yield _histogram(
+            "cgos_pairing_duration_seconds",
+            "Time one act of pairing took to compute.",
+            "venue",
+            [(venue.name, venue.pairing) for venue in venues],
+            _SECOND,
+        )
+
+
+def _gauge(name: str, text: str, read: Callable[[], float] | None) -> Metric:
+    family = GaugeMetricFamily(name, text)
+    if read is not None:
+        family.add_metric((), float(read()))
+    return family
+
+
+def _counter(name: str, text: str, value: int) -> Metric:
+    return CounterMetricFamily(name, text, value=value)
+
+
+def _counters(name: str, text: str, label: str, values: Iterable[tuple[str, int]]) -> Metric:
+    family = CounterMetricFamily(name, text, labels=(label,))
+    for word, value in values:
+        family.add_metric((str(word),), value)
+    return family
+
+
+def _histogram(name: str, text: str, label: str, meters: Iterable[tuple[str, Meter]], unit: int) -> Metric:
+    """One family. `label` is empty for a histogram without labels, whose only meter goes by the empty word."""
+    family = HistogramMetricFamily(name, text, labels=(label,) if label else ())
+    for word, meter in meters:
+        family.add_metric((word,) if label else (), meter.buckets(unit), meter.total / unit)
+    return family

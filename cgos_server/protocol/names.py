@@ -1,0 +1,60 @@
+"""What may be a name and what may be a password, each fault answered with a sentence.
+
+The rules are CGOS's: clients cut ``name(rating)`` at the first parenthesis and read lines as Tcl lists, so names are
+plain words. Must not know: which names exist, who owns them, how passwords are stored.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+NAME_MIN: Final = 3
+NAME_MAX: Final = 18
+PASSWORD_MIN: Final = 3
+PASSWORD_MAX: Final = 128
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]*")
+_PASSWORD = re.compile(r"[!-~]*")
+_DIGITS = frozenset("0123456789")
+
+
+def fold(name: str) -> str:
+    """The key under which `name` is unique: two names that differ only in case are one."""
+    return name.lower()
+
+
+def name_fault(name: str) -> str | None:
+    """None where a person or a bot may be called `name`, otherwise a sentence that says what to change."""
+    if not _NAME.fullmatch(name):
+        return "A name consists of the letters A to Z, digits, '_', '.' and '-' only."
+    if len(name) < NAME_MIN:
+        return f"A name has at least {NAME_MIN} characters."
+    if len(name) > NAME_MAX:
+        return f"A name has at most {NAME_MAX} characters, this one has {len(name)}."
+    if name[0] in _DIGITS:
+        return "A name does not begin with a digit."
+    if fold(name) == "quit":
+        return "This name cannot be used: a line that says only 'quit' closes the connection."
+    return None
+
+
+def bot_name_fault(name: str) -> str | None:
+    """As :func:`name_fault`, and names that begin with ``admin`` are kept for operators."""
+    fault = name_fault(name)
+    if fault is None and fold(name).startswith("admin"):
+        return "Names that begin with 'admin' are kept for the operators of this server: choose another."
+    return fault
+
+
+def password_fault(password: str) -> str | None:
+    """None where `password` may be one, otherwise a sentence that says what to change."""
+    if not _PASSWORD.fullmatch(password):
+        return "A password consists of printable ASCII characters without blanks."
+    if len(password) < PASSWORD_MIN:
+        return f"A password has at least {PASSWORD_MIN} characters."
+    if len(password) > PASSWORD_MAX:
+        return f"A password has at most {PASSWORD_MAX} characters."
+    if fold(password) == "quit":
+        return "This password cannot be used: a line that says only 'quit' closes the connection."
+    return None

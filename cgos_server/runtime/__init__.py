@@ -1,0 +1,1 @@
+"""The asyncio shell of the live server: lobby, live games, matchmaker, rater, recovery."""

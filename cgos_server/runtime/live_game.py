@@ -1,0 +1,322 @@
+"""One running game: takes moves, has them refereed and committed, and only then tells both sides.
+
+Plain synchronous calls inside the event loop; the one asynchronous step is the commit. Between a move's arrival and its
+commit no clock runs, so waiting for the disk is charged to nobody. Must not know: wire formats, SQL, how bots are paired.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from cgos_server.core.clock import remaining_ms, start
+from cgos_server.core.facts import GameEnded as GameEndedFact
+from cgos_server.core.facts import MovePlayed
+from cgos_server.core.games.base import Color
+from cgos_server.core.referee import Played, Referee
+from cgos_server.core.venue import Venue
+from cgos_server.core.verdict import Verdict
+from cgos_server.net.loop import Handle, Timekeeper
+from cgos_server.observability.metrics import VenueMeter
+from cgos_server.protocol.session import GameSetup, PlayerSession
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.rater import Rater
+from cgos_server.runtime.telling import Telling
+from cgos_server.service.ratings import Applied
+from cgos_server.storage.records import AnalysisAdded, GameEnded, MoveAdded, Record
+from cgos_server.storage.store import Store, StoredMove
+
+
+class Phase(enum.Enum):
+    """Where a game is in its life."""
+
+    SETTLING = enum.auto()
+    """Both sides were set up; the first `genmove` comes after a pause."""
+    RUNNING = enum.auto()
+    """The mover's clock runs."""
+    COMMITTING = enum.auto()
+    """A move or an end waits for its commit; no clock runs."""
+    SUSPENDED = enum.auto()
+    """Read back after a restart: the clock stands until the mover is back or has been away too long."""
+    OVER = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the games of one venue share."""
+
+    venue: Venue
+    store: Store
+    time: Timekeeper
+    bus: Bus
+    rater: Rater
+    meter: VenueMeter
+    ended: Callable[[LiveGame], None]
+    """Called once after a game's end was committed and told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One player of a game: its version and how it was announced."""
+
+    version: int
+    name: str
+    label: str
+
+
+class LiveGame:
+    """A game from its commit to the commit of its verdict."""
+
+    __slots__ = (
+        "_applied", "_clock_started", "_desk", "_ending", "_flag_at", "_late", "_mover", "_moves", "_played",
+        "_received", "_sessions", "_tellings", "_timer", "_timer_at",
+        "id", "phase", "referee", "sides",
+    )  # fmt: skip
+
+    def __init__(self, game_id: int, desk: Desk, referee: Referee, black: Side, white: Side) -> None:
+        self.id = game_id
+        self.referee = referee
+        self.sides = (black, white)
+        self.phase = Phase.SETTLING
+        self._desk = desk
+        self._sessions: list[PlayerSession | None] = [None, None]
+        self._moves: list[tuple[str, int]] = []
+        self._tellings: tuple[Telling, ...] = ()
+        self._late: list[tuple[Color, PlayerSession]] = []
+        self._played: Played | None = None
+        self._mover = Color.BLACK
+        self._ending: Verdict | None = None
+        self._applied: Applied | None = None
+        self._received = 0
+        self._clock_started = 0
+        self._flag_at = 0
+        self._timer: Handle | None = None
+        self._timer_at = 0
+
+    # -- what others may ask
+
+    @property
+    def ply(self) -> int:
+        """Committed plies."""
+        return len(self._moves)
+
+    def session(self, color: Color) -> PlayerSession | None:
+        """The connection of that side, None while it is away."""
+        return self._sessions[color]
+
+    def telling(self, color: Color) -> Telling:
+        """What that side knows of the game's end; only once there is one."""
+        return self._tellings[color]
+
+    def setup(self) -> GameSetup:
+        """The game as committed, for `setup`."""
+        terms = self.referee.terms
+        black, white = self.sides
+        return GameSetup(
+            self.id, terms.rules.size, terms.rules.komi2, remaining_ms(terms.time, start(terms.time)),
+            black.name, black.label, white.name, white.label, tuple(self._moves),
+        )  # fmt: skip
+
+    # -- beginning
+
+    def begin(self, black: PlayerSession | None, white: PlayerSession | None) -> None:
+        """The game is committed: set both sides up, and ask Black for a move after the settle pause."""
+        setup = self.setup()
+        for color, session in ((Color.BLACK, black), (Color.WHITE, white)):
+            if session is not None:
+                self._sessions[color] = session
+                session.setup(setup)
+        self._wake_at(self._desk.time.now() + self._desk.venue.pairing.settle)
+
+    def resume(self, moves: Sequence[StoredMove]) -> None:
+        """Read back after a restart: the committed moves, both sides away, the clock standing."""
+        self.referee.replay((move.move, move.clock) for move in moves)
+        control = self.referee.terms.time
+        self._moves = [(move.move, remaining_ms(control, move.clock)) for move in moves]
+        self.phase = Phase.SUSPENDED
+        self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
+
+    # -- sessions come and go
+
+    def returned(self, color: Color, session: PlayerSession) -> None:
+        """That side signed in again: show it the game, and go on."""
+        if self.phase is Phase.COMMITTING:
+            self._late.append((color, session))
+            return
+        self._sessions[color] = session
+        session.setup(self.setup())
+        mover = self.referee.to_play
+        if self.phase is Phase.SUSPENDED:
+            if color is mover:
+                self._run()
+            else:
+                self._wake_at(self._desk.time.now() + self._desk.venue.return_grace)
+        elif self.phase is Phase.RUNNING and color is mover:
+            session.genmove(color, self.referee.remaining_ms(color, self._desk.time.now() - self._clock_started))
+
+    def left(self, color: Color) -> None:
+        """That side's connection is gone. A running clock runs on; a standing one stands."""
+        self._sessions[color] = None
+        self._late = [(late, session) for late, session in self._late if late is not color]
+        if self.phase is Phase.SUSPENDED and not any(self._sessions):
+            self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
+
+    # -- a move
+
+    def move(self, color: Color, text: str, analysis: str | None, received: int) -> None:
+        """That side answered `genmove`. Ignored unless it is its turn and its clock runs."""
+        referee = self.referee
+        if self.phase is not Phase.RUNNING or color is not referee.to_play:
+            return
+        played = referee.submit(text, received - self._clock_started)
+        self.phase = Phase.COMMITTING
+        self._mover = color
+        self._received = received
+        records: list[Record] = []
+        if played is not None:
+            self._played = played
+            clock = played.clock
+            wall = self._desk.time.wall_ms()
+            records.append(MoveAdded(self.id, len(self._moves) + 1, played.move_text, *clock, played.used, wall))
+            if analysis is not None:
+                records.append(AnalysisAdded(self.id, len(self._moves) + 1, analysis))
+        if referee.verdict is not None:
+            self._end(referee.verdict, records)
+        else:
+            self._desk.store.submit(records, self._committed)
+
+    def _committed(self) -> None:
+        """The move is durable: tell the opponent, whose clock starts now."""
+        ending = self._ending
+        self._tell_move(then=ending is None)
+        if self._late:
+            self._admit_late()
+        if ending is not None:
+            self._end(ending, [])
+            return
+        self._start_clock()
+        self._desk.meter.moved(self._clock_started - self._received)
+
+    def _tell_move(self, then: bool) -> None:
+        """Note the committed move and relay it; with `then` it is also the opponent's turn."""
+        referee = self.referee
+        played = self._played
+        assert played is not None
+        self._played = None
+        mover = self._mover
+        left = referee.remaining_ms(mover)
+        self._moves.append((played.move_text, left))
+        opponent = self._sessions[mover.other]
+        if opponent is not None:
+            opponent.played(mover, played.move_text, left, referee.remaining_ms(mover.other) if then else None)
+        bus = self._desk.bus
+        if bus.wanted(MovePlayed):
+            bus.publish(MovePlayed(self._desk.venue.name, self.id, len(self._moves), played.move_text, left))
+
+    def _admit_late(self) -> None:
+        """Those who signed in while a commit was under way see the game as it is after it."""
+        late, self._late = self._late, []
+        for color, session in late:
+            self._sessions[color] = session
+            session.setup(self.setup())
+            if self.referee.verdict is None and color is self.referee.to_play:
+                session.genmove(color, self.referee.remaining_ms(color))
+
+    # -- clocks
+
+    def _run(self) -> None:
+        """Ask the mover for a move, if it is there, and start its clock."""
+        mover = self.referee.to_play
+        session = self._sessions[mover]
+        if session is not None:
+            session.genmove(mover, self.referee.remaining_ms(mover))
+        self._start_clock()
+
+    def _start_clock(self) -> None:
+        self.phase = Phase.RUNNING
+        self._clock_started = now = self._desk.time.now()
+        self._flag_at = deadline = now + self.referee.deadline()
+        # One timer a game, left alone while it is early enough: cancelling one a move costs more than the move.
+        if self._timer is None or self._timer_at > deadline:
+            self._wake_at(deadline)
+
+    def _wake_at(self, instant: int) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = instant
+        self._timer = self._desk.time.call_at(instant, self._woken)
+
+    def _woken(self) -> None:
+        """The game's one timer: end of the settle pause, a flag, a grace that is over."""
+        self._timer = None
+        time = self._desk.time
+        match self.phase:
+            case Phase.SETTLING:
+                self._run()
+            case Phase.RUNNING if time.now() < self._flag_at:
+                self._wake_at(self._flag_at)
+            case Phase.RUNNING if not time.polled_since(self._flag_at):
+                # The move may lie in the socket: look once more before the flag falls.
+                self._wake_at(time.now())
+            case Phase.RUNNING:
+                self._end(self.referee.expire(), [])
+            case Phase.SUSPENDED if any(self._sessions):
+                self._run()
+            case Phase.SUSPENDED:
+                self._end(self.referee.void("Both sides stayed away after a restart of the server."), [])
+            case Phase.COMMITTING | Phase.OVER:
+                pass
+
+    # -- the end
+
+    def abort(self, detail: str) -> None:
+        """An operator ends the game without a result."""
+        if self.phase is Phase.COMMITTING:
+            self._ending = self._ending or self.referee.abort(detail)
+        elif self.phase is not Phase.OVER:
+            self._end(self.referee.abort(detail), [])
+
+    def _end(self, verdict: Verdict, records: list[Record]) -> None:
+        """Commit the verdict with its rating, in one transaction with the move that caused it."""
+        self.phase = Phase.COMMITTING
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        desk = self._desk
+        at = desk.time.wall_ms()
+        self._tellings = tuple(
+            Telling(desk.store, self.id, color, written=self._sessions[color] is not None) for color in Color
+        )
+        records.append(
+            GameEnded(
+                at, None if verdict.winner is None else int(verdict.winner), verdict.reason.value, verdict.margin2,
+                verdict.detail, verdict.text, *(telling.told for telling in self._tellings), self.id,
+            )
+        )  # fmt: skip
+        black, white = self.sides
+        self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, at)
+        if self._applied is not None:
+            records.extend(self._applied.records)
+        desk.store.submit(records, partial(self._ended, verdict, at))
+
+    def _ended(self, verdict: Verdict, at: int) -> None:
+        """The verdict is durable: tell both sides, then everybody else."""
+        if self._played is not None:
+            self._tell_move(then=False)
+        self._admit_late()
+        self.phase = Phase.OVER
+        date = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
+        for color in Color:
+            session = self._sessions[color]
+            if session is not None:
+                session.game_over(date, verdict.text, verdict.detail)
+                self._tellings[color].written()
+        desk = self._desk
+        desk.meter.ended(verdict.reason)
+        desk.bus.publish(GameEndedFact(desk.venue.name, self.id, verdict.text, verdict.reason.value, at / 1000))
+        if self._applied is not None:
+            desk.rater.tell(self._applied)
+        desk.ended(self)

@@ -1,0 +1,189 @@
+"""One venue's matchmaker: collects the candidates, asks the pairing method, records why, and starts the games.
+
+When to pair and whom is decided by :mod:`cgos_server.core.pairing`; here is only the doing. Must not know: how ratings
+or pairs are computed, wire formats, SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+
+from cgos_server.core.facts import GameStarted
+from cgos_server.core.pairing.base import Candidate, Matchmaker, Pairing
+from cgos_server.core.pairing.explain import encode_inputs
+from cgos_server.core.pairing.fairness import colors
+from cgos_server.core.pairing.rolling import due, rematch_holds
+from cgos_server.core.referee import Referee, encode, terms_of
+from cgos_server.core.venue import Policy
+from cgos_server.runtime.live_game import Desk, LiveGame, Side
+from cgos_server.runtime.lobby import Lobby, Player, State
+from cgos_server.service.ids import Ids
+from cgos_server.storage.records import GameAdded, PairingAdded, Record, RoundAdded
+
+log = structlog.get_logger(__name__)
+
+THREAD_FROM = 200
+"""Candidates from which on the method runs in a thread, so that the loop is not held for more than a few ms."""
+
+SLICE = 32
+"""Games begun before the loop gets a turn."""
+
+
+class VenueMatchmaker:
+    """Pairs the idle bots of one venue, for ever.
+
+    :param meetings: (black, white) -> games with these colors so far; kept up to date here
+    :param number: the number of the venue's latest act of pairing
+    :param new_seed: gives the seed of the next act
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        lobby: Lobby,
+        method: Matchmaker,
+        ids: Ids,
+        meetings: dict[tuple[int, int], int],
+        number: int,
+        new_seed: Callable[[], int],
+    ) -> None:
+        self.draining = False
+        self._desk = desk
+        self._lobby = lobby
+        self._method = method
+        self._ids = ids
+        self._meetings = meetings
+        self._balance: dict[int, int] = {}
+        for (black, white), games in meetings.items():
+            self._balance[black] = self._balance.get(black, 0) + games
+            self._balance[white] = self._balance.get(white, 0) - games
+        self._number = number
+        self._new_seed = new_seed
+        self._sat_out: dict[int, tuple[int, int]] = {}
+
+    async def run(self) -> None:
+        """An act of pairing every `interval`, until cancelled."""
+        interval = self._desk.venue.pairing.interval / 1e6
+        while True:
+            await asyncio.sleep(interval)
+            await self.act()
+
+    async def act(self) -> None:
+        """Pair whoever can be paired now; returns when the round was handed to the store."""
+        settings = self._desk.venue.pairing
+        idle = self._lobby.idle()
+        if self.draining or not due(settings.policy, len(idle), sum(1 for _ in self._lobby.games())):
+            return
+        candidates = [self._candidate(player) for player in idle]
+        held = {player.version: player for player in idle}
+        seed = self._new_seed()
+        started = self._desk.time.now()
+        if len(candidates) < THREAD_FROM:
+            pairing = self._method.pair(candidates, random.Random(seed))
+        else:
+            for player in idle:
+                player.state = State.PAIRED
+            pairing = await asyncio.to_thread(self._method.pair, candidates, random.Random(seed))
+            self._lobby.release(idle)
+        self._record(pairing, candidates, held, seed)
+        self._desk.meter.paired(settings.policy.value, self._desk.time.now() - started)
+
+    def _candidate(self, player: Player) -> Candidate:
+        sat_out, last = self._sat_out.get(player.version, (0, None))
+        return Candidate(
+            player.version,
+            player.name,
+            self._desk.rater.ratings.rating(player.version).mean,
+            self._desk.time.now() - player.since,
+            sat_out,
+            last,
+            self._lobby.last_opponent.get(player.version),
+        )
+
+    def _record(self, pairing: Pairing, candidates: list[Candidate], held: dict[int, Player], seed: int) -> None:
+        """Turn the decision into games and submit the round as one group."""
+        desk = self._desk
+        venue = desk.venue
+        by_id = {candidate.id: candidate for candidate in candidates}
+        colors_rng = random.Random(seed ^ 1)
+        round_id = self._ids.round()
+        at = desk.time.wall_ms()
+        terms = terms_of(venue)
+        encoded = encode(terms)
+        games: list[LiveGame] = []
+        records: list[Record] = []
+        waits: dict[int, str] = {}
+        for pair in pairing.pairs:
+            high, low = held[pair.high], held[pair.low]
+            if high.session is None or low.session is None:
+                continue
+            if venue.pairing.policy is Policy.ROLLING and rematch_holds(
+                by_id[pair.high], by_id[pair.low], venue.pairing.rematch_wait, self._lobby.connected > 2
+            ):
+                why = "Its last opponent was the only one free; it waits a little for a third."
+                waits[pair.high] = waits[pair.low] = why
+                continue
+            black, white, why_colors = colors(pair.high, pair.low, self._as_black, self._balance_of, colors_rng)
+            first, second = held[black], held[white]
+            sides = [Side(player.version, player.name, desk.rater.label(player.version)) for player in (first, second)]
+            game = LiveGame(self._ids.game(), desk, Referee(terms), *sides)
+            games.append(game)
+            records.append(
+                GameAdded(game.id, venue.id, round_id, black, white, sides[0].label, sides[1].label, encoded, "", at)
+            )
+            records.append(
+                PairingAdded(
+                    game.id, round_id, pair.high, pair.low, pair.reason, why_colors, json.dumps(dict(pair.detail))
+                )
+            )
+        if not games:
+            return
+        self._number += 1
+        for version, why in pairing.sits_out.items():
+            self._sat_out[version] = (self._sat_out.get(version, (0, 0))[0] + 1, self._number)
+            waits[version] = why
+        records.insert(
+            0,
+            RoundAdded(
+                round_id, venue.id, self._number, at, venue.pairing.policy.value, self._method.name,
+                json.dumps(dict(self._method.options)), str(seed), encode_inputs(candidates),
+                json.dumps({str(version): why for version, why in waits.items()}), json.dumps(list(pairing.notes)),
+            ),
+        )  # fmt: skip
+        for game in games:
+            for side in game.sides:
+                held[side.version].state = State.PAIRED
+                self._sat_out.pop(side.version, None)
+        desk.store.submit(records, partial(self._begin, games, at))
+
+    def _begin(self, games: list[LiveGame], at: int) -> None:
+        """The round is committed: bring its players to their boards, a few at a time."""
+        desk = self._desk
+        for game in games[:SLICE]:
+            black, white = game.sides
+            self._count(black.version, white.version)
+            now = desk.time.now()
+            for side in game.sides:
+                desk.meter.waited(now - self._lobby.player(side.version).since)
+            self._lobby.began(game)
+            log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)
+            desk.bus.publish(GameStarted(desk.venue.name, game.id, black.name, white.name, at / 1000))
+        if rest := games[SLICE:]:
+            desk.time.call_at(desk.time.now(), self._begin, rest, at)
+
+    def _count(self, black: int, white: int) -> None:
+        self._meetings[black, white] = self._meetings.get((black, white), 0) + 1
+        self._balance[black] = self._balance.get(black, 0) + 1
+        self._balance[white] = self._balance.get(white, 0) - 1
+
+    def _as_black(self, black: int, white: int) -> int:
+        return self._meetings.get((black, white), 0)
+
+    def _balance_of(self, version: int) -> int:
+        return self._balance.get(version, 0)

@@ -1,0 +1,310 @@
+"""One session with a server: its lines on one side, an engine on the other.
+
+Decides what is answered to each line. Must not know: how the connection came about, when to connect again, why the
+client is asked to leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cgos_client.engine import NewGame
+from cgos_client.messages import (
+    BadLine,
+    GameEnded,
+    Greeting,
+    Info,
+    Message,
+    MoveWanted,
+    NameWanted,
+    Other,
+    PasswordWanted,
+    Played,
+    Refusal,
+    parse,
+)
+from cgos_client.supervisor import EngineGone, SupervisedEngine
+from cgos_client.transport import Connection
+from cgos_server.core.games.base import Color
+from cgos_server.protocol.session import GameSetup
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS = 3600.0
+"""Silence after which a connection counts as lost. Opponents may think for long; keep-alive notices dead peers."""
+LEAVING_SECONDS = 10.0
+"""How long a client that wants to leave waits after signing in for a game that it may have left unfinished."""
+
+
+class Identity(NamedTuple):
+    """What the client signs in with. `secret` is a password or token and is never shown."""
+
+    name: str
+    secret: str
+    client: str
+
+    def __repr__(self) -> str:
+        return f"Identity({self.name!r})"
+
+
+class GameResult(NamedTuple):
+    """One finished game as the client saw it.
+
+    :ivar won: None for a draw and for games without a result
+    :ivar moves: moves on the record, passes included
+    """
+
+    game: int
+    size: int
+    komi: float
+    color: str
+    opponent: str
+    opponent_rating: str
+    result: str
+    detail: str
+    won: bool | None
+    moves: int
+
+
+@dataclass(slots=True)
+class Agenda:
+    """What the client still means to do; shared by its sessions.
+
+    :ivar games_left: games after which to leave, or None for ever
+    :ivar leaving: leave after the current game
+    :ivar game: the number of the game that is on, or None
+    :ivar last: the last result that was reported
+    """
+
+    games_left: int | None = None
+    leaving: bool = False
+    game: int | None = None
+    last: GameResult | None = None
+
+    @property
+    def done(self) -> bool:
+        """True when no further game is wanted."""
+        return self.leaving or self.games_left == 0
+
+
+class End(enum.Enum):
+    """How a session ended."""
+
+    LEFT = enum.auto()
+    """The client left: its agenda is done."""
+    LOST = enum.auto()
+    """The connection ended, or the server spoke nonsense."""
+    REFUSED = enum.auto()
+    """The server said ``Error:``."""
+    ENGINE_GONE = enum.auto()
+    """The engine cannot be kept running."""
+
+
+class Ended(NamedTuple):
+    """A session's end.
+
+    :ivar sentence: what happened, for people
+    :ivar signed_in: True where the server went on after the password
+    """
+
+    end: End
+    sentence: str
+    signed_in: bool
+
+
+class Bridge:
+    """Runs one session over a connection that is open already.
+
+    :param report: called with every finished game
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        engine: SupervisedEngine,
+        identity: Identity,
+        agenda: Agenda,
+        report: Callable[[GameResult], None],
+    ) -> None:
+        self._connection = connection
+        self._engine = engine
+        self._identity = identity
+        self._agenda = agenda
+        self._report = report
+        self._analysis = False
+        self._password_sent = False
+        self._signed_in = False
+        self._setup: GameSetup | None = None
+        self._color = Color.BLACK
+
+    async def run(self) -> Ended:
+        """Talk until the session ends. The connection stays the caller's to close."""
+        end: End | None = None
+        sentence = ""
+        try:
+            line = await self._read()
+            while line is not None:
+                message = parse(line)
+                if isinstance(message, Refusal):
+                    end, sentence = End.REFUSED, message.sentence
+                    break
+                if self._password_sent and not self._signed_in:
+                    self._signed_in = True
+                    log.info("signed in as %s", self._identity.name)
+                if isinstance(message, MoveWanted):
+                    line = await self._move(message)
+                    continue
+                await self._hear(message)
+                if isinstance(message, GameEnded) and self._agenda.done:
+                    end, sentence = End.LEFT, "left after the game"
+                    break
+                line = await self._read()
+        except BadLine as error:
+            end, sentence = End.LOST, f"the server's line cannot be used: {error}"
+        except EngineGone as error:
+            end, sentence = End.ENGINE_GONE, str(error)
+        if end is None:
+            end, sentence = self._silence()
+        if end in (End.LEFT, End.ENGINE_GONE):
+            await self._connection.send("quit")
+        return Ended(end, sentence, self._signed_in)
+
+    def _silence(self) -> tuple[End, str]:
+        """What the end of reading means."""
+        if self._connection.lost is not None:
+            return End.LOST, self._connection.lost
+        if self._leaves_unless_seated():
+            self._agenda.game = None
+            return End.LEFT, "left, since no game is waiting"
+        return End.LOST, "the server said nothing for too long"
+
+    def _leaves_unless_seated(self) -> bool:
+        return self._agenda.done and self._password_sent and self._setup is None
+
+    async def _read(self) -> str | None:
+        """The next line; None when the connection is lost, was silent for too long, or the client may leave."""
+        waited = 0.0
+        while waited < IDLE_SECONDS:
+            line = await self._connection.read(LEAVING_SECONDS)
+            if line is not None or self._connection.lost is not None:
+                return line
+            if self._leaves_unless_seated():
+                return None
+            waited += LEAVING_SECONDS
+        return None
+
+    async def _hear(self, message: Message) -> None:
+        """Everything but a refusal and the request for a move."""
+        match message:
+            case Greeting():
+                self._analysis = message.analysis and self._engine.analyses
+                await self._connection.send(f"e1 {self._identity.client}{' genmove_analyze' if self._analysis else ''}")
+            case NameWanted():
+                await self._connection.send(self._identity.name)
+            case PasswordWanted():
+                await self._connection.send(self._identity.secret, secret=True)
+                self._password_sent = True
+            case Info():
+                log.info("server: %s", message.text)
+            case GameSetup():
+                await self._sit(message)
+            case Played():
+                if self._setup is None:
+                    raise BadLine("'play' came before 'setup'")
+                await self._engine.played(message.color, message.move)
+            case GameEnded():
+                await self._game_over(message)
+            case Other():
+                log.warning("the server sent a line that this client does not know: %s", message.line[:200])
+
+    async def _sit(self, setup: GameSetup) -> None:
+        name = self._identity.name.lower()
+        if name not in (setup.black.lower(), setup.white.lower()):
+            raise BadLine(f"'setup' is for {setup.white} and {setup.black}, not for {self._identity.name}")
+        self._color = Color.BLACK if name == setup.black.lower() else Color.WHITE
+        opponent, label = (
+            (setup.white, setup.white_label) if self._color is Color.BLACK else (setup.black, setup.black_label)
+        )
+        log.info(
+            "%s game %d on %dx%d, komi %s, as %s against %s (%s)%s",
+            "resuming" if setup.moves else "starting",
+            setup.game,
+            setup.size,
+            setup.size,
+            setup.komi2 / 2,
+            self._color.name.lower(),
+            opponent,
+            label,
+            f" after {len(setup.moves)} moves" if setup.moves else "",
+        )
+        self._setup, self._agenda.game = setup, setup.game
+        await self._engine.sit(
+            NewGame(setup.size, setup.komi2, setup.level_ms, opponent, label),
+            [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)],
+        )
+
+    async def _move(self, wanted: MoveWanted) -> str | None:
+        """Let the engine think, with an ear on the server. Returns the next line, or None as :meth:`_read` does."""
+        if self._setup is None:
+            raise BadLine("'genmove' came before 'setup'")
+        async with asyncio.TaskGroup() as tasks:
+            thinking = tasks.create_task(self._engine.genmove(wanted.color, wanted.left_ms))
+            while True:
+                hearing = tasks.create_task(self._read())
+                await asyncio.wait({thinking, hearing}, return_when=asyncio.FIRST_COMPLETED)
+                if thinking.done() and not hearing.done():
+                    hearing.cancel()
+                    break
+                line = hearing.result()
+                if line is None or not line.startswith("info"):
+                    # A game that ended, a new setup, a lost connection: the answer is not wanted any more.
+                    thinking.cancel()
+                    return line
+                await self._hear(parse(line))
+                if thinking.done():
+                    break
+        move = thinking.result()
+        await self._connection.send(
+            f"{move.text} {move.analysis}" if self._analysis and move.analysis is not None else move.text
+        )
+        return await self._read()
+
+    async def _game_over(self, ended: GameEnded) -> None:
+        setup, self._setup, self._agenda.game = self._setup, None, None
+        if setup is not None:
+            self._count(setup, _result(setup, self._color, ended, self._engine.ply))
+        await self._engine.game_over(ended.result)
+        if not self._agenda.done:
+            await self._engine.start()
+            await self._connection.send("ready")
+
+    def _count(self, setup: GameSetup, result: GameResult) -> None:
+        if setup.moves and result == self._agenda.last:
+            return  # a server repeats an ending where it cannot know that it was heard
+        self._agenda.last = result
+        if self._agenda.games_left is not None:
+            self._agenda.games_left = max(0, self._agenda.games_left - 1)
+        self._report(result)
+
+
+def _result(setup: GameSetup, color: Color, ended: GameEnded, moves: int) -> GameResult:
+    black = color is Color.BLACK
+    winner = ended.result[:2].upper()
+    won = None if winner not in ("B+", "W+") else (winner == "B+") is black
+    return GameResult(
+        game=setup.game,
+        size=setup.size,
+        komi=setup.komi2 / 2,
+        color="black" if black else "white",
+        opponent=setup.white if black else setup.black,
+        opponent_rating=setup.white_label if black else setup.black_label,
+        result=ended.result,
+        detail=ended.detail,
+        won=won,
+        moves=moves,
+    )

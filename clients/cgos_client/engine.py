@@ -1,0 +1,99 @@
+"""What plays: the one interface behind which a GTP program and a built-in bot look alike.
+
+Decides what an engine may be asked and in which ways it can fail. Must not know: servers, lines, connections, GTP.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Protocol
+
+from cgos_server.core.games.base import Color
+
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+_VERTEX = re.compile(r"([A-HJ-Z])([1-9][0-9]?)")
+
+
+class EngineFailure(Exception):
+    """The engine died, hung or answered nonsense. A restarted engine may do better. The text says what happened."""
+
+
+class EngineUnfit(EngineFailure):
+    """The engine cannot do what is asked, however often it is restarted. The text says what to change."""
+
+
+class NewGame(NamedTuple):
+    """What an engine is told before the first move.
+
+    :ivar size: board edge in points
+    :ivar komi2: komi in half points
+    :ivar level_ms: the time control's figure at the start, milliseconds
+    :ivar opponent: the opponent's name on the server
+    :ivar opponent_label: its rating as the server shows it, ``1800`` or ``1800?``; may be empty
+    """
+
+    size: int
+    komi2: int
+    level_ms: int
+    opponent: str = ""
+    opponent_label: str = ""
+
+
+class EngineMove(NamedTuple):
+    """An engine's move.
+
+    :ivar text: upper-case vertex, ``PASS`` or ``RESIGN``
+    :ivar analysis: one line of JSON about the position before the move, or None
+    """
+
+    text: str
+    analysis: str | None = None
+
+
+class Engine(Protocol):
+    """One engine at one board. Every call ends within the engine's own deadlines or raises :class:`EngineFailure`.
+
+    A call that is cancelled leaves the board unknown; the next call may only be :meth:`settle`, :meth:`new_game` or
+    :meth:`close`.
+    """
+
+    @property
+    def label(self) -> str:
+        """Name and version, as the engine gives them; for people."""
+
+    @property
+    def analyses(self) -> bool:
+        """True where moves may carry analysis. Known after :meth:`start`."""
+
+    async def start(self) -> None:
+        """Make the engine ready for :meth:`new_game`."""
+
+    async def new_game(self, game: NewGame) -> None:
+        """An empty board."""
+
+    async def play(self, color: Color, move: str) -> None:
+        """`move` (vertex or ``PASS``) was made by `color`."""
+
+    async def genmove(self, color: Color, left_ms: int) -> EngineMove:
+        """Choose a move for `color`, who has `left_ms` milliseconds left, and make it on the engine's board."""
+
+    async def settle(self, grace: float) -> None:
+        """Wait until no abandoned call is running any more; EngineFailure after `grace` seconds."""
+
+    async def game_over(self, result: str) -> None:
+        """The game ended with `result` (``B+3.5``, ``W+Resign`` ...)."""
+
+    async def close(self) -> None:
+        """End the engine, by force where it does not go. Never raises, may be called at any time."""
+
+
+def normal_move(text: str, size: int) -> str | None:
+    """The normal spelling of an engine's move on a board of `size`, or None where it is not a move at all."""
+    word = text.strip().upper()
+    if word in ("PASS", "RESIGN"):
+        return word
+    found = _VERTEX.fullmatch(word)
+    if found is None:
+        return None
+    column, row = COLUMNS.index(found[1]), int(found[2])
+    return word if column < size and row <= size else None

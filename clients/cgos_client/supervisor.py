@@ -1,0 +1,152 @@
+"""An engine that cannot be lost: keeps the record of the game, restarts an engine that fails and replays the game to it.
+
+Decides when to try again and when to give up. Must not know: servers, lines, GTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from cgos_client.engine import Engine, EngineFailure, EngineMove, EngineUnfit, NewGame
+from cgos_server.core.games.base import Color
+
+log = logging.getLogger(__name__)
+
+TRIES = 3
+GAME_OVER_GRACE = 10.0
+"""Seconds for which an engine may go on thinking about a game that has ended, before it is restarted."""
+RESIGN = EngineMove("RESIGN")
+
+
+class EngineGone(Exception):
+    """The engine cannot be kept running; going on would only lose games. The text says why."""
+
+
+class SupervisedEngine:
+    """One engine, restarted as often as it takes, within bounds.
+
+    :param make: a new engine, not started
+    :param tries: failures in a row, without a move between, after which a game is given up; and games given up in a
+        row after which the engine is
+    """
+
+    def __init__(self, make: Callable[[], Engine], tries: int = TRIES) -> None:
+        self._make = make
+        self._tries = tries
+        self._engine: Engine | None = None
+        self._game: NewGame | None = None
+        self._moves: list[tuple[Color, str]] = []
+        self._known: int | None = None
+        """How many of the moves the engine has on its board; None: its board is not this game's."""
+        self._failures = 0
+        self._given_up = 0
+        self._last: EngineFailure | None = None
+        self._analyses = False
+
+    @property
+    def analyses(self) -> bool:
+        """True where the engine's moves may carry analysis."""
+        return self._analyses
+
+    @property
+    def ply(self) -> int:
+        """Moves on the record of the current game."""
+        return len(self._moves)
+
+    async def start(self) -> None:
+        """Have the engine running, without a game. Raises EngineGone."""
+        if self._given_up >= self._tries:
+            raise EngineGone(f"{self._given_up} games in a row were lost because the engine failed: {self._last}")
+        if not isinstance(self._last, EngineUnfit):
+            self._failures = 0
+        if await self._attempt() is None:
+            raise EngineGone(str(self._last))
+
+    async def sit(self, game: NewGame, moves: list[tuple[Color, str]]) -> None:
+        """A game begins, or goes on after a reconnection, with `moves` made already."""
+        self._game, self._moves, self._known = game, list(moves), None
+        await self._attempt()
+
+    async def played(self, color: Color, move: str) -> None:
+        """The opponent moved."""
+        self._moves.append((color, move))
+        await self._attempt()
+
+    async def genmove(self, color: Color, left_ms: int) -> EngineMove:
+        """The engine's move; a resignation where the engine cannot be brought to make one.
+
+        May be cancelled: then the next call has to be :meth:`sit` or :meth:`game_over`.
+        """
+        loop = asyncio.get_running_loop()
+        asked = loop.time()
+        while True:
+            engine = await self._attempt()
+            if engine is None:
+                log.error("resigning, since the engine makes no move")
+                self._given_up += 1
+                return RESIGN
+            self._known = None  # true until the answer is here: an abandoned answer may have changed the board
+            spent_ms = int((loop.time() - asked) * 1000)
+            try:
+                move = await engine.genmove(color, max(0, left_ms - spent_ms))
+            except EngineFailure as failure:
+                await self._failed(failure)
+                continue
+            self._failures = 0
+            if move.text != RESIGN.text:
+                self._moves.append((color, move.text))
+                self._known = len(self._moves)
+            return move
+
+    async def game_over(self, result: str) -> None:
+        """The game has ended. :meth:`start` has to follow if another shall come."""
+        if self._failures < self._tries:
+            self._given_up = 0
+        self._game, self._known = None, None
+        if self._engine is not None:
+            try:
+                await self._engine.settle(GAME_OVER_GRACE)
+                await self._engine.game_over(result)
+            except EngineFailure as failure:
+                await self._failed(failure)
+
+    async def close(self) -> None:
+        """End the engine."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+
+    async def _attempt(self) -> Engine | None:
+        """The engine, running and with the whole game on its board; None when that has failed too often."""
+        while self._failures < self._tries:
+            try:
+                return await self._brought_up()
+            except EngineFailure as failure:
+                await self._failed(failure)
+        return None
+
+    async def _brought_up(self) -> Engine:
+        if self._engine is None:
+            self._engine, self._known = self._make(), None
+            await self._engine.start()
+            self._analyses = self._engine.analyses
+            log.info("engine: %s", self._engine.label)
+        if self._game is not None:
+            if self._known is None:
+                await self._engine.new_game(self._game)
+                self._known = 0
+            for color, move in self._moves[self._known :]:
+                await self._engine.play(color, move)
+                self._known += 1
+        return self._engine
+
+    async def _failed(self, failure: EngineFailure) -> None:
+        self._failures = self._tries if isinstance(failure, EngineUnfit) else self._failures + 1
+        self._last = failure
+        if self._failures < self._tries:
+            log.warning("%s; restarting it (failure %d of %d in a row)", failure, self._failures, self._tries)
+        else:
+            log.error("%s", failure)
+        await self.close()
