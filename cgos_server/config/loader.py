@@ -11,30 +11,19 @@ import enum
 import math
 import re
 import tomllib
-import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
+from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, Span, VenueConfig
 from cgos_server.config.venues import faults
+from cgos_server.config.words import description, strip, wanted
 from cgos_server.errors import ConfigError
 
 _PREFIX = "CGOS_"
-Key = tuple[str | int, ...]
-
-
-class ConfigErrors(ConfigError):
-    """All that is wrong with a configuration; the message has one line for each problem."""
-
-    def __init__(self, problems: Iterable[ConfigError]) -> None:
-        self.problems = tuple(problems)
-        self.code = "config"
-        self.place = self.problems[0].place
-        self.sentence = "\n".join(str(problem) for problem in self.problems)
-        Exception.__init__(self, self.sentence)
 
 
 class _Text(str):
@@ -48,7 +37,9 @@ class _Given(NamedTuple):
     place: str
 
 
-def load(path: Path | None = None, env: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+def load(
+    path: Path | None = None, env: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
+) -> Config:
     """The configuration.
 
     :param path: a TOML file, or None for none
@@ -58,18 +49,21 @@ def load(path: Path | None = None, env: Mapping[str, str] | None = None, overrid
     :raises ConfigErrors: with every problem that was found
     """
     reader = _Reader(path)
-    raw = reader.file() if path is not None else {}
+    raw = reader.file(path) if path is not None else {}
     if "venue" not in raw:
-        raw["venue"] = [msgspec.to_builtins(venue, enc_hook=str) for venue in CLASSIC_VENUES]
+        raw["venue"] = [
+            {"name": venue.name, "port": venue.port, "size": venue.size, "komi": venue.komi, "time": {"main": main}}
+            for venue, main in ((venue, str(venue.time.main)) for venue in CLASSIC_VENUES)
+        ]
     reader.overlay_environment(raw, env or {})
     reader.overlay_command_line(raw, overrides or {})
     config = reader.struct(Config, raw, ())
-    if not reader.problems:
+    if isinstance(config, Config):
         config = _placed(config, path, reader)
         reader.problems.extend(faults(config, reader.place))
-    if reader.problems:
-        raise ConfigErrors(reader.problems)
-    return config
+        if not reader.problems:
+            return config
+    raise ConfigErrors(reader.problems)
 
 
 def _placed(config: Config, path: Path | None, reader: _Reader) -> Config:
@@ -104,12 +98,11 @@ class _Reader:
 
     # -- sources
 
-    def file(self) -> dict[str, Any]:
+    def file(self, path: Path) -> dict[str, Any]:
         """The raw tables of the file; raises ConfigErrors where it cannot be read at all."""
-        place = str(self.path)
+        place = str(path)
         try:
-            assert self.path is not None
-            return tomllib.loads(self.path.read_text("utf-8"))
+            return tomllib.loads(path.read_text("utf-8"))
         except OSError as error:
             remedy = "Give the path of a file that can be read; `cgos-server init` writes a new one."
             raise ConfigErrors([ConfigError(place, f"cannot be read ({error.strerror})", remedy)]) from error
@@ -150,7 +143,7 @@ class _Reader:
                 at[step] = given.value
                 self.origin[tuple(key)] = given.place
                 return
-            if isinstance(step, str) and not isinstance(at.get(step), dict | list):
+            if isinstance(step, str) and step not in at:
                 at[step] = {}
                 self.origin[tuple(key)] = given.place
             at = at[step]
@@ -160,13 +153,14 @@ class _Reader:
     # -- types
 
     def struct(self, cls: type[Any], raw: Any, key: Key) -> Any:
-        """`raw` as a `cls`; None, with the problems noted, where that cannot be."""
+        """`raw` as a `cls`; _WRONG, with the problems noted, where that cannot be."""
         if not isinstance(raw, dict):
             name = ".".join(str(word) for word in key if isinstance(word, str))
-            self.problem(key, f"{_shown(raw)} is not a table", f"Write its keys below [{name}] or as {{ key = value }}.")
-            return None
+            remedy = f"Write its keys below [{name}] or as {{ key = value }}."
+            self.problem(key, f"{_shown(raw)} is not a table", remedy)
+            return _WRONG
         fields = {field.encode_name: field for field in msgspec.structs.fields(cls)}
-        self._unknown(raw, fields, cls, key)
+        self._unknown(raw, fields, key)
         values: dict[str, Any] = {}
         complete = True
         for name, field in fields.items():
@@ -179,7 +173,7 @@ class _Reader:
                 complete = False
         return cls(**values) if complete else _WRONG
 
-    def _unknown(self, raw: Mapping[str, Any], fields: Mapping[str, Any], cls: type[Any], key: Key) -> None:
+    def _unknown(self, raw: Mapping[str, Any], fields: Mapping[str, Any], key: Key) -> None:
         for name in raw:
             if name in fields:
                 continue
@@ -188,7 +182,7 @@ class _Reader:
             if near:
                 remedy = f"Did you mean {near[0]}?"
             elif elsewhere:
-                remedy = f"It belongs into [{elsewhere[0]}]."
+                remedy = f"It belongs into {' or '.join(f'[{place}]' for place in elsewhere)}."
             else:
                 remedy = f"Known here: {', '.join(fields)}."
             self.problem((*key, name), "is no key that the server knows", remedy)
@@ -273,62 +267,3 @@ def _shown(raw: Any) -> str:
         return "a list"
     text = f'"{raw}"' if isinstance(raw, str) else str(raw)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-# -- words about types
-
-
-def strip(kind: Any) -> Any:
-    """A key's type without its annotations and without None."""
-    if get_origin(kind) is Annotated:
-        return strip(get_args(kind)[0])
-    if get_origin(kind) in (Union, types.UnionType):
-        return strip(next(arg for arg in get_args(kind) if arg is not type(None)))
-    return kind
-
-
-def metas(kind: Any) -> list[msgspec.Meta]:
-    """Every annotation of a type, inner ones included."""
-    if get_origin(kind) is Annotated:
-        inner, *own = get_args(kind)
-        return metas(inner) + [meta for meta in own if isinstance(meta, msgspec.Meta)]
-    if get_origin(kind) in (Union, types.UnionType):
-        return [meta for arg in get_args(kind) for meta in metas(arg)]
-    return []
-
-
-def description(kind: Any) -> str:
-    """The sentence that says what a key means."""
-    return next((meta.description for meta in metas(kind) if meta.description), "")
-
-
-def wanted(kind: Any) -> str:
-    """What values a key takes, as words after "give"."""
-    plain = strip(kind)
-    if plain is Span:
-        return "seconds, or text such as 5m or 1h30m"
-    if plain is Path:
-        return "a path"
-    if plain is bool:
-        return "true or false"
-    if issubclass(plain, enum.Enum):
-        choices = [str(member.value) for member in plain]
-        return f"{', '.join(choices[:-1])} or {choices[-1]}"
-    low = high = None
-    for meta in metas(kind):
-        if meta.pattern is not None:
-            return "1 to 32 letters, digits, _, . or -, beginning with a letter or digit"
-        if meta.gt is not None:
-            low = f"above {meta.gt:g}"
-        if meta.ge is not None:
-            low = f"from {meta.ge:g}" if meta.ge < 10_000 else f"from {meta.ge}"
-        if meta.le is not None:
-            high = f"to {meta.le}"
-        if meta.min_length is not None:
-            low = f"of {meta.min_length}" if meta.max_length is not None else "that is not empty"
-        if meta.max_length is not None:
-            high = f"to {meta.max_length} characters"
-    noun = {int: "a whole number", float: "a number", str: "text"}[plain]
-    if high is not None and low is not None and low.startswith("above"):
-        high = "up " + high
-    return " ".join(part for part in (noun, low, high) if part)

@@ -17,6 +17,7 @@ import msgspec
 from cgos_server.core.clock import TimeSystem
 from cgos_server.core.games.base import Ko
 from cgos_server.core.venue import Policy
+from cgos_server.service.accounts import Registration
 
 
 def doc(sentence: str) -> msgspec.Meta:
@@ -61,17 +62,9 @@ class Span:
 
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
-Positive = Annotated[float, msgspec.Meta(gt=0, le=10_000_000)]
-NotNegative = Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
-Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
-
-
-class Registration(enum.StrEnum):
-    """What happens when a bot signs in under a name that nobody has."""
-
-    OPEN = "open"
-    APPROVAL = "approval"
-    CLOSED = "closed"
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 
 class Durability(enum.StrEnum):
@@ -236,9 +229,7 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         NotNegative,
         doc("`rolling`: how long two bots that have just met wait for a third; 0 pairs them again at once."),
     ] = 10.0
-    settle_s: Annotated[
-        NotNegative, doc("Pause between `setup` and the first `genmove`, charged to nobody.")
-    ] = 1.0
+    settle_s: Annotated[NotNegative, doc("Pause between `setup` and the first `genmove`, charged to nobody.")] = 1.0
     formula: Annotated[str, doc("`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt` or `one`.")] = "fifth"
     bye: Annotated[
         str, doc("`birk`: who sits out of an odd number: `fair` takes turns, `natural` takes whoever is left over.")
@@ -252,9 +243,9 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """How results become ratings."""
 
     system: Annotated[str, doc("The rating system: `cgos-elo`.")] = "cgos-elo"
-    compat: Annotated[
-        bool, doc("`cgos-elo`: exactly as CGOS, where games among newcomers alone change nothing.")
-    ] = False
+    compat: Annotated[bool, doc("`cgos-elo`: exactly as CGOS, where games among newcomers alone change nothing.")] = (
+        False
+    )
     min_k: Annotated[Positive, doc("`cgos-elo`: K of a settled version.")] = 3.0
     max_k: Annotated[Positive, doc("`cgos-elo`: K of a new version.")] = 200.0
     provisional_k: Annotated[Positive, doc("`cgos-elo`: a rating is provisional while its K is above this.")] = 16.0
@@ -275,16 +266,16 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ko: Annotated[
         Ko, doc("Forbidden repetitions: positional or situational superko, or simple ko. Fixed by the first start.")
     ] = Ko.POSITIONAL
-    suicide: Annotated[
-        bool, doc("Whether a move may take its own chain's last liberty. Fixed by the first start.")
-    ] = False
-    time: TimeConfig = TimeConfig(main=Span(600_000_000))
+    suicide: Annotated[bool, doc("Whether a move may take its own chain's last liberty. Fixed by the first start.")] = (
+        False
+    )
+    time: TimeConfig
     move_limit: Annotated[
         Count | None, doc("Moves after which a game is scored as it stands; without the key 3 times the points.")
     ] = None
     first_move_limit_s: Annotated[
         Positive | None,
-        doc("How long a side may take for its own first move before the game is aborted; without the key its main time."),
+        doc("How long a side may take for its first move before the game is aborted; without the key its main time."),
     ] = None
     ready_limit_s: Annotated[
         Positive, doc("How long after `gameover` a bot may take to say `ready` before it is told that it must.")

@@ -86,7 +86,7 @@ class Referee:
     def __init__(self, terms: Terms, start: Start | None = None, position: Position | None = None) -> None:
         """`position` is where to play instead of a fresh board of the game that the terms name.
 
-        Raises ValueError where the rules or `start` are impossible.
+        Raises Refused where the game is unknown, ValueError where the rules or `start` are impossible.
         """
         if position is None:
             position = game_kind(terms.rules.game).new(terms.rules, start)

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 Probe = Callable[[], tuple[bool, str]]
 """Answers at once: (is it well, a sentence in plain words). Called in the event loop."""
@@ -40,7 +40,7 @@ class HttpListener:
 
     def __init__(self, app: ASGIApp, sock: socket.socket) -> None:
         config = uvicorn.Config(
-            app,
+            _cancellable(app),
             http="h11",
             ws="none",
             lifespan="off",
@@ -52,7 +52,6 @@ class HttpListener:
             server_header=False,
             limit_concurrency=MAX_CONNECTIONS,
             timeout_keep_alive=10,
-            timeout_graceful_shutdown=GRACE_S,
         )
         self._server = _Server(config)
         self._sock = sock
@@ -68,6 +67,7 @@ class HttpListener:
             self._sock.close()
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
+            await asyncio.sleep(0)  # the connections learn that they are lost
             unfinished = list(server.server_state.tasks)
             for task in unfinished:
                 task.cancel()
@@ -79,7 +79,7 @@ class HttpListener:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn in somebody else's process: signals are not its business."""
+    """uvicorn in somebody else's process: signals are not its business, and it ends without a word."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -88,6 +88,28 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close what is idle and wait for the rest, at most `GRACE_S`."""
+        for listening in [*self.servers, *(sockets or ())]:
+            listening.close()
+        connections = self.server_state.connections
+        for connection in list(connections):
+            connection.shutdown()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_S):
+                while connections:  # noqa: ASYNC110 - uvicorn offers the set and no event
+                    await asyncio.sleep(0.02)
+
+
+def _cancellable(app: ASGIApp) -> ASGIApp:
+    """Keeps uvicorn from reporting a request that we cut ourselves as a failure of the application."""
+
+    async def cut_quietly(scope: Scope, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await app(scope, receive, send)
+
+    return cut_quietly
 
 
 def health_app(probes: Mapping[str, Probe], registry: CollectorRegistry) -> Starlette:

@@ -10,13 +10,10 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal, TextIO
+from typing import Any, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
-
-Format = Literal["text", "json"]
-Level = Literal["debug", "info", "warning", "error"]
 
 LEVELS: dict[str, int] = {
     "debug": logging.DEBUG,
@@ -55,12 +52,15 @@ class LogCounts:
         return {"warning": self.warnings, "error": self.errors}
 
 
-def configure(log_format: Format, level: Level, stream: TextIO) -> LogCounts:
+def configure(log_format: str, level: str, stream: TextIO) -> LogCounts:
     """Send everything that this process logs to `stream` (the server passes ``sys.stderr``).
 
-    ``text`` is coloured where `stream` is a terminal. May be called again: the latest call holds. Other libraries are
-    heard from level warning on.
+    Other libraries are heard from level warning on. May be called again: the latest call holds.
+
+    :param log_format: ``text`` (coloured on a terminal), ``json``, or ``auto``: text on a terminal, else JSON
+    :param level: a key of :data:`LEVELS`; raises KeyError for others
     """
+    as_json = log_format == "json" or (log_format == "auto" and not stream.isatty())
     counts = LogCounts()
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -80,7 +80,7 @@ def configure(log_format: Format, level: Level, stream: TextIO) -> LogCounts:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.ExtraAdder(), *shared],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderer(log_format, stream)],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderer(as_json, stream)],
         )
     )
     root = logging.getLogger()
@@ -94,8 +94,8 @@ def configure(log_format: Format, level: Level, stream: TextIO) -> LogCounts:
     return counts
 
 
-def _renderer(log_format: Format, stream: TextIO) -> list[Processor]:
-    if log_format == "json":
+def _renderer(as_json: bool, stream: TextIO) -> list[Processor]:
+    if as_json:
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
     # The console renderer would pick rich's tracebacks, which print local variables, passwords among them.
     console = structlog.dev.ConsoleRenderer(

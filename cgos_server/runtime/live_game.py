@@ -238,7 +238,7 @@ class LiveGame:
     def _start_clock(self) -> None:
         self.phase = Phase.RUNNING
         self._clock_started = now = self._desk.time.now()
-        self._flag_at = deadline = now + self.referee.deadline()
+        self._flag_at = deadline = now + self.referee.deadline() + 1  # at the deadline itself a move is in time
         # One timer a game, left alone while it is early enough: cancelling one a move costs more than the move.
         if self._timer is None or self._timer_at > deadline:
             self._wake_at(deadline)
@@ -306,6 +306,7 @@ class LiveGame:
         """The verdict is durable: tell both sides, then everybody else."""
         if self._played is not None:
             self._tell_move(then=False)
+            self._desk.meter.moved_last()
         self._admit_late()
         self.phase = Phase.OVER
         date = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")

@@ -16,7 +16,7 @@ from cgos_server.core.facts import BotArrived, BotLeft
 from cgos_server.core.games.base import Color
 from cgos_server.errors import Refused, StoreError
 from cgos_server.net.loop import Timekeeper
-from cgos_server.observability.metrics import VenueMeter
+from cgos_server.observability.metrics import LoginOutcome, VenueMeter
 from cgos_server.protocol.session import Credentials, PlayerSession
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.live_game import LiveGame, Phase
@@ -151,11 +151,16 @@ class Lobby:
         self._spawn(self._sign_in(session, credentials))
 
     async def _sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
+        outcome = LoginOutcome.REFUSED
         try:
             signed = await self._accounts.sign_in(credentials)
+            outcome = LoginOutcome.ABANDONED
             if session.alive:
                 await self._admit(session, credentials, signed)
+            if session.alive:
+                outcome = LoginOutcome.ACCEPTED
         except Refused as refusal:
+            outcome = LoginOutcome.REFUSED
             self._meter.refused(refusal.code)
             log.info("sign-in refused", connection=session.id, bot=credentials.name, venue=self.venue,
                      code=refusal.code, address=credentials.address)  # fmt: skip
@@ -163,6 +168,8 @@ class Lobby:
         except StoreError:
             self._meter.refused("store")
             session.refused("The server cannot reach its database just now. Please try again in a minute.")
+        finally:
+            self._meter.login(outcome)
 
     async def _admit(self, session: PlayerSession, credentials: Credentials, signed: SignedIn) -> None:
         version = signed.version_id

@@ -15,7 +15,7 @@ from functools import partial
 import structlog
 
 from cgos_server.core.facts import GameStarted
-from cgos_server.core.pairing.base import Candidate, Matchmaker, Pairing
+from cgos_server.core.pairing.base import Candidate, Matchmaker, Pair, Pairing
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.fairness import colors
 from cgos_server.core.pairing.rolling import due, rematch_holds
@@ -124,7 +124,7 @@ class VenueMatchmaker:
             if high.session is None or low.session is None:
                 continue
             if venue.pairing.policy is Policy.ROLLING and rematch_holds(
-                by_id[pair.high], by_id[pair.low], venue.pairing.rematch_wait, self._lobby.connected > 2
+                pair, by_id, venue.pairing.rematch_wait, self._lobby.connected > 2
             ):
                 why = "Its last opponent was the only one free; it waits a little for a third."
                 waits[pair.high] = waits[pair.low] = why
@@ -139,9 +139,10 @@ class VenueMatchmaker:
             )
             records.append(
                 PairingAdded(
-                    game.id, round_id, pair.high, pair.low, pair.reason, why_colors, json.dumps(dict(pair.detail))
+                    game.id, round_id, pair.high, pair.low, pair.reason, why_colors,
+                    json.dumps(dict(pair.detail) | self._color_inputs(pair)),
                 )
-            )
+            )  # fmt: skip
         if not games:
             return
         self._number += 1
@@ -172,6 +173,7 @@ class VenueMatchmaker:
             for side in game.sides:
                 desk.meter.waited(now - self._lobby.player(side.version).since)
             self._lobby.began(game)
+            desk.meter.started()
             log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)
             desk.bus.publish(GameStarted(desk.venue.name, game.id, black.name, white.name, at / 1000))
         if rest := games[SLICE:]:
@@ -181,6 +183,14 @@ class VenueMatchmaker:
         self._meetings[black, white] = self._meetings.get((black, white), 0) + 1
         self._balance[black] = self._balance.get(black, 0) + 1
         self._balance[white] = self._balance.get(white, 0) - 1
+
+    def _color_inputs(self, pair: Pair) -> dict[str, list[int]]:
+        """What the colors were decided by, for the record."""
+        high, low = pair.high, pair.low
+        return {
+            "as_black": [self._as_black(high, low), self._as_black(low, high)],
+            "balance": [self._balance_of(high), self._balance_of(low)],
+        }
 
     def _as_black(self, black: int, white: int) -> int:
         return self._meetings.get((black, white), 0)

@@ -33,6 +33,34 @@ class BotLogin(NamedTuple):
     tokens: frozenset[str]
 
 
+class Owner(NamedTuple):
+    """A person's account.
+
+    :ivar password: the argon2 hash
+    :ivar admin: True for an operator
+    :ivar state: ``active`` or ``disabled``
+    """
+
+    id: int
+    name: str
+    password: str
+    admin: bool
+    state: str
+
+
+class Token(NamedTuple):
+    """A bot's token, without its text.
+
+    :ivar created_at: Unix milliseconds
+    :ivar revoked_at: Unix milliseconds, None while it is valid
+    """
+
+    id: int
+    label: str
+    created_at: int
+    revoked_at: int | None
+
+
 class StoredVenue(NamedTuple):
     """A venue as the database knows it."""
 
@@ -122,6 +150,12 @@ class Store(Protocol):
 
     async def name_taken(self, name_key: str) -> str | None:
         """The bot or account whose folded name is `name_key` as it is spelt, or None."""
+
+    async def owner(self, name: str) -> Owner | None:
+        """The account with exactly this name, or None."""
+
+    async def tokens(self, bot_id: int) -> list[Token]:
+        """All tokens that this bot ever had, oldest first."""
 
     async def unfinished_games(self) -> list[StoredGame]:
         """All games without a verdict, moves included, oldest first."""

@@ -25,14 +25,14 @@ DEFAULT_SECONDS = 600.0
 CLOSE_SECONDS = 3.0
 LINE_LIMIT = 1 << 20
 ANSWER_LIMIT = 16 << 20
-ANALYSIS_LIMIT = 200_000
-"""Characters of analysis that are passed on: with its move it has to fit a line of 256 KiB."""
+ANALYSIS_LIMIT = 60_000
+"""Characters of analysis that are passed on: there are servers that close the connection on a line of 64 KiB."""
 
 _STATUS = re.compile(r"[=?]\d*\s*")
 
 
 class Choice(NamedTuple):
-    """What a way of asking for a move found: the move as the engine spelled it, and the analysis line if there is one."""
+    """What a way of asking for a move found: the move as the engine spelled it, and the analysis line or None."""
 
     move: str
     analysis: str | None
@@ -104,7 +104,7 @@ class GtpEngine:
 
     async def start(self) -> None:
         try:
-            # A session of its own: Ctrl-C at the terminal reaches this client alone, and the game can be ended in order.
+            # A session of its own: Ctrl-C at the terminal reaches this client alone, which ends the game in order.
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
                 stdin=asyncio.subprocess.PIPE,
@@ -291,7 +291,8 @@ class _Refused(EngineFailure):
 
 
 def _pipes(process: asyncio.subprocess.Process) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
-    assert process.stdin is not None and process.stdout is not None, "started with both pipes"
+    assert process.stdin is not None, "started with both pipes"
+    assert process.stdout is not None, "started with both pipes"
     return process.stdin, process.stdout
 
 

@@ -126,9 +126,7 @@ def _setup(line: str, fields: list[str]) -> GameSetup:
         black_label=black_label,
         white=white,
         white_label=white_label,
-        moves=tuple(
-            (move.upper(), _msec(line, left)) for move, left in zip(history[::2], history[1::2], strict=True)
-        ),
+        moves=tuple((move.upper(), _msec(line, left)) for move, left in zip(history[::2], history[1::2], strict=True)),
     )
 
 

@@ -1,4 +1,4 @@
-"""An engine that cannot be lost: keeps the record of the game, restarts an engine that fails and replays the game to it.
+"""An engine that cannot be lost: keeps the game's record, restarts an engine that fails and replays the game to it.
 
 Decides when to try again and when to give up. Must not know: servers, lines, GTP.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from cgos_client.engine import Engine, EngineFailure, EngineMove, EngineUnfit, NewGame
 from cgos_server.core.games.base import Color

@@ -249,9 +249,7 @@ def test_flag_falls_exactly_beyond_the_deadline_and_nothing_is_ever_negative(
 
 
 @given(reached(), st.integers(0, 400), st.integers(0, 400))
-def test_thinking_longer_never_leaves_more(
-    situation: tuple[TimeControl, ClockState], one: int, other: int
-) -> None:
+def test_thinking_longer_never_leaves_more(situation: tuple[TimeControl, ClockState], one: int, other: int) -> None:
     tc, state = situation
     quick, slow = (clock.spend(tc, state, t) for t in sorted((one, other)))
     if slow is not None:

@@ -1,0 +1,179 @@
+"""Bots without thought, for measuring: many connections in one process that answer every prompt from a script.
+
+As CGOS bots they play one legal game over and over; as relay clients they answer each line with a line. Talks to
+loopback only, and stops by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PROGRESS = 0.5
+"""Seconds between two lines of progress on stdout: one JSON object each."""
+
+
+class Tally:
+    """What all bots of this process did."""
+
+    def __init__(self, keep_latency: bool) -> None:
+        self.moves = 0
+        self.games = 0
+        self.closed = 0
+        self.errors: list[str] = []
+        self.latency: list[float] | None = [] if keep_latency else None
+        self.sent_at: dict[tuple[str, str], float] = {}
+        """(game, move's spelling with its ply) -> when its line was written."""
+
+
+class GameBot(asyncio.Protocol):
+    """One CGOS engine that plays a scripted game."""
+
+    def __init__(self, name: str, script: list[str], think: Callable[[], float], tally: Tally) -> None:
+        self.name = name
+        self.script = script
+        self.think = think
+        self.tally = tally
+        self.ply = 0
+        self.game = ""
+        self.buffer = b""
+        self.transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport = None
+        self.tally.closed += 1
+
+    def say(self, line: str) -> None:
+        if self.transport is not None:
+            self.transport.write(line.encode() + b"\n")
+
+    def move(self) -> None:
+        tally = self.tally
+        if tally.latency is not None:
+            tally.sent_at[self.game, str(self.ply)] = time.perf_counter()
+        self.say(self.script[self.ply])
+        self.ply += 1
+        tally.moves += 1
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self.buffer = (self.buffer + data).split(b"\n")
+        for line in lines:
+            word = line[:7]
+            if word == b"genmove":
+                think = self.think()
+                if think:
+                    asyncio.get_running_loop().call_later(think, self.move)
+                else:
+                    self.move()
+            elif word[:4] == b"play":
+                tally = self.tally
+                if tally.latency is not None:
+                    sent = tally.sent_at.pop((self.game, str(self.ply)), None)
+                    if sent is not None:
+                        tally.latency.append(time.perf_counter() - sent)
+                self.ply += 1
+            elif word[:5] == b"setup":
+                words = line.split()
+                self.game = words[1].decode()
+                self.ply = (len(words) - 7) // 2
+            elif word == b"gameove":
+                self.tally.games += 1
+                self.say("ready")
+            elif word == b"protoco":
+                self.say("e1 load bot")
+            elif line == b"username":
+                self.say(self.name)
+            elif line == b"password":
+                self.say("secret-of-" + self.name)
+            elif word == b"Error: ":
+                self.tally.errors.append(line.decode())
+
+
+class RelayBot(asyncio.Protocol):
+    """One end of a pair: answers every line with a line of a move's length."""
+
+    def __init__(self, starts: bool, tally: Tally) -> None:
+        self.starts = starts
+        self.tally = tally
+        self.transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def begin(self) -> None:
+        if self.starts and self.transport is not None:
+            self.transport.write(b"D4\n")
+
+    def data_received(self, data: bytes) -> None:
+        self.tally.moves += 1
+        assert self.transport is not None
+        self.transport.write(b"D4\n")
+
+
+def source(number: int) -> tuple[str, int]:
+    """A loopback address to connect from: 15 000 connections each, so that local ports never run out."""
+    return (f"127.0.0.{2 + number // 15_000}", 0)
+
+
+async def run(options: argparse.Namespace) -> None:
+    """Connect, play for the time given, printing progress."""
+    loop = asyncio.get_running_loop()
+    tally = Tally(options.latency)
+    relays: list[RelayBot] = []
+    script = json.loads(Path(options.script).read_text()) if options.script else []
+    pause = options.think
+
+    def think() -> float:
+        return pause * (0.5 + (time.perf_counter_ns() // 1000 % 1024) / 1024) if pause else 0.0
+
+    for number in range(options.bots):
+        if options.relay:
+            relay = RelayBot(number % 2 == 0, tally)
+            relays.append(relay)
+            await loop.create_connection(lambda bot=relay: bot, "127.0.0.1", options.port, local_addr=source(number))
+        else:
+            name = f"Load-{options.prefix}{number:05d}"
+            bot = GameBot(name, script, think, tally)
+            await loop.create_connection(lambda bot=bot: bot, "127.0.0.1", options.port, local_addr=source(number))
+            if number % 16 == 15:
+                await asyncio.sleep(0)
+    for relay in relays:
+        relay.begin()
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        await asyncio.sleep(PROGRESS)
+        latency = sorted(tally.latency or [])
+        if tally.latency is not None:
+            tally.latency.clear()
+        report = {
+            "moves": tally.moves, "games": tally.games, "closed": tally.closed, "errors": len(tally.errors),
+            "first_error": tally.errors[:1], "latency": latency, "at": time.monotonic(),
+        }  # fmt: skip
+        print(json.dumps(report), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--bots", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--think", type=float, default=0.0, help="mean thinking time a move in seconds")
+    parser.add_argument("--script", help="JSON list of moves")
+    parser.add_argument("--prefix", default="")
+    parser.add_argument("--relay", action="store_true", help="be clients of the bare relay")
+    parser.add_argument("--latency", action="store_true", help="report each move's way to the opponent")
+    asyncio.run(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""The composition root: builds a server from a configuration, runs it, and takes it apart in order.
+
+Start reading here. Everything is made in :meth:`App._build` and handed to whoever needs it; nothing is global. What is
+decided here is only the order of starting and stopping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from cgos_server import __version__
+from cgos_server.config import Config, enrol_venues
+from cgos_server.config.schema import WebMode, us
+from cgos_server.errors import CommitFailed, OurFault
+from cgos_server.net import control_socket
+from cgos_server.net.health import HttpListener, health_app
+from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.listening import bind
+from cgos_server.net.loop import LoopTime, PollClock
+from cgos_server.net.tcp import BotConnection, Port, listen
+from cgos_server.observability.logs import LogCounts
+from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
+from cgos_server.runtime.live_control import LiveControl
+from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
+from cgos_server.runtime.recovery import restore
+from cgos_server.runtime.web_process import WebProcess
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.admin import Admin
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords
+from cgos_server.storage import schema
+from cgos_server.storage.history import History
+from cgos_server.storage.lock import hold
+from cgos_server.storage.sql_store import SqlStore, open_store
+
+log = structlog.get_logger(__name__)
+
+EXIT_COMMIT_FAILED = 74
+"""The database refused to commit for too long (EX_IOERR of sysexits.h). Every told move is safe; a restart goes on."""
+
+DATABASE = "cgos.sqlite"
+
+
+class App:
+    """One server process.
+
+    :param clock: the selector of the running loop
+    :param logs: what was counted while logging was set up
+    :param origin: where the configuration comes from, for messages
+    :param started: called once everything listens
+    """
+
+    def __init__(
+        self, config: Config, clock: PollClock, logs: LogCounts, origin: str, started: Callable[[App], None]
+    ) -> None:
+        self.config = config
+        self.venues: dict[str, LiveVenue] = {}
+        self.web_url = self.health_url = ""
+        self._clock = clock
+        self._logs = logs
+        self._origin = origin
+        self._started = started
+        self._stop = asyncio.Event()
+        self._stop_now = asyncio.Event()
+        self._failure: CommitFailed | None = None
+        self._connections: set[BotConnection] = set()
+
+    async def run(self) -> int:
+        """Run until a signal, `drain` or a fault of the disk; the exit code."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._signalled)
+        try:
+            async with AsyncExitStack() as stack:
+                await self._live(stack)
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+        return 0 if self._failure is None else EXIT_COMMIT_FAILED
+
+    # -- building
+
+    async def _live(self, stack: AsyncExitStack) -> None:
+        config = self.config
+        data = config.server.data
+        data.mkdir(parents=True, exist_ok=True)
+        database = data / DATABASE
+        stack.enter_context(hold(database, "server"))
+        await asyncio.to_thread(schema.prepare, database)
+        registry = CollectorRegistry()
+        metrics = Metrics(registry, __version__)
+        store = await open_store(
+            database,
+            durability=config.server.durability.value,
+            commit_timeout=config.server.commit_timeout_s,
+            failed=self._commit_failed,
+            on_error=_report,
+            observe=metrics.commits.committed,
+            attempt_failed=metrics.commits.failed,
+        )
+        stack.push_async_callback(store.close)
+        time = LoopTime(asyncio.get_running_loop(), self._clock)
+        ids = Ids(await store.next_ids())
+        passwords = stack.enter_context(Passwords(config.limits.password_queue))
+        accounts = Accounts(
+            store,
+            ids,
+            passwords,
+            config.server.registration.value,
+            time.wall_ms,
+            failed_logins=config.limits.failed_logins,
+            failed_login_pause_s=config.limits.failed_login_pause_s,
+        )
+        venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
+        async with asyncio.TaskGroup() as group:
+            tasks: list[asyncio.Task[None]] = []
+
+            def spawn(work: Coroutine[Any, Any, None]) -> None:
+                group.create_task(_guarded(work))
+
+            shared = Shared(store, time, Bus(_report), ids, accounts, metrics, await store.version_names(), spawn)
+            for venue in venues:
+                self.venues[venue.name] = await open_venue(venue, shared)
+            await self._restore(store)
+            control = LiveControl(
+                self.venues, store, time, metrics, self._logs, lambda: (self.web_url, self.health_url), self._stop.set
+            )
+            count = ConnectionCount(self._socket_limits())
+            metrics.watch(
+                connections=lambda: count.open,
+                bots=self._bots,
+                games=lambda: {name: len(running(venue)) for name, venue in self.venues.items()},
+                commit_queue=lambda: store.pending,
+                commit_failing=lambda: not store.healthy,
+                password_queue=lambda: passwords.waiting,
+                log_events=self._logs.by_level,
+            )
+            admin = Admin(store, ids, passwords, control, time.wall_ms)
+            stack.push_async_callback(self._close_connections)
+            servers = await self._open_ports(time, count, metrics, ids)
+            await stack.enter_async_context(control_socket.serve(data, admin.answer))
+            health = self._health(registry, store, control)
+            web = await self._web(stack, metrics, database)
+            for work in (
+                health.run(),
+                *(() if web is None else (web.run(),)),
+                *(venue.matchmaker.run() for venue in self.venues.values()),
+                look_after([venue.lobby for venue in self.venues.values()]),
+                measure_lag(time, metrics.loop_lag),
+                calm_collector(lambda: count.open),
+            ):
+                tasks.append(group.create_task(work))
+            log.info("started", venues={name: venue.port for name, venue in self.venues.items()}, web=self.web_url,
+                     health=self.health_url, data=str(data))  # fmt: skip
+            self._started(self)
+            await self._stop.wait()
+            await self._drain(control)
+            for server in servers:
+                server.close()
+            health.stop()
+            if web is not None:
+                web.stop()
+            for task in tasks:
+                task.cancel()
+
+    async def _restore(self, store: SqlStore) -> None:
+        by_id = {venue.venue.id: venue for venue in self.venues.values()}
+        desks = {number: venue.desk for number, venue in by_id.items()}
+        names = {venue.desk: venue for venue in self.venues.values()}
+        restored, waiting = restore(
+            await store.unfinished_games(), desks, lambda desk, game: names[desk].lobby.restored(game)
+        )
+        if restored or waiting:
+            log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
+
+    def _socket_limits(self) -> SocketLimits:
+        limits = self.config.limits
+        return SocketLimits(
+            limits.connections,
+            limits.connections_per_address,
+            us(limits.login_timeout_s),
+            limits.outbox_bytes,
+            limits.ignored_lines_per_minute,
+        )
+
+    async def _open_ports(
+        self, time: LoopTime, count: ConnectionCount, metrics: Metrics, ids: Ids
+    ) -> list[asyncio.Server]:
+        servers: list[asyncio.Server] = []
+        settings = self.config.listen
+        taken: set[int] = set()
+        for config in self.config.venue:
+            venue = self.venues[config.name]
+            sock = bind(settings.bots_host, config.port, f"venue {config.name}", settings.next_free_port, taken)
+            port = Port(venue.lobby, time, self._socket_limits(), count, metrics, ids.connection, self._connections)
+            servers += await listen(port, [sock], settings.backlog)
+            venue.port = sock.getsockname()[1]
+        return servers
+
+    def _health(self, registry: CollectorRegistry, store: SqlStore, control: LiveControl) -> HttpListener:
+        settings = self.config.health
+        sock = bind(settings.host, settings.port, "health and metrics", self.config.listen.next_free_port)
+        self.health_url = _url(sock, settings.host)
+        probes = {
+            "database": lambda: (store.healthy, "commits return" if store.healthy else "commits do not return"),
+            "drain": lambda: (not control.draining, "going down" if control.draining else "taking games"),
+        }
+        return HttpListener(health_app(probes, registry), sock)
+
+    async def _web(self, stack: AsyncExitStack, metrics: Metrics, database: Any) -> WebProcess | HttpListener | None:
+        settings = self.config.web
+        if settings.mode is WebMode.OFF:
+            return None
+        sock = bind(settings.host, settings.port, "the pages", self.config.listen.next_free_port)
+        self.web_url = _url(sock, settings.host)
+        ports = {name: venue.port for name, venue in self.venues.items()}
+        raise NotImplementedError((stack, metrics, database, ports, History, sys))
+
+    # -- ending
+
+    def _signalled(self) -> None:
+        """The first signal drains, the second one stops at once."""
+        if self._stop.is_set():
+            self._stop_now.set()
+        self._stop.set()
+
+    def _commit_failed(self, failure: CommitFailed) -> None:
+        log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
+        self._failure = failure
+        self._stop.set()
+        self._stop_now.set()
+
+    async def _drain(self, control: LiveControl) -> None:
+        """No new game; the running ones may end for a while, then they are left as they are: committed."""
+        control.draining = True
+        for venue in self.venues.values():
+            venue.matchmaker.draining = True
+            for player in venue.lobby.idle():
+                if player.session is not None:
+                    player.session.info("The server goes down for a while and takes no new games. Please come back.")
+        log.info("draining", games=self._running())
+        try:
+            async with asyncio.timeout(self.config.server.drain_limit_s):
+                while self._running() and not self._stop_now.is_set():
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            pass
+        log.info("stopping", games_suspended=self._running())
+
+    async def _close_connections(self) -> None:
+        for connection in list(self._connections):
+            connection.shut()
+        await asyncio.sleep(0)
+
+    def _running(self) -> int:
+        return sum(len(running(venue)) for venue in self.venues.values())
+
+    def _bots(self) -> dict[tuple[str, str], int]:
+        return {
+            (name, state): count
+            for name, venue in self.venues.items()
+            for state, count in bots_by_state(venue).items()
+        }
+
+
+async def _guarded(work: Coroutine[Any, Any, None]) -> None:
+    """A fault of ours in one sign-in must not end the server."""
+    try:
+        await work
+    except Exception as error:
+        _report(error)
+
+
+def _report(error: Exception) -> None:
+    log.error("our fault", exc_info=error)
+
+
+def _url(sock: socket.socket, host: str) -> str:
+    shown = host if host not in ("", "0.0.0.0", "::") else "localhost"
+    shown = f"[{shown}]" if ":" in shown else shown
+    return f"http://{shown}:{sock.getsockname()[1]}"
+
+
+def _unused(_: Sequence[object]) -> None:
+    raise OurFault

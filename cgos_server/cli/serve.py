@@ -1,0 +1,47 @@
+"""`cgos-server serve`: run the server in the foreground until SIGTERM or Ctrl-C.
+
+Decides only how the process is set up; everything else is :mod:`cgos_server.app`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from cgos_server.app import App
+from cgos_server.config import load
+from cgos_server.net.loop import PollClock, new_loop
+from cgos_server.observability import logs
+
+
+@click.command()
+@click.option("--config", "config_path", type=click.Path(path_type=Path), help="Configuration file (TOML).")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory, instead of the configured one.")
+@click.option("--next-free-ports", is_flag=True, default=None, help="Where a port is busy, take the next free one.")
+def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | None) -> None:
+    """Run the server.
+
+    Without a configuration: 9x9, 13x13 and 19x19 on ports 6809, 6813 and 6819, data in ./cgos-data, pages on port 8080
+    and metrics on port 9809 of this machine. The first SIGTERM or Ctrl-C lets running games end, the second one does
+    not; either way unfinished games go on after the next start.
+    """
+    overrides = {"server.data": data, "listen.next_free_port": next_free_ports}
+    config = load(config_path, os.environ, overrides)
+    counts = logs.configure(config.server.log_format.value, config.server.log_level.value, sys.stderr)
+    clock = PollClock()
+    app = App(config, clock, counts, str(config_path) if config_path else "the built-in configuration", _greet)
+    with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
+        sys.exit(runner.run(app.run()))
+
+
+def _greet(app: App) -> None:
+    """Where to go, for the person who started this."""
+    for name, venue in app.venues.items():
+        click.echo(f"venue {name}: bots connect to port {venue.port}", err=True)
+    if app.web_url:
+        click.echo(f"pages: {app.web_url}", err=True)
+    click.echo(f"health and metrics: {app.health_url}/readyz {app.health_url}/metrics", err=True)

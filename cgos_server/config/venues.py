@@ -1,0 +1,243 @@
+"""From a configured venue to the core's value, what its first start fixes for ever, and which venues contradict.
+
+Games, matchmakers and rating systems are asked through their registries. Must not know: files, the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import msgspec
+
+from cgos_server.config.problems import ConfigErrors, Place, objected
+from cgos_server.config.schema import Config, Span, VenueConfig, us
+from cgos_server.core import clock
+from cgos_server.core.clock import TimeControl
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.games.registry import game_kind
+from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.venue import PairingSettings, Venue
+from cgos_server.errors import ConfigError, Refused
+from cgos_server.storage.records import Record, VenueAdded
+from cgos_server.storage.store import Store
+
+
+def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
+    """The venue as the live server wants it, under the store's number `venue_id`.
+
+    :raises ConfigError: where game, time control, matchmaker or rating system object
+    """
+    problem = next(_venue_faults(venue, lambda key: ".".join((venue.name, *map(str, key)))), None)
+    if problem is not None:
+        raise problem
+    rules, control = _rules(venue), _time(venue)
+    first_move = venue.first_move_limit_s
+    pairing = venue.pairing
+    return Venue(
+        id=venue_id,
+        name=venue.name,
+        rules=rules,
+        time=control,
+        move_limit=venue.move_limit or 3 * game_kind(venue.game).points(rules),
+        first_move_limit=(
+            us(first_move) if first_move is not None else control.main or clock.allowance(control, clock.start(control))
+        ),
+        pairing=PairingSettings(
+            policy=pairing.policy,
+            method=pairing.method,
+            options=_changed(pairing, ("formula", "bye", "avoid_last")),
+            interval=us(pairing.interval_s),
+            rematch_wait=us(pairing.rematch_wait_s),
+            settle=us(pairing.settle_s),
+        ),
+        rating=venue.rating.system,
+        rating_options=_changed(venue.rating, ("compat", "min_k", "max_k", "provisional_k")),
+        initial=venue.initial,
+        ready_limit=us(venue.ready_limit_s),
+        return_grace=us(venue.return_grace_s),
+        void_after=us(venue.void_after_s),
+    )
+
+
+def faults(config: Config, place: Place) -> Iterator[ConfigError]:
+    """Everything that is wrong with a configuration whose every value is possible by itself."""
+    names: set[str] = set()
+    listeners: list[_Listener] = []
+    for index, venue in enumerate(config.venue):
+        here = ("venue", index)
+        if venue.name.lower() in names:
+            problem = "the name is taken by another venue (capitals do not count)"
+            yield ConfigError(place((*here, "name")), problem, "Give each venue its own name.")
+        names.add(venue.name.lower())
+        port = place((*here, "port"))
+        listeners.append(_Listener(config.listen.bots_host, venue.port, f"venue {venue.name}", port))
+        yield from _venue_faults(venue, lambda key, here=here: place((*here, *key)))  # type: ignore[misc]
+    if config.web.enabled:
+        listeners.append(_Listener(config.web.host, config.web.port, "the pages", place(("web", "port"))))
+    listeners.append(_Listener(config.health.host, config.health.port, "health", place(("health", "port"))))
+    yield from _port_faults(listeners)
+    if config.limits.connections_per_address > config.limits.connections:
+        yield ConfigError(
+            place(("limits", "connections_per_address")),
+            f"{config.limits.connections_per_address} is more than all connections ({config.limits.connections})",
+            "Lower it, or raise limits.connections.",
+        )
+
+
+class _Listener(NamedTuple):
+    """A port that is to be listened on."""
+
+    host: str
+    port: int
+    whose: str
+    place: str
+
+
+_EVERYWHERE = ("", "0.0.0.0", "::")
+
+
+def _port_faults(listeners: list[_Listener]) -> Iterator[ConfigError]:
+    for index, one in enumerate(listeners):
+        for other in listeners[:index]:
+            meet = one.host == other.host or one.host in _EVERYWHERE or other.host in _EVERYWHERE
+            if one.port == other.port != 0 and meet:
+                problem = f"port {one.port} belongs to {other.whose} already"
+                yield ConfigError(one.place, problem, "Give each listener its own port.")
+
+
+def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
+    rules = None
+    if (venue.komi * 2) % 1:
+        yield ConfigError(place(("komi",)), f"{venue.komi} is no multiple of 0.5", "Give a komi such as 7 or 7.5.")
+    else:
+        rules = _rules(venue)
+    try:
+        objection = game_kind(venue.game).check(rules) if rules is not None else None
+    except Refused as refusal:
+        yield objected(place(("game",)), refusal.sentence)
+    else:
+        if objection is not None:
+            yield objected(place(("size",)), objection)
+    objection = clock.check(_time(venue))
+    if objection is not None:
+        yield objected(place(("time",)), objection)
+    try:
+        matchmaker(venue.pairing.method, _changed(venue.pairing, ("formula", "bye", "avoid_last")))
+    except Refused as refusal:
+        yield objected(place(("pairing",)), refusal.sentence)
+    try:
+        options = _changed(venue.rating, ("compat", "min_k", "max_k", "provisional_k"))
+        rating_system(venue.rating.system, venue.initial, options)
+    except Refused as refusal:
+        yield objected(place(("rating",)), refusal.sentence)
+
+
+def _rules(venue: VenueConfig) -> Ruleset:
+    return Ruleset(venue.game, venue.size, round(venue.komi * 2), venue.ko, venue.suicide)
+
+
+def _time(venue: VenueConfig) -> TimeControl:
+    time = venue.time
+    return TimeControl(
+        system=time.system,
+        main=time.main.us,
+        increment=time.increment.us,
+        period=time.period.us,
+        periods=time.periods,
+        stones=time.stones,
+        lag=us(time.lag_s),
+        lag_bank=None if time.lag_bank_s is None else us(time.lag_bank_s),
+    )
+
+
+def _changed(table: msgspec.Struct, keys: Sequence[str]) -> dict[str, Any]:
+    """The options of a method that differ from its defaults, so that another method is not told of them."""
+    default = type(table)()
+    return {key: getattr(table, key) for key in keys if getattr(table, key) != getattr(default, key)}
+
+
+# -- what the first start fixes
+
+
+def fixed(venue: VenueConfig) -> str:
+    """What may never change in a venue, as canonical JSON: game, size, komi in half points, ko, suicide and time
+    control in microseconds."""
+    terms = asdict(_rules(venue)) | {"time": asdict(_time(venue))}
+    return msgspec.json.encode(terms, order="deterministic").decode()
+
+
+def check_fixed(venue: VenueConfig, stored: str, place: str) -> None:
+    """Compare a venue with what the database holds of it.
+
+    :param stored: what :func:`fixed` gave at its first start
+    :raises ConfigError: naming each changed key with its old and its new value
+    """
+    old, new = _flat(msgspec.json.decode(stored)), _flat(msgspec.json.decode(fixed(venue)))
+    changed = [
+        f"{_word(key)} was {_figure(key, old.get(key))} and is {_figure(key, new.get(key))}"
+        for key in sorted(old.keys() | new.keys())
+        if old.get(key) != new.get(key)
+    ]
+    if changed:
+        raise ConfigError(
+            f"{place}: venue {venue.name}",
+            f"what its first start fixed has changed: {', '.join(changed)}",
+            "Put the old values back, or give the venue a new name: ratings under other terms are not comparable.",
+        )
+
+
+def _flat(terms: dict[str, Any]) -> dict[str, Any]:
+    time = terms.pop("time", {})
+    return terms | {f"time.{key}": value for key, value in time.items()}
+
+
+def _word(key: str) -> str:
+    """The configuration's word for a stored key."""
+    return {"komi2": "komi", "time.lag": "time.lag_s", "time.lag_bank": "time.lag_bank_s"}.get(key, key)
+
+
+def _figure(key: str, value: Any) -> str:
+    """A stored value as the configuration writes it."""
+    if value is None:
+        return "not set"
+    if key == "komi2":
+        return str(value / 2)
+    if key in ("time.lag", "time.lag_bank"):
+        return str(value / 1_000_000)
+    if key in ("time.main", "time.increment", "time.period"):
+        return str(Span(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+async def enrol_venues(config: Config, store: Store, at: int, place: str) -> list[Venue]:
+    """Every configured venue with its number in the store; those that the store does not know are added.
+
+    :param at: Unix milliseconds
+    :param place: where the configuration comes from, for the message
+    :raises ConfigErrors: where fixed terms of known venues have changed
+    """
+    known = {venue.name: venue for venue in await store.venues()}
+    free = max((venue.id for venue in known.values()), default=0) + 1
+    problems: list[ConfigError] = []
+    venues: list[Venue] = []
+    added: list[Record] = []
+    for venue in config.venue:
+        stored = known.get(venue.name)
+        if stored is None:
+            added.append(VenueAdded(free, venue.name, fixed(venue), at))
+            venues.append(venue_value(venue, free))
+            free += 1
+            continue
+        try:
+            check_fixed(venue, stored.fixed, place)
+        except ConfigError as problem:
+            problems.append(problem)
+        venues.append(venue_value(venue, stored.id))
+    if problems:
+        raise ConfigErrors(problems)
+    if added:
+        await store.commit(added)
+    return venues

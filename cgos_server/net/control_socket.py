@@ -1,0 +1,184 @@
+"""One line in, one line out over a Unix domain socket that only the server's own user may open.
+
+It lies in the data directory; where that path is too long for a socket, in a private temporary directory whose name
+stands in a file there. Must not know: what the lines say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from cgos_server.errors import OurFault, Refused
+
+Handler = Callable[[bytes], Awaitable[bytes]]
+
+SOCKET = "control.sock"
+POINTER = "control.path"
+PATH_MAX = 100
+"""Bytes of a socket's path; systems take 104 to 108."""
+
+REQUEST_MAX = 1 << 20
+ANSWER_MAX = 64 << 20
+READ_S = 5.0
+ANSWER_S = 30.0
+_PROBE_S = 1.0
+
+
+class ControlSocket:
+    """A listening control socket; see :func:`serve`."""
+
+    def __init__(self, path: Path, pointer: Path | None) -> None:
+        self.path = path
+        self._pointer = pointer
+        self._server: asyncio.Server | None = None
+        self._peers: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        """Stop listening, break off what is under way, and remove the socket."""
+        if self._server is not None:
+            self._server.close()
+        for peer in self._peers:
+            peer.cancel()
+        await asyncio.gather(*self._peers, return_exceptions=True)
+        self.path.unlink(missing_ok=True)
+        if self._pointer is not None:
+            self._pointer.unlink(missing_ok=True)
+            self.path.parent.rmdir()
+
+    async def _listen(self, handler: Handler) -> None:
+        async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._peers.add(task)
+            try:
+                await _converse(reader, writer, handler)
+            finally:
+                self._peers.discard(task)
+                writer.transport.abort()
+
+        listener = _bound(self.path)
+        self._server = await asyncio.start_unix_server(converse, sock=listener, limit=REQUEST_MAX)
+
+
+async def serve(directory: Path, handler: Handler) -> ControlSocket:
+    """Listen for the server on `directory`. What a dead server left there is replaced.
+
+    :param handler: takes a request's line and gives the answer's, both without the line end; must not raise
+    :raises Refused: where another server answers there
+    """
+    await _clear(directory)
+    path, pointer = directory / SOCKET, None
+    if len(os.fsencode(path.absolute())) > PATH_MAX:
+        pointer = directory / POINTER
+        path = Path(tempfile.mkdtemp(prefix="cgos-")) / SOCKET
+    control = ControlSocket(path, pointer)
+    await control._listen(handler)
+    if pointer is not None:
+        written = pointer.with_suffix(".new")
+        written.write_text(str(path), "utf-8")
+        written.replace(pointer)
+    return control
+
+
+async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> bytes:
+    """Send one line to the server on `directory`; its answer.
+
+    :raises Refused: (``no-server``) where no server listens there
+    :raises OurFault: where it does not answer in time, or breaks off
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            reader, writer = await asyncio.open_unix_connection(_found(directory), limit=ANSWER_MAX)
+            try:
+                writer.write(request + b"\n")
+                await writer.drain()
+                line = await reader.readline()
+            finally:
+                writer.close()
+                with contextlib.suppress(ConnectionError):
+                    await writer.wait_closed()
+    except TimeoutError as error:
+        raise OurFault(f"The server on {directory} did not answer within {timeout_s:g} seconds.") from error
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        raise Refused("no-server", f"No server runs on {directory}. Start one with: cgos-server serve") from error
+    except PermissionError as error:
+        raise Refused(
+            "no-permission", f"The server on {directory} belongs to another user. Use that user's account."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise OurFault(f"The talk with the server on {directory} broke off: {error}.") from error
+    if not line.endswith(b"\n"):
+        raise OurFault(f"The server on {directory} broke off before it had answered.")
+    return line[:-1]
+
+
+async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler) -> None:
+    """One request and its answer. A peer that is late, sends too much or goes away is dropped."""
+    writer.transport.set_write_buffer_limits(0)  # so that drain waits until the kernel has everything
+    try:
+        async with asyncio.timeout(READ_S):
+            line = await reader.readline()
+    except (TimeoutError, ValueError, ConnectionError):
+        return
+    if not line.endswith(b"\n"):
+        return
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            writer.write(await handler(line.rstrip(b"\r\n")) + b"\n")
+            await writer.drain()
+    except (TimeoutError, ConnectionError):
+        return
+
+
+def _bound(path: Path) -> socket.socket:
+    """A socket at `path` that only this user may open, from its first instant."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    except OSError:
+        listener.close()
+        raise
+    finally:
+        os.umask(mask)
+    listener.setblocking(False)
+    return listener
+
+
+def _found(directory: Path) -> str:
+    """Where the server on `directory` listens."""
+    try:
+        return (directory / POINTER).read_text("utf-8")
+    except FileNotFoundError:
+        return str(directory / SOCKET)
+
+
+async def _clear(directory: Path) -> None:
+    """Remove what a dead server left; raises Refused where one is alive."""
+    left = Path(_found(directory))
+    try:
+        async with asyncio.timeout(_PROBE_S):
+            _, writer = await asyncio.open_unix_connection(left)
+    except TimeoutError as error:
+        raise Refused("in-use", f"Another server on {directory} does not answer. Stop it first.") from error
+    except OSError:
+        _remove(directory, left)
+        return
+    writer.close()
+    raise Refused("in-use", f"Another server runs on {directory} already. Stop it, or give this one its own data.")
+
+
+def _remove(directory: Path, left: Path) -> None:
+    """Remove the socket of a dead server, and nothing that is not one."""
+    if left.is_socket():
+        left.unlink()
+    if left.parent != directory:
+        (directory / POINTER).unlink()
+        with contextlib.suppress(OSError):  # gone, or not empty: it was only a name in a file
+            left.parent.rmdir()

@@ -1,0 +1,59 @@
+"""Opens the sockets that a server listens on, or says in one sentence why that cannot be.
+
+Must not know: what is served on them.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from cgos_server.errors import Refused
+
+SEARCH = 100
+"""Ports tried after a busy one."""
+
+
+def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: int = 128) -> socket.socket:
+    """A TCP socket that listens already, so that nobody else can take its port; peers wait until it is served.
+
+    :param host: an address or name; empty means every address, IPv4 and IPv6 where the machine has both
+    :param port: 0 takes any free one
+    :param whose: for the message
+    :param next_free: where the port is busy, take the next free one after it
+    :param backlog: connections that may wait
+    :raises Refused: where nothing can be bound
+    """
+    for number in range(port, min(port + SEARCH if next_free and port else port + 1, 65_536)):
+        try:
+            return _listen(host, number, backlog)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                continue
+            place = f"{host or 'all addresses'}:{number}"
+            raise Refused("bind", f"Cannot listen on {place} for {whose}: {error.strerror}.") from error
+    raise Refused(
+        "port-busy",
+        f"Port {port} for {whose} is in use by another program. Stop that program, or configure another port.",
+    )
+
+
+def _listen(host: str, port: int, backlog: int) -> socket.socket:
+    if host:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+    elif socket.has_dualstack_ipv6():
+        family = socket.AF_INET6
+    else:
+        family = socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1 if host else 0)
+        sock.bind((host, port))
+        sock.listen(backlog)
+    except OSError:
+        sock.close()
+        raise
+    sock.setblocking(False)
+    return sock

@@ -1,0 +1,114 @@
+"""The live server as use cases see it: implements :class:`cgos_server.service.control.Control`.
+
+Must not know: who asks, over which socket.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from cgos_server import __version__
+from cgos_server.core.games.base import Color
+from cgos_server.net.loop import Timekeeper
+from cgos_server.observability.logs import LogCounts
+from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
+from cgos_server.service.control import BotStatus, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.store import Store
+
+
+class LiveControl:
+    """Answers at once, from memory.
+
+    :param addresses: (pages, health) as URLs, empty where there are none
+    :param drain: begins the orderly end
+    :ivar draining: True once the server takes no new game
+    """
+
+    def __init__(
+        self,
+        venues: Mapping[str, LiveVenue],
+        store: Store,
+        time: Timekeeper,
+        metrics: Metrics,
+        logs: LogCounts,
+        addresses: Callable[[], tuple[str, str]],
+        drain: Callable[[], None],
+    ) -> None:
+        self.draining = False
+        self._venues = venues
+        self._store = store
+        self._time = time
+        self._metrics = metrics
+        self._logs = logs
+        self._addresses = addresses
+        self._drain = drain
+        self._since = time.now()
+
+    def status(self) -> ServerStatus:
+        web, health = self._addresses()
+        return ServerStatus(
+            pid=os.getpid(),
+            version=__version__,
+            up_s=(self._time.now() - self._since) / 1e6,
+            ready=self._store.healthy and not self.draining,
+            draining=self.draining,
+            venues=[self._venue(venue) for venue in self._venues.values()],
+            games=[status for venue in self._venues.values() for status in self._games(venue)],
+            bots=[status for venue in self._venues.values() for status in self._bots(venue)],
+            moves=self._metrics.moves,
+            ended=self._metrics.ended,
+            warnings=self._logs.warnings,
+            errors=self._logs.errors,
+            web=web,
+            health=health,
+        )
+
+    def dismiss(self, bot: str, sentence: str) -> int:
+        # A bot of the line protocol is its own only version, under its own name.
+        gone = [
+            venue.lobby.dismiss(player.version, sentence)
+            for venue in self._venues.values()
+            for player in list(venue.lobby.players.values())
+            if player.name == bot
+        ]
+        return sum(gone)
+
+    def ratings(self, venue: str) -> VenueRatings | None:
+        found = self._venues.get(venue)
+        return None if found is None else found.ratings
+
+    def drain(self) -> None:
+        self._drain()
+
+    def _venue(self, venue: LiveVenue) -> VenueStatus:
+        bots = bots_by_state(venue)
+        return VenueStatus(
+            venue.venue.name, venue.port, bots["playing"], bots["idle"], bots["owing"], len(running(venue))
+        )
+
+    def _games(self, venue: LiveVenue) -> list[GameStatus]:
+        return [
+            GameStatus(
+                game.id,
+                venue.venue.name,
+                game.sides[Color.BLACK].name,
+                game.sides[Color.WHITE].name,
+                game.ply,
+                game.session(Color.BLACK) is not None,
+                game.session(Color.WHITE) is not None,
+            )
+            for game in running(venue)
+        ]
+
+    def _bots(self, venue: LiveVenue) -> list[BotStatus]:
+        return [
+            BotStatus(
+                player.name, venue.venue.name, player.state.value, player.address, player.client,
+                None if player.game is None else player.game.id,
+            )
+            for player in venue.lobby.players.values()
+            if player.session is not None
+        ]  # fmt: skip

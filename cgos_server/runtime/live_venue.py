@@ -1,0 +1,115 @@
+"""One venue at work: its desk, lobby, matchmaker and port, built from what the store holds of it.
+
+Must not know: other venues, how the server starts and stops.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.venue import Venue
+from cgos_server.net.loop import Timekeeper
+from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.live_game import Desk, LiveGame
+from cgos_server.runtime.lobby import Lobby, Player, State
+from cgos_server.runtime.matchmaker import VenueMatchmaker
+from cgos_server.runtime.rater import Rater
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.ids import Ids
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all venues of a server share.
+
+    :ivar names: version id -> wire name; arrivals add to it
+    :ivar spawn: starts a coroutine in the server's task group
+    """
+
+    store: Store
+    time: Timekeeper
+    bus: Bus
+    ids: Ids
+    accounts: Accounts
+    metrics: Metrics
+    names: dict[int, str]
+    spawn: Callable[[Coroutine[Any, Any, None]], None]
+
+
+@dataclass(slots=True)
+class LiveVenue:
+    """One venue at work. `port` is where its bots connect, 0 until it listens."""
+
+    venue: Venue
+    desk: Desk
+    lobby: Lobby
+    matchmaker: VenueMatchmaker
+    ratings: VenueRatings
+    port: int = 0
+
+
+async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
+    """Read the venue's ledger and history, and set it up with nobody in it."""
+    store = shared.store
+    ratings = await VenueRatings.load(
+        store, venue.id, rating_system(venue.rating, venue.initial, venue.rating_options)
+    )
+    meter = shared.metrics.venue(venue.name)
+    rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated)
+    lobby = Lobby(
+        venue.name,
+        venue.id,
+        store=store,
+        time=shared.time,
+        bus=shared.bus,
+        rater=rater,
+        accounts=shared.accounts,
+        meter=meter,
+        initial=lambda: _initial(venue, ratings, lobby.idle()),
+        ready_limit=venue.ready_limit,
+        spawn=shared.spawn,
+        names=shared.names,
+    )
+    lobby.last_opponent.update(await store.last_opponents(venue.id))
+    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended)
+    meetings = {(met.black, met.white): met.games for met in await store.meetings(venue.id)}
+    pairer = VenueMatchmaker(
+        desk,
+        lobby,
+        matchmaker(venue.pairing.method, venue.pairing.options),
+        shared.ids,
+        meetings,
+        await store.last_round(venue.id),
+        lambda: secrets.randbits(64),
+    )
+    return LiveVenue(venue, desk, lobby, pairer, ratings)
+
+
+def _initial(venue: Venue, ratings: VenueRatings, waiting: Sequence[Player]) -> float:
+    """The rating of a new version: the venue's own, or with `compat` the mean of those who wait, as on CGOS."""
+    if venue.rating_options.get("compat") and waiting:
+        return sum(ratings.rating(player.version).mean for player in waiting) / len(waiting)
+    return venue.initial
+
+
+def running(venue: LiveVenue) -> list[LiveGame]:
+    """The venue's games without a verdict, by number."""
+    return sorted(venue.lobby.games(), key=lambda game: game.id)
+
+
+def bots_by_state(venue: LiveVenue) -> dict[str, int]:
+    """Signed-in bots: idle (chosen ones included), playing, owing."""
+    lobby = venue.lobby
+    return {
+        "idle": lobby.count(State.IDLE) + lobby.count(State.PAIRED),
+        "playing": lobby.count(State.PLAYING),
+        "owing": lobby.count(State.OWING),
+    }

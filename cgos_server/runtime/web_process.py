@@ -1,0 +1,134 @@
+"""Keeps the web process alive: starts it by exec, starts it again when it dies, ends it with the server.
+
+The child inherits the pages' listening socket and one end of a pipe and nothing else; it goes when the pipe closes, so
+it cannot outlive us, however we end. Must not know what the child does. Games never notice any of this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from structlog.typing import FilteringBoundLogger
+
+PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Before the next start, after so many deaths in a row; the last one repeats."""
+
+STEADY_S = 60.0
+"""A child that lived so long starts the count of deaths anew."""
+
+STOP_LIMIT_S = 5.0
+"""Time a child has to go after its pipe was closed and SIGTERM sent; then it is killed."""
+
+
+class WebProcess:
+    """One supervised child. For a task group: ``group.create_task(web.run())``; ends by :meth:`stop` or cancellation.
+
+    :param command: what to execute; ``--listen-fd N --pipe-fd M`` is added
+    :param sock: the pages' bound socket; stays open here, so that visitors wait while the child is away
+    :param restarted: called each time a dead child is replaced
+    :param pause: waits so many seconds
+    :param pauses: see :data:`PAUSES_S`
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        sock: socket.socket,
+        *,
+        log: FilteringBoundLogger,
+        restarted: Callable[[], None],
+        pause: Callable[[float], Coroutine[Any, Any, object]] = asyncio.sleep,
+        pauses: Sequence[float] = PAUSES_S,
+        stop_limit: float = STOP_LIMIT_S,
+    ) -> None:
+        self._command = tuple(command)
+        self._sock = sock
+        self._log = log
+        self._restarted = restarted
+        self._pause = pause
+        self._pauses = tuple(pauses)
+        self._stop_limit = stop_limit
+        self._stopping = asyncio.Event()
+        self._pid: int | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The living child's process id."""
+        return self._pid
+
+    def stop(self) -> None:
+        """End the child and let :meth:`run` return."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Keep a child running until :meth:`stop`; when cancelled, end it first."""
+        self._sock.listen(128)
+        loop = asyncio.get_running_loop()
+        deaths = 0
+        while not self._stopping.is_set():
+            started = loop.time()
+            ending = await self._one_life()
+            if self._stopping.is_set():
+                return
+            deaths = 1 if loop.time() - started >= STEADY_S else deaths + 1
+            wait = self._pauses[min(deaths, len(self._pauses)) - 1]
+            self._log.warning("the web process is gone; starting another", ending=ending, deaths=deaths, wait_s=wait)
+            await self._unless_stopped(self._pause(wait))
+            if not self._stopping.is_set():
+                self._restarted()
+
+    async def _one_life(self) -> str:
+        """Start a child and wait until it has ended, by itself or on our word. Returns how it ended."""
+        descriptor = self._sock.fileno()
+        theirs, ours = os.pipe()
+        try:
+            try:
+                child = await asyncio.create_subprocess_exec(
+                    *self._command, "--listen-fd", str(descriptor), "--pipe-fd", str(theirs),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.DEVNULL,
+                    pass_fds=(descriptor, theirs),
+                    # Its own group: Ctrl-C in the terminal is for the server, which may have games to finish.
+                    process_group=0,
+                )  # fmt: skip
+            except OSError as error:
+                return f"it could not be started: {error}"
+            finally:
+                os.close(theirs)
+            self._pid = child.pid
+            self._log.info("the web process runs", pid=child.pid)
+            try:
+                await self._unless_stopped(child.wait())
+            finally:
+                os.close(ours)
+                ours = -1
+                await self._end(child)
+                self._pid = None
+            return f"exit code {child.returncode}"
+        finally:
+            if ours >= 0:
+                os.close(ours)
+
+    async def _end(self, child: asyncio.subprocess.Process) -> None:
+        """See it gone: politely, then by force."""
+        if child.returncode is None:
+            child.terminate()
+        try:
+            async with asyncio.timeout(self._stop_limit):
+                await child.wait()
+        except TimeoutError:
+            self._log.warning("the web process did not stop and is killed", pid=child.pid)
+            child.kill()
+            await child.wait()
+
+    async def _unless_stopped(self, other: Coroutine[Any, Any, object]) -> None:
+        """Wait until `other` is done or :meth:`stop` was called."""
+        async with asyncio.TaskGroup() as group:
+            tasks = (group.create_task(self._stopping.wait()), group.create_task(other))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()

@@ -1,0 +1,249 @@
+"""Who a bot is: sign-in with registration, password change and a pause after wrong passwords.
+
+The only place that makes bots, so that one name never becomes two. Must not know: wires, sessions, venues.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+from cgos_server.errors import Refused
+from cgos_server.protocol.names import bot_name_fault, fold, password_fault
+from cgos_server.protocol.session import Credentials
+from cgos_server.service.audit import audit
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords, digest, looks_like_token
+from cgos_server.storage.records import BotAdded, BotPassword, VersionAdded
+from cgos_server.storage.store import BotLogin, Store
+
+_WINDOW_MS = 60_000
+_REMEMBERED = 10_000
+"""How many (address, name) pairs with wrong passwords are kept; the longest untouched is forgotten first."""
+
+
+class Registration(enum.StrEnum):
+    """What happens when a bot signs in under a name that nobody has."""
+
+    OPEN = "open"
+    APPROVAL = "approval"
+    CLOSED = "closed"
+
+
+class SignedIn(NamedTuple):
+    """Who it is. `name` is the wire name of the version."""
+
+    bot_id: int
+    version_id: int
+    name: str
+
+
+class Accounts:
+    """Sign-in and registration.
+
+    :param now_ms: Unix milliseconds
+    :param failed_logins: wrong passwords within a minute, for one name from one address, before the pause
+    :param failed_login_pause_s: how long that pair is then refused without a look at its password
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ids: Ids,
+        passwords: Passwords,
+        registration: Registration,
+        now_ms: Callable[[], int],
+        failed_logins: int = 10,
+        failed_login_pause_s: float = 60.0,
+    ) -> None:
+        self._store = store
+        self._ids = ids
+        self._passwords = passwords
+        self._registration = registration
+        self._now_ms = now_ms
+        self._failures = _Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def sign_in(self, credentials: Credentials) -> SignedIn:
+        """The bot behind `credentials`, registered where it is new and the server takes new names.
+
+        :raises Refused: with the sentence for the bot's author
+        :raises StoreError: where the database does not answer
+        """
+        attempt = self._failures.begin(credentials.address, credentials.name)
+        outcome = _Outcome.NEITHER
+        try:
+            signed = await self._sign_in(credentials)
+            outcome = _Outcome.RIGHT
+            return signed
+        except Refused as refusal:
+            if refusal.code == "wrong-password":
+                outcome = _Outcome.WRONG
+            raise
+        finally:
+            self._failures.end(attempt, outcome)
+
+    async def register(self, name: str, password: str, state: str, actor: str, origin: str) -> BotLogin:
+        """Make the bot `name` with its only version, of the same wire name.
+
+        :param state: ``active`` or ``pending``
+        :param actor: who does it, for the audit
+        :param origin: the address it came from, or the command
+        :raises Refused: where the name or the password cannot be had; call it under :meth:`name_lock`
+        """
+        fault = bot_name_fault(name) or password_fault(password)
+        if fault is not None:
+            raise Refused("name-or-password", fault)
+        if looks_like_token(password):
+            raise Refused(
+                "unknown-token", f"There is no bot {name} here, so it has no token. Register with a password."
+            )
+        await self.must_be_free(name)
+        hashed = await self._passwords.hash(password)
+        at = self._now_ms()
+        bot, version = self._ids.bot(), self._ids.version()
+        await self._store.commit(
+            [
+                BotAdded(bot, name, fold(name), hashed, state, at),
+                VersionAdded(version, bot, name, at),
+                audit(at, actor, "bot.add", name, state=state, origin=origin),
+            ]
+        )
+        return BotLogin(bot, version, name, hashed, state, "", frozenset())
+
+    def name_lock(self, name: str) -> asyncio.Lock:
+        """Hold it from the look whether `name` is free until its commit; capitals do not count."""
+        return self._locks.setdefault(fold(name), asyncio.Lock())
+
+    async def must_be_free(self, name: str) -> None:
+        """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
+        holder = await self._store.name_taken(fold(name))
+        if holder == name:
+            raise Refused("name-taken", f"The name {name} is taken. Choose another.")
+        if holder is not None:
+            raise Refused(
+                "name-taken", f"The name {name} is taken by {holder}: capitals make no difference. Choose another."
+            )
+
+    async def _sign_in(self, credentials: Credentials) -> SignedIn:
+        login = await self._store.login(credentials.name)
+        if login is None:
+            async with self.name_lock(credentials.name):
+                login = await self._store.login(credentials.name)  # it may have been registered while we waited
+                if login is None:
+                    return await self._welcome(credentials)
+        await self._check(login, credentials.secret)
+        if credentials.new_secret is not None:
+            await self._change_password(login, credentials, credentials.new_secret)
+        return SignedIn(login.bot_id, login.version_id, login.name)
+
+    async def _welcome(self, credentials: Credentials) -> SignedIn:
+        """Register a name that nobody has, under its lock."""
+        name = credentials.name
+        if self._registration is Registration.CLOSED:
+            raise Refused(
+                "registration-closed", f"There is no bot {name} here, and new ones are added by the operator only."
+            )
+        if credentials.new_secret is not None:
+            raise Refused("unknown-name", f"There is no bot {name} here. Send one password to register it.")
+        state = "active" if self._registration is Registration.OPEN else "pending"
+        login = await self.register(name, credentials.secret, state, name, credentials.address)
+        if state == "pending":
+            raise _waits(name)
+        return SignedIn(login.bot_id, login.version_id, login.name)
+
+    async def _check(self, login: BotLogin, secret: str) -> None:
+        """Raises Refused unless `secret` is right and the bot may play."""
+        if looks_like_token(secret):
+            if digest(secret) not in login.tokens:
+                raise Refused("wrong-password", f"Sorry, this is no valid token of {login.name}.")
+        elif not await self._passwords.verify(login.password, secret):
+            raise Refused("wrong-password", f"Sorry, password doesn't match the name {login.name}.")
+        if login.state == "pending":
+            raise _waits(login.name)
+        if login.state != "active":
+            raise Refused("disabled", f"{login.name} is disabled: {login.reason or 'ask the operator why.'}")
+
+    async def _change_password(self, login: BotLogin, credentials: Credentials, new: str) -> None:
+        if looks_like_token(credentials.secret):
+            raise Refused(
+                "token-cannot-change", "A token cannot change the password. Send the old password and the new one."
+            )
+        fault = password_fault(new)
+        if fault is None and looks_like_token(new):
+            fault = "A password must not look like a token: choose another."
+        if fault is not None:
+            raise Refused("name-or-password", fault)
+        hashed = await self._passwords.hash(new)
+        await self._store.commit(
+            [
+                BotPassword(hashed, login.bot_id),
+                audit(self._now_ms(), login.name, "bot.passwd", login.name, origin=credentials.address),
+            ]
+        )
+
+
+def _waits(name: str) -> Refused:
+    return Refused("waits-approval", f"{name} is registered and waits for approval by the operator. Try again later.")
+
+
+class _Outcome(enum.Enum):
+    RIGHT = "right"
+    WRONG = "wrong"
+    NEITHER = "neither"
+
+
+class _Record:
+    """Wrong passwords of one (address, name). Times in Unix milliseconds."""
+
+    __slots__ = ("in_flight", "since", "until", "wrong")
+
+    def __init__(self) -> None:
+        self.wrong = 0
+        self.in_flight = 0
+        self.since = 0
+        self.until = 0
+
+
+class _Failures:
+    """Counts wrong passwords and pauses who sends too many. Attempts under way count, lest many at once slip through."""
+
+    def __init__(self, allowed: int, pause_ms: int, now_ms: Callable[[], int]) -> None:
+        self._allowed = allowed
+        self._pause_ms = pause_ms
+        self._now_ms = now_ms
+        self._records: OrderedDict[tuple[str, str], _Record] = OrderedDict()
+
+    def begin(self, address: str, name: str) -> _Record:
+        """Raises Refused (``too-many-failures``) during the pause."""
+        key = (address, fold(name))
+        record = self._records.setdefault(key, _Record())
+        self._records.move_to_end(key)
+        if len(self._records) > _REMEMBERED:
+            self._records.popitem(last=False)
+        now = self._now_ms()
+        if record.wrong and now - record.since > _WINDOW_MS:
+            record.wrong = 0
+        if now < record.until or record.wrong + record.in_flight >= self._allowed:
+            wait = max(1, -(-(record.until - now) // 1000))
+            raise Refused(
+                "too-many-failures", f"Too many wrong passwords for {name} from your address. Try again in {wait} s."
+            )
+        record.in_flight += 1
+        return record
+
+    def end(self, record: _Record, outcome: _Outcome) -> None:
+        record.in_flight -= 1
+        if outcome is _Outcome.RIGHT:
+            record.wrong = 0
+        elif outcome is _Outcome.WRONG:
+            now = self._now_ms()
+            record.since = record.since if record.wrong else now
+            record.wrong += 1
+            if record.wrong >= self._allowed:
+                record.wrong = 0
+                record.until = now + self._pause_ms

@@ -1,0 +1,1 @@
+"""The pages for people: read the database, never touch the live server."""

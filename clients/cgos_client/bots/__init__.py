@@ -1,0 +1,1 @@
+"""Small built-in engines: something to play against on the first day, and load for tests."""

@@ -1,0 +1,232 @@
+"""The bot that searches: Monte Carlo tree search with light playouts, as strong as its number of playouts.
+
+UCT (Kocsis, Szepesvári 2006) with rapid action values (Gelly, Silver 2007). Must not know: servers, GTP.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cgos_client.bots.engines import BoardBot
+from cgos_server.core.games.go_board import BLACK, EMPTY, PASS, Board
+
+EXPLORATION = 0.3
+EQUIVALENCE = 300.0
+"""Visits at which a move's own results and its rapid action value weigh about the same (times three)."""
+SHARE = 25
+"""One move may use this part of the time left."""
+HOPELESS = 0.02
+RESIGN_PLAYOUTS = 100
+"""Playouts below which the share of wins says too little to resign."""
+
+
+class _Node:
+    """A position in the tree. Wins are those of the side to move; ``rapid`` counts moves made at any later time."""
+
+    __slots__ = ("children", "moves", "rapid_visits", "rapid_wins", "visits", "wins")
+
+    def __init__(self, moves: list[int]) -> None:
+        self.moves = moves
+        self.children: list[_Node | None] = [None] * len(moves)
+        self.visits = [0] * len(moves)
+        self.wins = [0.0] * len(moves)
+        self.rapid_visits = [0] * len(moves)
+        self.rapid_wins = [0.0] * len(moves)
+
+    def drop(self, index: int) -> None:
+        """Forget an illegal move."""
+        columns: tuple[list[Any], ...] = (
+            self.moves,
+            self.children,
+            self.visits,
+            self.wins,
+            self.rapid_visits,
+            self.rapid_wins,
+        )
+        for column in columns:
+            del column[index]
+
+    def select(self) -> int:
+        """The index of the move to look at next; -1 where there is none."""
+        best, chosen = -1.0, -1
+        explore = EXPLORATION * math.sqrt(math.log(sum(self.visits) + 1.0))
+        rapid_visits, rapid_wins, wins = self.rapid_visits, self.rapid_wins, self.wins
+        for index, visits in enumerate(self.visits):
+            rapid = (rapid_wins[index] + 1.0) / (rapid_visits[index] + 2.0)
+            if visits:
+                weight = math.sqrt(EQUIVALENCE / (3 * visits + EQUIVALENCE))
+                value = weight * rapid + (1 - weight) * wins[index] / visits + explore / math.sqrt(visits)
+            else:
+                value = rapid + explore
+            if value > best:
+                best, chosen = value, index
+        return chosen
+
+
+class MctsBot(BoardBot):
+    """Monte Carlo tree search.
+
+    :param playouts: simulated games a move, at least 1; fewer where the clock is short
+    :param clock: seconds, for the time limit
+    """
+
+    def __init__(self, rng: random.Random, playouts: int, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(rng)
+        self._playouts = playouts
+        self._clock = clock
+        self._analysis: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"mcts-{self._playouts}"
+
+    @property
+    def analyses(self) -> bool:
+        return True
+
+    def analysis(self) -> str | None:
+        return self._analysis
+
+    def choose(self, color: int, left_ms: int) -> int | None:
+        self._analysis = None
+        if self.wins_by_passing(color):
+            return PASS
+        deadline = self._clock() + left_ms / 1000 / SHARE
+        root = self._node(self.board, color, self.passed)
+        if root.moves == [PASS]:
+            return PASS
+        done = 0
+        while done < self._playouts and root.moves:
+            self._simulate(root, color)
+            done += 1
+            if self._clock() >= deadline:
+                break
+        if not root.moves:
+            return PASS
+        best = max(range(len(root.moves)), key=lambda index: (root.visits[index], root.wins[index]))
+        total, won = sum(root.visits), sum(root.wins)
+        self._analysis = self._explain(root, total, won)
+        if (
+            total >= RESIGN_PLAYOUTS
+            and won < HOPELESS * total
+            and self.ply > len(self.board.tables.points) // 2
+            and root.wins[best] < HOPELESS * root.visits[best]
+        ):
+            return None
+        return root.moves[best]
+
+    def _node(self, board: Board, color: int, passed: bool) -> _Node:
+        moves = [point for point in board.empties() if not board.is_eye(color, point)]
+        self.rng.shuffle(moves)
+        # Early in a game every move is better than none, and too few playouts to see that must not end it.
+        if not moves or passed or len(moves) <= 2 * board.tables.size:
+            moves.append(PASS)
+        return _Node(moves)
+
+    def _simulate(self, root: _Node, color: int) -> None:
+        """One game: down the tree, one new node, then at random to the end; its result goes into every node passed."""
+        board, node, mover, passed = self.board.copy(), root, color, self.passed
+        path: list[tuple[_Node, int, int]] = []
+        first = [EMPTY] * board.tables.cells
+        over = False
+        while True:
+            index = node.select()
+            if index < 0:
+                break
+            point = node.moves[index]
+            if point == PASS:
+                board.skip(mover)
+                over, passed = passed, True
+            elif board.play(mover, point) is not None:
+                node.drop(index)
+                continue
+            else:
+                passed = False
+                if first[point] == EMPTY:
+                    first[point] = mover
+            path.append((node, index, mover))
+            mover = 1 - mover
+            if over:
+                break
+            below = node.children[index]
+            if below is None:
+                # A second visit is worth a node of its own; before it there is nothing to choose between.
+                if node.visits[index]:
+                    node.children[index] = self._node(board, mover, passed)
+                break
+            node = below
+        if not over:
+            _play_out(board, mover, first, self.rng)
+        margin2 = 2 * board.area() - self.komi2
+        black = 1.0 if margin2 > 0 else 0.5 if margin2 == 0 else 0.0
+        for node, index, mover in path:
+            _update(node, index, mover, black if mover == BLACK else 1.0 - black, first)
+
+    def _explain(self, root: _Node, total: int, won: float) -> str:
+        names = self.board.tables.names
+        order = sorted(range(len(root.moves)), key=lambda index: -root.visits[index])[:5]
+        return json.dumps(
+            {
+                "winrate": round(won / total, 4),
+                "visits": total,
+                "moves": [
+                    {
+                        "move": names[root.moves[index]] or "pass",
+                        "winrate": round(root.wins[index] / root.visits[index], 4),
+                        "visits": root.visits[index],
+                    }
+                    for index in order
+                    if root.visits[index]
+                ],
+            },
+            separators=(",", ":"),
+        )
+
+
+def _update(node: _Node, index: int, mover: int, won: float, first: list[int]) -> None:
+    node.visits[index] += 1
+    node.wins[index] += won
+    rapid_visits, rapid_wins = node.rapid_visits, node.rapid_wins
+    for other, point in enumerate(node.moves):
+        if first[point] == mover:
+            rapid_visits[other] += 1
+            rapid_wins[other] += won
+
+
+def _play_out(board: Board, color: int, first: list[int], rng: random.Random) -> None:
+    """Play at random, filling no eyes, until neither side has a move; note in `first` who came to a point first."""
+    rand, play, is_eye, captures = rng.random, board.play, board.is_eye, board.captures
+    points = board.empties()
+    taken = captures[0] + captures[1]
+    passes = 0
+    # Superko ends nearly every game; the limit is for the rest.
+    for _ in range(3 * len(board.tables.points)):
+        left = len(points)
+        while left:
+            index = int(rand() * left)
+            point = points[index]
+            if not is_eye(color, point) and play(color, point) is None:
+                break
+            left -= 1
+            points[index] = points[left]
+            points[left] = point
+        if left:
+            passes = 0
+            if first[point] == EMPTY:
+                first[point] = color
+            if captures[0] + captures[1] != taken:
+                taken = captures[0] + captures[1]
+                points = board.empties()
+            else:
+                points[index] = points[-1]
+                points.pop()
+        else:
+            passes += 1
+            if passes == 2:
+                return
+        color = 1 - color

@@ -1,0 +1,60 @@
+"""What a person gives to the client, checked: the server's address, the bot's name, where its secret lies.
+
+Every refusal names the option and the remedy. Must not know: what is done with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cgos_server.protocol.names import bot_name_fault, password_fault
+
+PASSWORD_VARIABLE = "CGOS_PASSWORD"
+
+
+class BadSetting(Exception):
+    """Something given cannot be used. The text says what, and what to give instead."""
+
+
+def server_address(text: str) -> tuple[str, int]:
+    """``host:port`` or ``[2001:db8::1]:port``. Raises BadSetting."""
+    host, _, port = text.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if bracketed else host
+    if not host or (":" in host and not bracketed) or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise BadSetting(f"--server {text!r} is not an address: write HOST:PORT, such as localhost:6809")
+    return host, int(port)
+
+
+def bot_name(text: str) -> str:
+    """A name that CGOS servers accept. Raises BadSetting."""
+    fault = bot_name_fault(text)
+    if fault is not None:
+        raise BadSetting(f"--name {text!r} cannot be used: {fault}")
+    return text
+
+
+def secret(password_file: Path | None, token_file: Path | None, environment: Mapping[str, str]) -> str:
+    """The password or token to sign in with: from the file named, else from the environment. Raises BadSetting."""
+    if password_file is not None and token_file is not None:
+        raise BadSetting("--password-file and --token-file were both given: give one of them")
+    option, file = ("--token-file", token_file) if token_file is not None else ("--password-file", password_file)
+    if file is not None:
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise BadSetting(f"{option} {file}: the file cannot be read ({reason})") from None
+        source, text = f"{option} {file}: the first line", lines[0].strip() if lines else ""
+    elif PASSWORD_VARIABLE in environment:
+        source, text = f"{PASSWORD_VARIABLE}: the value", environment[PASSWORD_VARIABLE].strip()
+    else:
+        raise BadSetting(
+            "no password was given: write it into a file and name that with --password-file, or set the environment "
+            f"variable {PASSWORD_VARIABLE}. A new name is registered with whatever password it brings."
+        )
+    fault = password_fault(text)
+    if fault is not None:
+        raise BadSetting(f"{source} cannot be used: {fault}")
+    return text

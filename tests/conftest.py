@@ -1,0 +1,8 @@
+"""Shared by all tests: the support package beside this file is importable as `support`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

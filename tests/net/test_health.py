@@ -1,0 +1,196 @@
+"""The health listener: answers in the loop it watches, leaves signals alone and nothing open behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from cgos_server.net.health import HttpListener, Probe, health_app
+from cgos_server.observability.metrics import Metrics
+
+
+def bound() -> socket.socket:
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    sock.listen()
+    return sock
+
+
+@asynccontextmanager
+async def listening(
+    probes: dict[str, Probe], registry: CollectorRegistry | None = None
+) -> AsyncIterator[httpx2.AsyncClient]:
+    sock = bound()
+    url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+    listener = HttpListener(health_app(probes, registry or CollectorRegistry()), sock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.run())
+        async with httpx2.AsyncClient(base_url=url, trust_env=False) as client:
+            yield client
+        listener.stop()
+
+
+async def test_alive_and_ready() -> None:
+    async with listening({"database": lambda: (True, "commits return")}) as client:
+        alive = await client.get("/livez")
+        ready = await client.get("/readyz")
+        verbose = await client.get("/readyz?verbose")
+        head = await client.head("/livez")
+    assert (alive.status_code, alive.text) == (200, "alive\n")
+    assert (ready.status_code, ready.text) == (200, "ready\n")
+    assert verbose.text == "ready\ndatabase: ok, commits return\n"
+    assert (head.status_code, head.content) == (200, b"")
+    assert alive.headers["cache-control"] == "no-store"
+    assert "server" not in alive.headers
+
+
+async def test_not_ready_says_why() -> None:
+    state = {"well": False}
+
+    def database() -> tuple[bool, str]:
+        return state["well"], "commits have failed for 3 s" if not state["well"] else "commits return"
+
+    async with listening({"database": database, "ports": lambda: (True, "all three listen")}) as client:
+        short = await client.get("/readyz")
+        verbose = await client.get("/readyz?verbose")
+        alive = await client.get("/livez")
+        state["well"] = True
+        again = await client.get("/readyz")
+    assert (short.status_code, short.text) == (503, "not ready\ndatabase: commits have failed for 3 s\n")
+    assert verbose.text == "not ready\ndatabase: commits have failed for 3 s\nports: ok, all three listen\n"
+    assert alive.status_code == 200
+    assert again.status_code == 200
+
+
+async def test_metrics_in_both_formats() -> None:
+    registry = CollectorRegistry()
+    Metrics(registry, "1.2.3").venue("9x9").moved(500)
+    async with listening({}, registry) as client:
+        plain = await client.get("/metrics")
+        openmetrics = await client.get("/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+    assert plain.headers["content-type"].startswith("text/plain; version=")
+    assert 'cgos_moves_total{venue="9x9"} 1.0\n' in plain.text
+    assert openmetrics.headers["content-type"].startswith("application/openmetrics-text")
+    assert openmetrics.text.endswith("# EOF\n")
+
+
+async def test_unknown_paths_and_methods_are_refused() -> None:
+    async with listening({}) as client:
+        missing = await client.get("/nothing")
+        posted = await client.post("/livez")
+    assert missing.status_code == 404
+    assert posted.status_code == 405
+
+
+async def test_signals_stay_with_the_server() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    async with listening({}) as client:
+        await client.get("/livez")
+        during = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    assert during == before
+
+
+async def test_garbage_is_answered_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    sock = bound()
+    port = sock.getsockname()[1]
+    listener = HttpListener(health_app({}, CollectorRegistry()), sock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.run())
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"\x16\x03\x01 not http at all\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        listener.stop()
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert caplog.records == []
+
+
+async def test_cancelling_cuts_everything_and_leaves_nothing_open(caplog: pytest.LogCaptureFixture) -> None:
+    gc.collect()
+    descriptors = len(os.listdir("/proc/self/fd"))
+    tasks = asyncio.all_tasks()
+    sock = bound()
+    port = sock.getsockname()[1]
+    reached = asyncio.Event()
+
+    async def stuck(scope: Scope, receive: Receive, send: Send) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(HttpListener(stuck, sock).run())
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reached.wait()
+        running.cancel()
+    assert await reader.read() == b""
+    writer.close()
+    await writer.wait_closed()
+    assert asyncio.all_tasks() == tasks
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert caplog.records == []
+
+
+async def test_a_request_under_way_may_end_after_stop() -> None:
+    sock = bound()
+    port = sock.getsockname()[1]
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        reached.set()
+        await go_on.wait()
+        await PlainTextResponse("done")(scope, receive, send)
+
+    listener = HttpListener(app, sock)
+    async with asyncio.TaskGroup() as group, httpx2.AsyncClient(trust_env=False) as client:
+        group.create_task(listener.run())
+        asking = group.create_task(client.get(f"http://127.0.0.1:{port}/"))
+        await reached.wait()
+        listener.stop()
+        go_on.set()
+        response = await asking
+    assert response.text == "done"
+
+
+async def test_an_application_that_fails_answers_500_and_lives_on() -> None:
+    async def broken(request: Request) -> Response:
+        raise RuntimeError
+
+    app = health_app({}, CollectorRegistry())
+    app.add_route("/broken", broken)
+    sock = bound()
+    url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+    listener = HttpListener(app, sock)
+    async with asyncio.TaskGroup() as group, httpx2.AsyncClient(base_url=url, trust_env=False) as client:
+        group.create_task(listener.run())
+        failed = await client.get("/broken")
+        alive = await client.get("/livez")
+        listener.stop()
+    assert (failed.status_code, alive.status_code) == (500, 200)
+
+
+async def test_a_real_prometheus_scrape_parses() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed")
+    registry = CollectorRegistry()
+    Metrics(registry, "1.2.3").venue("9x9").moved(500)
+    async with listening({}, registry) as client:
+        body = (await client.get("/metrics")).content
+    check = subprocess.run([promtool, "check", "metrics"], input=body, capture_output=True, timeout=30)  # noqa: ASYNC221
+    assert (check.returncode, check.stdout + check.stderr) == (0, b"")

@@ -1,0 +1,318 @@
+"""One game in simulated time: commit before telling, whose clock runs, restarts, flags."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.simulated import MemoryStore, RecordingSession, SimulatedTime
+
+from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
+from cgos_server.core.facts import GameEnded, MovePlayed
+from cgos_server.core.games.base import Color, Ruleset
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.referee import Referee, terms_of
+from cgos_server.core.venue import PairingSettings, Venue
+from cgos_server.observability.metrics import RefusalTally, VenueMeter
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.live_game import Desk, LiveGame, Phase, Side
+from cgos_server.runtime.rater import Rater
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage import records as rows
+from cgos_server.storage.store import StoredMove
+
+S = 1_000_000
+BLACK, WHITE = Color.BLACK, Color.WHITE
+
+
+def control(**changes: object) -> TimeControl:
+    return TimeControl(TimeSystem.ABSOLUTE, main=60 * S, lag=250_000, **changes)  # type: ignore[arg-type]
+
+
+class Table:
+    """A game with both players present, in simulated time."""
+
+    def __init__(self, time_control: TimeControl | None = None, size: int = 9, first_move_limit: int = 60 * S) -> None:
+        self.time = SimulatedTime()
+        self.store = MemoryStore()
+        self.facts: list[object] = []
+        self.ended: list[LiveGame] = []
+        bus = Bus(on_error=lambda error: pytest.fail(str(error)))
+        for kind in (MovePlayed, GameEnded):
+            bus.subscribe(kind, self.facts.append)
+        venue = Venue(
+            1, "9x9", Ruleset(size=size, komi2=14), time_control or control(), 3 * size * size, first_move_limit,
+            PairingSettings(settle=S),
+        )  # fmt: skip
+        ratings = VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))
+        for version in (1, 2):
+            ratings.enter(version, 1800.0, 0)
+        rater = Rater("9x9", ratings, {1: "anna", 2: "bert"}.__getitem__, bus, lambda _: None)
+        meter = VenueMeter("9x9", RefusalTally())
+        self.desk = Desk(venue, self.store, self.time, bus, rater, meter, self.ended.append)  # type: ignore[arg-type]
+        self.black, self.white = RecordingSession(1), RecordingSession(2)
+        self.game = self.new_game()
+
+    def new_game(self) -> LiveGame:
+        return LiveGame(
+            7, self.desk, Referee(terms_of(self.desk.venue)), Side(1, "anna", "1800?"), Side(2, "bert", "1800?")
+        )
+
+    def begin(self) -> None:
+        self.game.begin(self.black, self.white)
+        self.time.advance(S)
+
+    def sessions(self) -> tuple[RecordingSession, RecordingSession]:
+        return self.black, self.white
+
+    def move(self, color: Color, text: str, after: int = 0) -> None:
+        self.time.advance(after)
+        self.game.move(color, text, None, self.time.received())
+
+
+@pytest.fixture
+def table() -> Table:
+    table = Table()
+    table.begin()
+    return table
+
+
+def test_settle_pause_is_charged_to_nobody(table: Table) -> None:
+    assert table.black.words() == ["setup", "genmove"]
+    assert table.black.last() == ("genmove", BLACK, 60_000)
+    assert table.white.words() == ["setup"]
+
+
+def test_a_move_is_told_only_after_its_commit_and_the_disk_is_charged_to_nobody(table: Table) -> None:
+    table.store.holding = True
+    table.move(BLACK, "E5", after=2 * S)
+    assert table.white.words() == ["setup"]
+    assert table.facts == []
+    table.time.advance(9 * S)
+    table.store.release()
+    assert table.white.last() == ("played", BLACK, "E5", 58_250, 60_000)
+    table.move(WHITE, "D5", after=S)
+    assert table.black.last() == ("played", WHITE, "D5", 59_250, 58_250)
+
+
+def test_moves_are_relayed_in_their_normal_spelling(table: Table) -> None:
+    table.move(BLACK, "e5")
+    table.move(WHITE, "PASSED")
+    assert table.white.last()[2] == "E5"
+    assert table.black.last()[2] == "PASS"
+
+
+def test_a_stalled_loop_is_never_charged(table: Table) -> None:
+    """The line came at once but lay in the socket while the loop was busy: the poll before it counts."""
+    before = table.time.received()
+    table.time.stall(40 * S)
+    table.game.move(BLACK, "E5", None, before)
+    assert table.white.last() == ("played", BLACK, "E5", 60_000, 60_000)
+
+
+def test_no_flag_falls_before_a_poll_begun_after_the_deadline(table: Table) -> None:
+    in_time = table.time.received()
+    table.time.stall(200 * S)
+    table.game._woken()  # the timer is due, but nobody has looked into the sockets since
+    assert table.game.phase is Phase.RUNNING
+    table.game.move(BLACK, "E5", None, in_time)
+    assert table.white.last()[0] == "played"
+
+
+def test_thinking_is_charged_in_full_beyond_the_credit(table: Table) -> None:
+    for _ in range(5):
+        table.move(BLACK, ["E5", "E6", "E7", "E8", "E9"][table.game.ply // 2], after=S)
+        table.move(WHITE, ["D5", "D6", "D7", "D8", "D9"][table.game.ply // 2])
+    assert table.game.referee.clocks[BLACK].main == 60 * S - 5 * 750_000
+    assert table.game.referee.clocks[WHITE].main == 60 * S
+
+
+def test_flag_fall_is_a_loss_on_time_after_the_first_move(table: Table) -> None:
+    table.move(BLACK, "E5")
+    table.move(WHITE, "D5")
+    table.time.advance(60 * S + 250_000)
+    assert table.game.phase is Phase.RUNNING
+    table.time.advance(1)
+    assert table.black.last() == ("gameover", "W+Time", "")
+    assert table.white.last() == ("gameover", "W+Time", "")
+    assert table.ended == [table.game]
+
+
+def test_a_side_that_never_moves_aborts_the_game_unrated(table: Table) -> None:
+    table.move(BLACK, "E5")
+    table.time.advance(61 * S)
+    assert table.white.last()[:2] == ("gameover", "Abort")
+    assert table.store.of(rows.LedgerAdded) == []
+    assert table.store.of(rows.GameEnded)[0].reason == "abort"
+
+
+def test_the_last_pass_is_relayed_before_gameover_and_rated_in_one_group(table: Table) -> None:
+    table.move(BLACK, "E5")
+    table.move(WHITE, "pass")
+    table.store.holding = True
+    table.move(BLACK, "pass")
+    (group, _), = table.store.held
+    kinds = [type(record) for record in group]
+    assert kinds[:3] == [rows.MoveAdded, rows.GameEnded, rows.LedgerAdded]
+    assert kinds.count(rows.RatingMoved) == 2
+    table.store.release()
+    assert table.white.words()[-2:] == ["played", "gameover"]
+    assert table.white.last()[1] == "B+74.0"
+    assert table.black.last()[1] == "B+74.0"
+
+
+def test_illegal_and_resign_end_the_game_without_a_move(table: Table) -> None:
+    table.move(BLACK, "E5")
+    table.move(WHITE, "E5")
+    assert table.black.last()[:2] == ("gameover", "B+Illegal")
+    assert [record.ply for record in table.store.of(rows.MoveAdded)] == [1]
+    other = Table()
+    other.begin()
+    other.move(BLACK, "Resign")
+    assert other.white.last()[:2] == ("gameover", "W+Resign")
+
+
+def test_lines_out_of_turn_change_nothing(table: Table) -> None:
+    table.move(WHITE, "E5")
+    assert table.store.of(rows.MoveAdded) == []
+    table.store.holding = True
+    table.move(BLACK, "E5")
+    table.move(BLACK, "E6")
+    table.store.release()
+    assert [record.move for record in table.store.of(rows.MoveAdded)] == ["E5"]
+
+
+def test_a_disconnected_mover_finds_its_clock_running(table: Table) -> None:
+    table.move(BLACK, "E5")
+    table.game.left(WHITE)
+    table.time.advance(10 * S)
+    again = RecordingSession(3)
+    table.game.returned(WHITE, again)
+    assert again.heard[0][1].moves == (("E5", 60_000),)
+    assert again.last() == ("genmove", WHITE, 50_000)
+    table.game.move(WHITE, "D5", None, table.time.received())
+    assert table.black.last() == ("played", WHITE, "D5", 50_250, 60_000)
+
+
+def test_who_returns_during_a_commit_sees_the_committed_game_once(table: Table) -> None:
+    table.store.holding = True
+    table.move(BLACK, "E5")
+    table.game.left(WHITE)
+    again = RecordingSession(3)
+    table.game.returned(WHITE, again)
+    assert again.heard == []
+    table.store.release()
+    assert again.words() == ["setup", "genmove"]
+    assert again.heard[0][1].moves == (("E5", 60_000),)
+
+
+def test_who_returns_while_the_verdict_is_committed_is_told_it(table: Table) -> None:
+    table.game.left(WHITE)
+    table.store.holding = True
+    table.move(BLACK, "resign")
+    again = RecordingSession(3)
+    table.game.returned(WHITE, again)
+    table.store.release()
+    assert again.words() == ["setup", "gameover"]
+    assert table.store.of(rows.GameEnded)[0].white_told == 0
+    assert [record.told for record in table.store.of(rows.WhiteTold)] == [1]
+
+
+def test_abort_during_a_commit_comes_after_the_move(table: Table) -> None:
+    table.store.holding = True
+    table.move(BLACK, "E5")
+    table.game.abort("stopped by an operator")
+    table.store.release()
+    assert table.white.words() == ["setup", "played", "gameover"]
+    assert table.white.last() == ("gameover", "Abort", "stopped by an operator")
+
+
+# -- after a restart
+
+
+def restarted(moves: int = 3) -> Table:
+    table = Table()
+    texts = ["E5", "D5", "E6", "D6"][:moves]
+    table.game.resume([StoredMove(text, ClockState((50 - ply) * S)) for ply, text in enumerate(texts)])
+    return table
+
+
+def test_after_a_restart_the_movers_clock_starts_when_he_is_asked_again() -> None:
+    table = restarted()
+    table.time.advance(100 * S)
+    table.game.returned(WHITE, table.white)
+    assert table.white.last() == ("genmove", WHITE, 49_000)
+    table.move(WHITE, "D6", after=S)
+    assert table.game.referee.clocks[WHITE].main == 49 * S - 750_000
+
+
+def test_after_a_restart_the_absent_mover_has_the_return_grace() -> None:
+    table = restarted()
+    table.time.advance(50 * S)
+    table.game.returned(BLACK, table.black)
+    assert table.black.words() == ["setup"]
+    table.time.advance(120 * S + 49 * S)
+    assert table.game.phase is Phase.RUNNING
+    table.time.advance(S)
+    assert table.black.last() == ("gameover", "B+Time", "")
+
+
+def test_while_both_are_away_the_clock_stands_and_then_the_game_is_void() -> None:
+    table = restarted()
+    table.time.advance(10 * S)
+    table.game.returned(BLACK, table.black)
+    table.time.advance(100 * S)
+    table.game.left(BLACK)
+    table.time.advance(899 * S)
+    assert table.game.phase is Phase.SUSPENDED
+    table.time.advance(2 * S)
+    assert table.store.of(rows.GameEnded)[0].reason == "void"
+    assert table.store.of(rows.LedgerAdded) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 8 * S), st.integers(0, 3 * S), st.integers(0, 5 * S)), min_size=1, max_size=30
+    ),
+    st.sampled_from(
+        [
+            TimeControl(TimeSystem.ABSOLUTE, main=60 * S),
+            TimeControl(TimeSystem.FISCHER, main=5 * S, increment=2 * S),
+            TimeControl(TimeSystem.BYOYOMI, main=5 * S, period=3 * S, periods=3),
+            TimeControl(TimeSystem.CANADIAN, main=5 * S, period=20 * S, stones=5),
+            TimeControl(TimeSystem.FIXED, period=6 * S),
+            TimeControl(TimeSystem.ABSOLUTE, main=20 * S, lag_bank=2 * S),
+        ]
+    ),
+)
+def test_stalls_of_loop_and_disk_are_never_charged_and_thinking_always(
+    turns: list[tuple[int, int, int]], time_control: TimeControl
+) -> None:
+    """Each turn: thinking, then a stall of the loop with the line in the socket, then a stall of the disk.
+
+    The same game without the stalls must end with the same clocks.
+    """
+
+    def play(stalls: bool) -> tuple[list[ClockState], str | None]:
+        table = Table(time_control, size=19)
+        table.begin()
+        for ply, (think, busy, disk) in enumerate(turns):
+            color = BLACK if ply % 2 == 0 else WHITE
+            table.time.advance(think)
+            came = table.time.received()
+            if stalls:
+                table.time.stall(busy)
+            table.store.holding = True
+            table.game.move(color, f"{'ABCDEFGHJKLMNOPQRST'[ply % 19]}{1 + ply // 19}", None, came)
+            if stalls:
+                table.time.advance(disk)
+            table.store.release()
+            for clock in table.game.referee.clocks:
+                assert min(clock) >= 0
+            if table.game.referee.verdict is not None:
+                break
+        verdict = table.game.referee.verdict
+        return table.game.referee.clocks, verdict.text if verdict else None
+
+    assert play(stalls=True) == play(stalls=False)

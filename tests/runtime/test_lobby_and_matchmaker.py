@@ -1,0 +1,361 @@
+"""A venue in simulated time: sign-in, pairing, what bots owe, who is told what after an absence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+from support.simulated import MemoryStore, RecordingSession, SimulatedTime
+
+from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
+from cgos_server.core.games.base import Color, Ruleset
+from cgos_server.core.pairing.explain import replay
+from cgos_server.core.referee import encode, terms_of
+from cgos_server.core.venue import PairingSettings, Policy, Venue
+from cgos_server.errors import Refused
+from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.session import Credentials
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
+from cgos_server.runtime.lobby import State
+from cgos_server.service.accounts import SignedIn
+from cgos_server.service.ids import Ids
+from cgos_server.storage import records as rows
+from cgos_server.storage.store import NextIds, StoredGame, StoredMove
+
+S = 1_000_000
+
+
+class Accounts:
+    """Everybody may come in; the name says which version it is."""
+
+    def __init__(self) -> None:
+        self.versions: dict[str, int] = {}
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def sign_in(self, credentials: Credentials) -> SignedIn:
+        await self.gate.wait()
+        if credentials.secret == "wrong":
+            raise Refused("wrong-password", "Sorry, password doesn't match.")
+        number = self.versions.setdefault(credentials.name, len(self.versions) + 1)
+        return SignedIn(number, number, credentials.name)
+
+
+class HistoryStore(MemoryStore):
+    """A store whose past is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.untold: StoredGame | None = None
+
+    async def ledger(self, venue_id: int, after: int = 0) -> list[Any]:
+        return []
+
+    async def last_opponents(self, venue_id: int) -> dict[int, int]:
+        return {}
+
+    async def meetings(self, venue_id: int) -> list[Any]:
+        return []
+
+    async def last_round(self, venue_id: int) -> int:
+        return 0
+
+    async def untold_game(self, venue_id: int, version_id: int, since: int) -> StoredGame | None:
+        return self.untold
+
+
+class House:
+    """One venue with its store, time and bots."""
+
+    def __init__(self, **pairing: Any) -> None:
+        self.time = SimulatedTime()
+        self.store = HistoryStore()
+        self.accounts = Accounts()
+        self.tasks: list[asyncio.Task[None]] = []
+        self.venue = Venue(
+            1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
+            PairingSettings(settle=0, **pairing),
+        )  # fmt: skip
+        self.live: LiveVenue
+        self.sessions: dict[str, RecordingSession] = {}
+
+    async def open(self) -> House:
+        shared = Shared(
+            self.store,  # type: ignore[arg-type]
+            self.time,
+            Bus(lambda error: pytest.fail(repr(error))),
+            Ids(NextIds(1, 1, 1, 1, 1, 1, 1)),
+            self.accounts,  # type: ignore[arg-type]
+            Metrics(CollectorRegistry(), "test"),
+            {},
+            self.spawn,
+        )
+        self.live = await open_venue(self.venue, shared)
+        return self
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self.tasks.append(asyncio.get_running_loop().create_task(work))
+
+    async def sign_in(self, name: str, secret: str = "secret") -> RecordingSession:
+        session = RecordingSession(len(self.sessions) + 1)
+        self.live.lobby.sign_in(session, Credentials(name, secret, None, "test", False, "127.0.0.1"))
+        await asyncio.gather(*self.tasks)
+        self.sessions[name] = session
+        return session
+
+    async def arrive(self, *names: str) -> list[RecordingSession]:
+        return [await self.sign_in(name) for name in names]
+
+    async def act(self) -> None:
+        await self.live.matchmaker.act()
+        self.time.advance(0)
+
+    def finish(self) -> None:
+        """Every running game ends by resignation; everybody says ready."""
+        for game in list(self.live.lobby.games()):
+            game.move(game.referee.to_play, "resign", None, self.time.received())
+        for player in list(self.live.lobby.players.values()):
+            player.ready()
+
+    def opponents(self) -> set[frozenset[str]]:
+        return {frozenset(side.name for side in game.sides) for game in self.live.lobby.games()}
+
+
+@pytest.fixture
+async def house() -> House:
+    return await House().open()
+
+
+async def test_a_lone_bot_is_told_why_it_waits(house: House) -> None:
+    (anna,) = await house.arrive("anna")
+    assert anna.words() == ["accepted", "info"]
+    assert "only bot" in anna.last()[1]
+    await house.act()
+    assert anna.words() == ["accepted", "info"]
+
+
+async def test_two_bots_are_paired_and_the_round_is_recorded(house: House) -> None:
+    anna, bert = await house.arrive("anna", "bert")
+    house.time.advance(2 * S)
+    await house.act()
+    assert "setup" in anna.words()
+    assert "setup" in bert.words()
+    (round_,) = house.store.of(rows.RoundAdded)
+    (pairing,) = house.store.of(rows.PairingAdded)
+    (game,) = house.store.of(rows.GameAdded)
+    assert (round_.number, round_.method, round_.policy) == (1, "birk", "rolling")
+    assert pairing.game_id == game.id
+    assert "anna" in pairing.reason
+    assert json.loads(pairing.detail)["as_black"] == [0, 0]
+    assert game.terms == encode(terms_of(house.venue))
+
+
+async def test_a_stored_round_replays_to_the_same_pairs(house: House) -> None:
+    await house.arrive(*"alfa bravo charlie delta echo foxtrot golf".split())
+    for _ in range(6):
+        house.time.advance(20 * S)
+        await house.act()
+        house.finish()
+    rounds = house.store.of(rows.RoundAdded)
+    pairings = house.store.of(rows.PairingAdded)
+    assert len(rounds) == 6
+    for round_ in rounds:
+        again = replay(round_.method, json.loads(round_.options), int(round_.seed), round_.inputs, random.Random)
+        stored = [(p.high_id, p.low_id) for p in pairings if p.round_id == round_.id]
+        assert [(pair.high, pair.low) for pair in again.pairs] == stored
+
+
+async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> None:
+    await house.arrive("anna", "bert", "carl", "dora")
+    await house.act()
+    first = house.opponents()
+    pair = next(iter(first))
+    for game in list(house.live.lobby.games()):
+        if {side.name for side in game.sides} == pair:
+            game.move(Color.BLACK, "resign", None, house.time.received())
+    for player in list(house.live.lobby.players.values()):
+        player.ready()
+    house.time.advance(5 * S)
+    await house.act()
+    assert pair not in house.opponents()
+    house.time.advance(6 * S)
+    await house.act()
+    assert pair in house.opponents()
+
+
+async def test_two_alone_meet_again_at_once(house: House) -> None:
+    await house.arrive("anna", "bert")
+    await house.act()
+    house.finish()
+    await house.act()
+    assert house.opponents() == {frozenset({"anna", "bert"})}
+
+
+async def test_barrier_waits_for_the_slowest_game() -> None:
+    house = await House(policy=Policy.BARRIER).open()
+    await house.arrive("anna", "bert", "carl", "dora")
+    await house.act()
+    quick = next(iter(house.live.lobby.games()))
+    quick.move(Color.BLACK, "resign", None, house.time.received())
+    for player in list(house.live.lobby.players.values()):
+        player.ready()
+    house.time.advance(100 * S - 50 * S)
+    await house.act()
+    assert len(house.opponents()) == 1
+    house.finish()
+    await house.act()
+    assert len(house.opponents()) == 2
+
+
+async def test_nobody_sits_out_twice_running(house: House) -> None:
+    names = ["anna", "bert", "carl", "dora", "emil"]
+    await house.arrive(*names)
+    out: list[str] = []
+    for _ in range(10):
+        house.time.advance(20 * S)
+        await house.act()
+        playing = {name for pair in house.opponents() for name in pair}
+        out.append(next(name for name in names if name not in playing))
+        house.finish()
+    assert all(a != b for a, b in zip(out, out[1:], strict=False))
+    assert set(out) == set(names)
+
+
+async def test_colors_alternate_within_a_pair(house: House) -> None:
+    await house.arrive("anna", "bert")
+    for _ in range(6):
+        await house.act()
+        house.finish()
+    blacks = [game.black_id for game in house.store.of(rows.GameAdded)]
+    assert all({first, second} == {1, 2} for first, second in zip(blacks[0::2], blacks[1::2], strict=True))
+
+
+async def test_a_second_sign_in_is_refused_while_the_first_lives(house: House) -> None:
+    (anna,) = await house.arrive("anna")
+    second = await house.sign_in("anna")
+    assert second.words() == ["refused"]
+    assert anna.last()[0] == "info"
+    assert anna.alive
+
+
+async def test_two_sign_ins_at_once_never_both_come_in(house: House) -> None:
+    house.store.holding = False
+    house.accounts.gate.clear()
+    sessions = [RecordingSession(1), RecordingSession(2)]
+    for session in sessions:
+        house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
+    house.accounts.gate.set()
+    await asyncio.gather(*house.tasks)
+    assert sorted(session.words()[0] for session in sessions) == ["accepted", "refused"]
+
+
+async def test_a_refusal_reaches_the_bot(house: House) -> None:
+    session = await house.sign_in("anna", "wrong")
+    assert session.heard == [("refused", "Sorry, password doesn't match.")]
+
+
+async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house: House) -> None:
+    house.accounts.gate.clear()
+    session = RecordingSession(1)
+    house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
+    session.alive = False
+    house.accounts.gate.set()
+    await asyncio.gather(*house.tasks)
+    assert house.live.lobby.players == {}
+    assert house.live.lobby.connected == 0
+
+
+async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
+    anna, bert = await house.arrive("anna", "bert")
+    await house.act()
+    game = next(iter(house.live.lobby.games()))
+    game.move(Color.BLACK, "resign", None, house.time.received())
+    house.live.lobby.remind()
+    before = len(anna.heard)
+    house.time.advance(61 * S)
+    house.live.lobby.remind()
+    house.live.lobby.remind()
+    assert [entry[0] for entry in anna.heard[before:]] == ["info"]
+    assert "ready" in anna.last()[1]
+    await house.act()
+    assert house.opponents() == set()
+    for session in (anna, bert):
+        assert session.seat is not None
+        session.seat.ready()
+    await house.act()
+    assert len(house.opponents()) == 1
+
+
+async def test_acknowledged_endings_are_settled(house: House) -> None:
+    anna, bert = await house.arrive("anna", "bert")
+    await house.act()
+    game = next(iter(house.live.lobby.games()))
+    game.move(Color.BLACK, "resign", None, house.time.received())
+    (ended,) = house.store.of(rows.GameEnded)
+    assert (ended.black_told, ended.white_told) == (1, 1)
+    seats = {side.name: house.sessions[side.name].seat for side in game.sides}
+    black, white = (seats[side.name] for side in game.sides)
+    assert black is not None
+    assert white is not None
+    black.ready()
+    white.left(orderly=False)
+    assert [record.told for record in house.store.of(rows.BlackTold)] == [2]
+    assert house.store.of(rows.WhiteTold) == []
+
+
+async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House) -> None:
+    (anna,) = await house.arrive("anna")
+    assert anna.seat is not None
+    anna.seat.left(orderly=False)
+    house.store.untold = StoredGame(
+        5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode(terms_of(house.venue)), "", 0,
+        (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), 0, 2,
+    )  # fmt: skip
+    again = await house.sign_in("anna")
+    assert again.words() == ["accepted", "setup", "gameover"]
+    assert again.heard[1][1].moves == (("E5", 59_000),)
+    assert again.last() == ("gameover", "W+Time", "")
+    assert [record.told for record in house.store.of(rows.BlackTold)] == [1]
+    assert again.seat is not None
+    again.seat.ready()
+    assert [record.told for record in house.store.of(rows.BlackTold)] == [1, 2]
+    assert house.live.lobby.players[1].state is State.IDLE
+
+
+async def test_who_leaves_between_pairing_and_commit_still_has_a_game(house: House) -> None:
+    anna, bert = await house.arrive("anna", "bert")
+    house.store.holding = True
+    await house.live.matchmaker.act()
+    assert anna.seat is not None
+    anna.seat.left(orderly=False)
+    house.store.release()
+    house.time.advance(0)
+    assert "setup" in bert.words()
+    (game,) = house.live.lobby.games()
+    again = await house.sign_in("anna")
+    assert again.words()[:2] == ["accepted", "setup"]
+    assert game.session(Color.BLACK) is not None
+    assert game.session(Color.WHITE) is not None
+
+
+async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twice(house: House) -> None:
+    anna, _ = await house.arrive("anna", "bert")
+    house.store.holding = True
+    await house.live.matchmaker.act()
+    assert anna.seat is not None
+    anna.seat.left(orderly=False)
+    house.store.holding = False
+    held, house.store.held = house.store.held, []
+    again = await house.sign_in("anna")
+    await house.act()
+    house.store.held = held
+    house.store.release()
+    house.time.advance(0)
+    assert len(house.store.of(rows.GameAdded)) == 1
+    assert "setup" in again.words()

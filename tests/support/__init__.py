@@ -1,0 +1,1 @@
+"""Doubles and builders for tests: simulated time, a store that commits on demand, sessions that record."""
