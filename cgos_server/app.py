@@ -20,6 +20,7 @@ from prometheus_client import CollectorRegistry
 from cgos_server import __version__
 from cgos_server.config import Config, enrol_venues
 from cgos_server.config.schema import WebMode, us
+from cgos_server.core.facts import GameEnded
 from cgos_server.errors import CommitFailed, OurFault
 from cgos_server.net import control_socket
 from cgos_server.net.health import HttpListener, health_app
@@ -72,7 +73,8 @@ class App:
         self._origin = origin
         self._started = started
         self._stop = asyncio.Event()
-        self._stop_now = asyncio.Event()
+        self._at_once = False
+        self._progress = asyncio.Event()
         self._failure: CommitFailed | None = None
         self._connections: set[BotConnection] = set()
 
@@ -124,12 +126,13 @@ class App:
         )
         venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
         async with asyncio.TaskGroup() as group:
-            tasks: list[asyncio.Task[None]] = []
 
             def spawn(work: Coroutine[Any, Any, None]) -> None:
                 group.create_task(_guarded(work))
 
-            shared = Shared(store, time, Bus(_report), ids, accounts, metrics, await store.version_names(), spawn)
+            bus = Bus(_report)
+            bus.subscribe(GameEnded, lambda _: self._progress.set())
+            shared = Shared(store, time, bus, ids, accounts, metrics, await store.version_names(), spawn)
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)
             await self._restore(store)
@@ -152,15 +155,15 @@ class App:
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
             health = self._health(registry, store, control)
             web = await self._web(stack, metrics, database)
-            for work in (
+            works = [
                 health.run(),
                 *(() if web is None else (web.run(),)),
                 *(venue.matchmaker.run() for venue in self.venues.values()),
                 look_after([venue.lobby for venue in self.venues.values()]),
                 measure_lag(time, metrics.loop_lag),
                 calm_collector(lambda: count.open),
-            ):
-                tasks.append(group.create_task(work))
+            ]
+            tasks = [group.create_task(work) for work in works]
             log.info("started", venues={name: venue.port for name, venue in self.venues.items()}, web=self.web_url,
                      health=self.health_url, data=str(data))  # fmt: skip
             self._started(self)
@@ -176,11 +179,7 @@ class App:
 
     async def _restore(self, store: SqlStore) -> None:
         by_id = {venue.venue.id: venue for venue in self.venues.values()}
-        desks = {number: venue.desk for number, venue in by_id.items()}
-        names = {venue.desk: venue for venue in self.venues.values()}
-        restored, waiting = restore(
-            await store.unfinished_games(), desks, lambda desk, game: names[desk].lobby.restored(game)
-        )
+        restored, waiting = restore(await store.unfinished_games(), by_id)
         if restored or waiting:
             log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
 
@@ -198,19 +197,22 @@ class App:
         self, time: LoopTime, count: ConnectionCount, metrics: Metrics, ids: Ids
     ) -> list[asyncio.Server]:
         servers: list[asyncio.Server] = []
-        settings = self.config.listen
-        taken: set[int] = set()
+        limits = self._socket_limits()
         for config in self.config.venue:
             venue = self.venues[config.name]
-            sock = bind(settings.bots_host, config.port, f"venue {config.name}", settings.next_free_port, taken)
-            port = Port(venue.lobby, time, self._socket_limits(), count, metrics, ids.connection, self._connections)
-            servers += await listen(port, [sock], settings.backlog)
+            sock = self._bind(self.config.listen.bots_host, config.port, f"venue {config.name}")
+            port = Port(venue.lobby, time, limits, count, metrics, ids.connection, self._connections)
+            servers.append(await listen(port, sock, self.config.listen.backlog))
             venue.port = sock.getsockname()[1]
         return servers
 
+    def _bind(self, host: str, port: int, whose: str) -> socket.socket:
+        settings = self.config.listen
+        return bind(host, port, whose, next_free=settings.next_free_port, backlog=settings.backlog)
+
     def _health(self, registry: CollectorRegistry, store: SqlStore, control: LiveControl) -> HttpListener:
         settings = self.config.health
-        sock = bind(settings.host, settings.port, "health and metrics", self.config.listen.next_free_port)
+        sock = self._bind(settings.host, settings.port, "health and metrics")
         self.health_url = _url(sock, settings.host)
         probes = {
             "database": lambda: (store.healthy, "commits return" if store.healthy else "commits do not return"),
@@ -222,7 +224,7 @@ class App:
         settings = self.config.web
         if settings.mode is WebMode.OFF:
             return None
-        sock = bind(settings.host, settings.port, "the pages", self.config.listen.next_free_port)
+        sock = self._bind(settings.host, settings.port, "the pages")
         self.web_url = _url(sock, settings.host)
         ports = {name: venue.port for name, venue in self.venues.items()}
         raise NotImplementedError((stack, metrics, database, ports, History, sys))
@@ -231,15 +233,16 @@ class App:
 
     def _signalled(self) -> None:
         """The first signal drains, the second one stops at once."""
-        if self._stop.is_set():
-            self._stop_now.set()
+        self._at_once = self._stop.is_set()
+        self._progress.set()
         self._stop.set()
 
     def _commit_failed(self, failure: CommitFailed) -> None:
         log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
         self._failure = failure
+        self._at_once = True
+        self._progress.set()
         self._stop.set()
-        self._stop_now.set()
 
     async def _drain(self, control: LiveControl) -> None:
         """No new game; the running ones may end for a while, then they are left as they are: committed."""
@@ -252,8 +255,9 @@ class App:
         log.info("draining", games=self._running())
         try:
             async with asyncio.timeout(self.config.server.drain_limit_s):
-                while self._running() and not self._stop_now.is_set():
-                    await asyncio.sleep(0.05)
+                while self._running() and not self._at_once:
+                    self._progress.clear()
+                    await self._progress.wait()
         except TimeoutError:
             pass
         log.info("stopping", games_suspended=self._running())
@@ -268,9 +272,7 @@ class App:
 
     def _bots(self) -> dict[tuple[str, str], int]:
         return {
-            (name, state): count
-            for name, venue in self.venues.items()
-            for state, count in bots_by_state(venue).items()
+            (name, state): count for name, venue in self.venues.items() for state, count in bots_by_state(venue).items()
         }
 
 

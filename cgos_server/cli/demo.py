@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 import click
 import msgspec
+from cgos_server.storage.history import History
 
 from cgos_server.cli.demo_screen import Screen, Snapshot
 from cgos_server.errors import Refused
 from cgos_server.net import control_socket
 from cgos_server.service.admin import StatusRequest, ask
 from cgos_server.service.control import ServerStatus
-from cgos_server.storage.history import History
 
 VENUE = "9x9"
 START_LIMIT_S = 30
@@ -208,6 +208,8 @@ async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code:
         click.echo(f"{row.name:<12} {row.mean:7.0f}{'?' if row.provisional else ' '} {row.games:5} games")
     errors = last.warnings + last.errors + crashed + (exit_code != 0)
     lost = counts.by_reason.get("void", 0)
-    click.echo(f"suspended={counts.unfinished} " + " ".join(f"{k.replace(' ', '-')}={v}" for k, v in counts.by_reason.items()))
+    click.echo(
+        f"suspended={counts.unfinished} " + " ".join(f"{k.replace(' ', '-')}={v}" for k, v in counts.by_reason.items())
+    )
     click.echo(f"games={counts.games} moves={counts.moves} lost={lost} errors={errors}")
     return 0 if lost == errors == 0 else 1

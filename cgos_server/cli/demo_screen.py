@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, TextIO
 
+from cgos_server.storage.history import Standing
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from cgos_server.service.control import ServerStatus
-from cgos_server.storage.history import Standing
 
 PLAIN_EVERY_S = 10.0
 """Between two lines where there is no terminal."""
@@ -95,7 +95,9 @@ class Screen:
         for heading in ("rating", "games", "won"):
             standings.add_column(heading, justify="right")
         for place, row in enumerate(now.standings, 1):
-            rating = Text(f"{row.mean:.0f}{'?' if row.provisional else ' '}", style="dim" if row.provisional else "bold")
+            rating = Text(
+                f"{row.mean:.0f}{'?' if row.provisional else ' '}", style="dim" if row.provisional else "bold"
+            )
             standings.add_row(str(place), row.name, rating, str(row.games), str(row.wins))
         games = Table(title="Running games", title_justify="left", box=None, pad_edge=False)
         games.add_column("game", justify="right", style="dim")

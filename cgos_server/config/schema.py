@@ -138,6 +138,11 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = LogFormat.AUTO
     log_level: Annotated[LogLevel, doc("The least severe lines that are logged.")] = LogLevel.INFO
 
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.data / "cgos.sqlite"
+
 
 class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where bots connect."""
@@ -146,6 +151,10 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         str, doc("Address of the venues' ports; empty means every address of the machine, IPv4 and IPv6.")
     ] = ""
     backlog: Annotated[Count, doc("Connections that may wait to be accepted (the system may cap it).")] = 4096
+    next_free_port: Annotated[
+        bool,
+        doc("Where a port is busy: `true` takes the next free one, `false` refuses to start. Holds for all ports."),
+    ] = False
 
 
 class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ import contextlib
 import os
 import socket
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from cgos_server.errors import OurFault, Refused
@@ -30,60 +30,44 @@ ANSWER_S = 30.0
 _PROBE_S = 1.0
 
 
-class ControlSocket:
-    """A listening control socket; see :func:`serve`."""
+@contextlib.asynccontextmanager
+async def serve(directory: Path, handler: Handler) -> AsyncIterator[Path]:
+    """Listen for the server on `directory` while the block runs; gives the socket's path.
 
-    def __init__(self, path: Path, pointer: Path | None) -> None:
-        self.path = path
-        self._pointer = pointer
-        self._server: asyncio.Server | None = None
-        self._peers: set[asyncio.Task[None]] = set()
-
-    async def close(self) -> None:
-        """Stop listening, break off what is under way, and remove the socket."""
-        if self._server is not None:
-            self._server.close()
-        for peer in self._peers:
-            peer.cancel()
-        await asyncio.gather(*self._peers, return_exceptions=True)
-        self.path.unlink(missing_ok=True)
-        if self._pointer is not None:
-            self._pointer.unlink(missing_ok=True)
-            self.path.parent.rmdir()
-
-    async def _listen(self, handler: Handler) -> None:
-        async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            self._peers.add(task)
-            try:
-                await _converse(reader, writer, handler)
-            finally:
-                self._peers.discard(task)
-                writer.transport.abort()
-
-        listener = _bound(self.path)
-        self._server = await asyncio.start_unix_server(converse, sock=listener, limit=REQUEST_MAX)
-
-
-async def serve(directory: Path, handler: Handler) -> ControlSocket:
-    """Listen for the server on `directory`. What a dead server left there is replaced.
+    What a dead server left there is replaced. At the end of the block conversations under way are broken off and the
+    socket is removed.
 
     :param handler: takes a request's line and gives the answer's, both without the line end; must not raise
-    :raises Refused: where another server answers there
+    :raises Refused: (``in-use``) where another server answers there
     """
     await _clear(directory)
     path, pointer = directory / SOCKET, None
     if len(os.fsencode(path.absolute())) > PATH_MAX:
         pointer = directory / POINTER
         path = Path(tempfile.mkdtemp(prefix="cgos-")) / SOCKET
-    control = ControlSocket(path, pointer)
-    await control._listen(handler)
-    if pointer is not None:
-        written = pointer.with_suffix(".new")
-        written.write_text(str(path), "utf-8")
-        written.replace(pointer)
-    return control
+    peers: set[asyncio.Task[None]] = set()
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        peers.add(task)
+        try:
+            await _converse(reader, writer, handler)
+        finally:
+            peers.discard(task)
+            writer.transport.abort()
+
+    server = await asyncio.start_unix_server(converse, sock=_bound(path), limit=REQUEST_MAX)
+    try:
+        if pointer is not None:
+            _point(pointer, path)
+        yield path
+    finally:
+        server.close()
+        for peer in peers:
+            peer.cancel()
+        await asyncio.gather(*peers, return_exceptions=True)
+        _remove(directory, path)
 
 
 async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> bytes:
@@ -174,11 +158,18 @@ async def _clear(directory: Path) -> None:
     raise Refused("in-use", f"Another server runs on {directory} already. Stop it, or give this one its own data.")
 
 
-def _remove(directory: Path, left: Path) -> None:
-    """Remove the socket of a dead server, and nothing that is not one."""
-    if left.is_socket():
-        left.unlink()
-    if left.parent != directory:
-        (directory / POINTER).unlink()
+def _point(pointer: Path, path: Path) -> None:
+    """Write down where the socket is, all at once."""
+    written = pointer.with_suffix(".new")
+    written.write_text(str(path), "utf-8")
+    written.replace(pointer)
+
+
+def _remove(directory: Path, path: Path) -> None:
+    """Remove a socket and what led to it, and nothing that is not one."""
+    if path.is_socket():
+        path.unlink()
+    if path.parent != directory:
+        (directory / POINTER).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # gone, or not empty: it was only a name in a file
-            left.parent.rmdir()
+            path.parent.rmdir()

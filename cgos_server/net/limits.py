@@ -35,7 +35,7 @@ class ConnectionCount:
         self.open = 0
 
     def enter(self, address: str) -> str | None:
-        """Count one more. None, or the sentence that says why it may not stay; it must call :meth:`leave` either way."""
+        """Count one more. None, or the sentence why it may not stay; it must call :meth:`leave` either way."""
         self.open += 1
         here = self._by_address[address] = self._by_address.get(address, 0) + 1
         if self.open > self._limits.connections:

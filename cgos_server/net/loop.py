@@ -73,7 +73,7 @@ class PollClock(selectors.DefaultSelector):
         ready = super().select(timeout)
         self.returned = self.received = returned = time.monotonic_ns() // 1000
         if timeout is not None:
-            # A process that was stopped, or got no processor, wakes long after its timeout; lines may have come any time.
+            # A process that was stopped, or got no processor, wakes long after its timeout: lines came at any time.
             asked = began + int(timeout * 1e6) + _WAKE_SLACK_US
             if returned > asked:
                 self.received = asked

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +48,19 @@ class BotConnection(asyncio.Protocol):
     """One connection, from accept to close. Implements :class:`~cgos_server.protocol.session.PlayerSession`."""
 
     __slots__ = (
-        "_address", "_closed_for", "_framer", "_ignored", "_ignored_since", "_orderly", "_player", "_port", "_seat",
-        "_silence", "_sign_in_timer", "_transport", "id",
+        "_address",
+        "_closed_for",
+        "_framer",
+        "_ignored",
+        "_ignored_since",
+        "_orderly",
+        "_player",
+        "_port",
+        "_seat",
+        "_sign_in_timer",
+        "_silence",
+        "_transport",
+        "id",
     )  # fmt: skip
 
     def __init__(self, port: Port) -> None:
@@ -243,7 +254,6 @@ def _watch_for_death(sock: Any) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
 
 
-async def listen(port: Port, sockets: Iterable[socket.socket], backlog: int) -> list[asyncio.Server]:
-    """Accept bots on bound `sockets`."""
-    loop = asyncio.get_running_loop()
-    return [await loop.create_server(lambda: BotConnection(port), sock=sock, backlog=backlog) for sock in sockets]
+async def listen(port: Port, sock: socket.socket, backlog: int) -> asyncio.Server:
+    """Accept bots on a bound socket, which the server takes over."""
+    return await asyncio.get_running_loop().create_server(lambda: BotConnection(port), sock=sock, backlog=backlog)

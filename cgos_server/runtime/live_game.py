@@ -1,7 +1,8 @@
 """One running game: takes moves, has them refereed and committed, and only then tells both sides.
 
-Plain synchronous calls inside the event loop; the one asynchronous step is the commit. Between a move's arrival and its
-commit no clock runs, so waiting for the disk is charged to nobody. Must not know: wire formats, SQL, how bots are paired.
+Plain synchronous calls inside the event loop; the one asynchronous step is the commit. Between a move's arrival and
+its commit no clock runs, so waiting for the disk is charged to nobody. Must not know: wire formats, SQL, how bots are
+paired.
 """
 
 from __future__ import annotations
@@ -290,10 +291,12 @@ class LiveGame:
         self._tellings = tuple(
             Telling(desk.store, self.id, color, written=self._sessions[color] is not None) for color in Color
         )
+        winner = None if verdict.winner is None else int(verdict.winner)
+        told_black, told_white = (telling.told for telling in self._tellings)
         records.append(
             GameEnded(
-                at, None if verdict.winner is None else int(verdict.winner), verdict.reason.value, verdict.margin2,
-                verdict.detail, verdict.text, *(telling.told for telling in self._tellings), self.id,
+                at, winner, verdict.reason.value, verdict.margin2, verdict.detail, verdict.text, told_black, told_white,
+                self.id,
             )
         )  # fmt: skip
         black, white = self.sides

@@ -59,9 +59,7 @@ class LiveVenue:
 async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     """Read the venue's ledger and history, and set it up with nobody in it."""
     store = shared.store
-    ratings = await VenueRatings.load(
-        store, venue.id, rating_system(venue.rating, venue.initial, venue.rating_options)
-    )
+    ratings = await VenueRatings.load(store, venue.id, rating_system(venue.rating, venue.initial, venue.rating_options))
     meter = shared.metrics.venue(venue.name)
     rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated)
     lobby = Lobby(

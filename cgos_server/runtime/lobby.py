@@ -21,8 +21,7 @@ from cgos_server.protocol.session import Credentials, PlayerSession
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.rater import Rater
-from cgos_server.runtime.recovery import stored_setup
-from cgos_server.runtime.telling import Telling
+from cgos_server.runtime.telling import Telling, stored_setup
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
 from cgos_server.storage.store import Store
@@ -51,7 +50,19 @@ class Player:
     :ivar since: when its state began (microseconds)
     """
 
-    __slots__ = ("_lobby", "address", "client", "color", "game", "name", "session", "since", "state", "telling", "version")
+    __slots__ = (
+        "_lobby",
+        "address",
+        "client",
+        "color",
+        "game",
+        "name",
+        "session",
+        "since",
+        "state",
+        "telling",
+        "version",
+    )
 
     def __init__(self, lobby: Lobby, version: int, name: str) -> None:
         self._lobby = lobby
@@ -326,7 +337,8 @@ class Lobby:
             if late and player.session is not None and player.version not in self._warned:
                 self._warned.add(player.version)
                 player.session.info(
-                    "You have not answered gameover with ready, so you get no further game. Send ready to be paired again."
+                    "You have not answered gameover with ready, so you get no further game. "
+                    "Send ready to be paired again."
                 )
 
     def keep_alive(self) -> None:

@@ -143,8 +143,8 @@ class VenueMatchmaker:
                     json.dumps(dict(pair.detail) | self._color_inputs(pair)),
                 )
             )  # fmt: skip
-        if not games:
-            return
+        if not games and not pairing.sits_out:
+            return  # all wait for a third: nothing was decided that anybody could ask about
         self._number += 1
         for version, why in pairing.sits_out.items():
             self._sat_out[version] = (self._sat_out.get(version, (0, 0))[0] + 1, self._number)

@@ -6,9 +6,12 @@ repetition. Must not know: how `gameover` is written.
 
 from __future__ import annotations
 
+from cgos_server.core.clock import remaining_ms, start
 from cgos_server.core.games.base import Color
+from cgos_server.core.referee import decode
+from cgos_server.protocol.session import GameSetup
 from cgos_server.storage.records import BlackTold, WhiteTold
-from cgos_server.storage.store import Store
+from cgos_server.storage.store import Store, StoredGame
 
 NEVER, UNACKNOWLEDGED, SETTLED = 0, 1, 2
 
@@ -46,3 +49,14 @@ class Telling:
             self.told = told
             record = BlackTold if self._color is Color.BLACK else WhiteTold
             self._store.submit([record(told, self._game)])
+
+
+def stored_setup(game: StoredGame) -> GameSetup:
+    """A stored game as `setup` tells it."""
+    terms = decode(game.terms)
+    control = terms.time
+    return GameSetup(
+        game.id, terms.rules.size, terms.rules.komi2, remaining_ms(control, start(control)),
+        game.black, game.black_label, game.white, game.white_label,
+        tuple((move.move, remaining_ms(control, move.clock)) for move in game.moves),
+    )  # fmt: skip

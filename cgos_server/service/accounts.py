@@ -45,6 +45,7 @@ class SignedIn(NamedTuple):
 class Accounts:
     """Sign-in and registration.
 
+    :param registration: a value of :class:`Registration`
     :param now_ms: Unix milliseconds
     :param failed_logins: wrong passwords within a minute, for one name from one address, before the pause
     :param failed_login_pause_s: how long that pair is then refused without a look at its password
@@ -55,7 +56,7 @@ class Accounts:
         store: Store,
         ids: Ids,
         passwords: Passwords,
-        registration: Registration,
+        registration: str,
         now_ms: Callable[[], int],
         failed_logins: int = 10,
         failed_login_pause_s: float = 60.0,
@@ -63,7 +64,7 @@ class Accounts:
         self._store = store
         self._ids = ids
         self._passwords = passwords
-        self._registration = registration
+        self._registration = Registration(registration)
         self._now_ms = now_ms
         self._failures = _Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -210,7 +211,7 @@ class _Record:
 
 
 class _Failures:
-    """Counts wrong passwords and pauses who sends too many. Attempts under way count, lest many at once slip through."""
+    """Counts wrong passwords and pauses who sends too many. Attempts under way count, lest many at once pass."""
 
     def __init__(self, allowed: int, pause_ms: int, now_ms: Callable[[], int]) -> None:
         self._allowed = allowed

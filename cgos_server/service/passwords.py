@@ -11,7 +11,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
@@ -55,7 +55,18 @@ class Passwords:
         self._queue = queue
         self._hasher = hasher or standard_hasher()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="passwords")
-        self.pending = 0
+        self._waiting = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait or run now."""
+        return self._waiting
 
     async def hash(self, password: str) -> str:
         """The argon2id hash with its salt and cost. Raises Refused (``busy``) where the queue is full."""
@@ -76,12 +87,12 @@ class Passwords:
             return False
 
     async def _run(self, work: Callable[[], T]) -> T:
-        if self.pending >= self._queue:
+        if self._waiting >= self._queue:
             raise Refused("busy", "Too many bots are signing in at once. Please try again in half a minute.")
-        self.pending += 1
+        self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
         except (HashingError, VerificationError) as error:
             raise Refused("busy", f"The server cannot check passwords now ({error}). Please try again.") from error
         finally:
-            self.pending -= 1
+            self._waiting -= 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import sqlite3
 import threading
@@ -158,7 +159,7 @@ class Writer:
         waiter: asyncio.Future[None] = self._loop.create_future()
         self._waiters.add(waiter)
         try:
-            self.submit(records, lambda: waiter.done() or waiter.set_result(None))
+            self.submit(records, functools.partial(_settle, waiter))
             await waiter
         finally:
             self._waiters.discard(waiter)
@@ -254,7 +255,7 @@ class Writer:
             connection.close()
 
     def _commit(self, connection: sqlite3.Connection | None, batch: Sequence[Group]) -> tuple[sqlite3.Connection, int]:
-        """Commit, on a new connection after each failure. Raises CommitFailed when it is hopeless or has taken too long."""
+        """Commit, on a new connection after each failure. Raises CommitFailed when time is up or the batch is wrong."""
         give_up_at = self._clock() + self._commit_timeout
         pause = _FIRST_PAUSE
         while True:
@@ -267,9 +268,10 @@ class Writer:
                 if connection is not None:
                     _discard(connection, error)
                     connection = None
-                if isinstance(error, _INCURABLE) or self._clock() + pause > give_up_at:
+                left = give_up_at - self._clock()
+                if left <= 0 or isinstance(error, _INCURABLE):
                     raise _explain(error, batch) from error
-                self._sleep(pause)
+                self._sleep(min(pause, left))
                 pause = min(2 * pause, _LONGEST_PAUSE)
             else:
                 self._failing = False
@@ -288,6 +290,11 @@ class Writer:
             self._loop.call_soon_threadsafe(call, *arguments)
 
 
+def _settle(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
 def _discard(connection: sqlite3.Connection, error: Exception) -> None:
     try:
         connection.close()
@@ -298,6 +305,6 @@ def _discard(connection: sqlite3.Connection, error: Exception) -> None:
 def _explain(error: Exception, batch: Sequence[Group]) -> CommitFailed:
     records = sum(len(group.records) for group in batch)
     return CommitFailed(
-        f"the database could not take {records} records ({type(error).__name__}: {error}); nobody was told of them, and "
-        "everything that was told is stored. Mend the disk or the fault, then start the server again"
+        f"the database could not take {records} records ({type(error).__name__}: {error}); nobody was told of them, "
+        "and everything that was told is stored. Mend the disk or the fault, then start the server again"
     )

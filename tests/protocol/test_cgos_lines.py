@@ -70,6 +70,12 @@ def test_results_that_clients_know_pass_unchanged(result: str, at: At) -> None:
     assert line == f"gameover 2026-11-21 {result} \n".encode()
 
 
+@pytest.mark.parametrize("result", ["Void", "", "Drawn", "Abort!", "B+", "B+3.5 or so", "draw", "b+3.5", "?"])
+def test_other_results_are_an_abort(result: str, at: At, heard: Heard) -> None:
+    (line,) = heard(at(State.OK).game_over("2026-11-21", result, "why"))
+    assert re.fullmatch(r"gameover 2026-11-21 Abort .*: the game does not count. why", line)
+
+
 def test_a_void_game_is_an_abort_in_words_that_clients_know(at: At) -> None:
     line = at(State.OK).game_over("2026-11-21", "Void", "The server was away too long.")
     assert line == b"gameover 2026-11-21 Abort Void: the game does not count. The server was away too long.\n"

@@ -127,7 +127,7 @@ def test_any_text_comes_back(text: str, ending: str) -> None:
     assert game.get_root().get("PC") == text.replace("\r\n", "\n").replace("\n", " ") + "."
 
 
-@given(st.text(max_size=40))
+@given(st.one_of(st.text(max_size=40), st.text("\ud800\\]\n\r\0", max_size=8)))
 def test_no_text_breaks_the_file(text: str) -> None:
     record = _RECORD._replace(
         ending=text, place=text, event=text, result=text, moves=(RecordedMove(Color.BLACK, "E5", None, text),)

@@ -151,7 +151,7 @@ def test_the_last_pass_is_relayed_before_gameover_and_rated_in_one_group(table: 
     table.move(WHITE, "pass")
     table.store.holding = True
     table.move(BLACK, "pass")
-    (group, _), = table.store.held
+    ((group, _),) = table.store.held
     kinds = [type(record) for record in group]
     assert kinds[:3] == [rows.MoveAdded, rows.GameEnded, rows.LedgerAdded]
     assert kinds.count(rows.RatingMoved) == 2
@@ -272,9 +272,7 @@ def test_while_both_are_away_the_clock_stands_and_then_the_game_is_void() -> Non
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(
-        st.tuples(st.integers(0, 8 * S), st.integers(0, 3 * S), st.integers(0, 5 * S)), min_size=1, max_size=30
-    ),
+    st.lists(st.tuples(st.integers(0, 8 * S), st.integers(0, 3 * S), st.integers(0, 5 * S)), min_size=1, max_size=30),
     st.sampled_from(
         [
             TimeControl(TimeSystem.ABSOLUTE, main=60 * S),

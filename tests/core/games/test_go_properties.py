@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -202,18 +203,20 @@ def test_fixed_random_games_meet_every_kind_of_refusal(ko: Ko, suicide: bool) ->
     assert seen == (expected - {Illegality.SUICIDE} if suicide else expected)
 
 
-@given(rulesets, tries, tries)
-@settings(max_examples=60, deadline=None)
-def test_a_copy_goes_on_as_by_definition_and_leaves_the_original_alone(
-    rules: Ruleset, before: list[int], after: list[int]
-) -> None:
-    position, referee = Go().new(rules), SlowReferee(rules, {}, Color.BLACK)
-    follow(position, referee, before)
-    twin, twin_referee = position.copy(), SlowReferee(rules, {}, Color.BLACK)
-    twin_referee.__dict__.update(vars(referee), captures=referee.captures[:], past=referee.past[:])
-    follow(twin, twin_referee, after)
-    same(position, referee)
-    follow(position, referee, after[::-1])
+@pytest.mark.parametrize("suicide", [False, True])
+@pytest.mark.parametrize("ko", list(Ko))
+def test_a_copy_and_its_original_both_go_on_as_by_definition(ko: Ko, suicide: bool) -> None:
+    rng = random.Random(6)
+    for _ in range(20):
+        rules = Ruleset(size=rng.randrange(3, 6), komi2=0, ko=ko, suicide=suicide)
+        before, after, instead = ([rng.randrange(rules.size**2) for _ in range(40)] for _ in range(3))
+        position, referee = Go().new(rules), SlowReferee(rules, {}, Color.BLACK)
+        follow(position, referee, before)
+        twin, twin_referee = position.copy(), deepcopy(referee)
+        follow(twin, twin_referee, after)
+        same(position, referee)
+        follow(position, referee, instead)
+        same(twin, twin_referee)
 
 
 @given(rulesets, tries)

@@ -469,8 +469,9 @@ def test_eyes() -> None:
     assert not position.is_eye(B, middle), "two of four diagonals are White's"
 
 
-def test_a_copy_and_its_original_go_their_own_ways() -> None:
-    position = drawn(*KO)
+@pytest.mark.parametrize("ko", list(Ko))
+def test_a_copy_and_its_original_go_their_own_ways(ko: Ko) -> None:
+    position = drawn(*KO, ko=ko)
     play(position, "C3")
     twin = position.copy()
     assert (twin.ply, twin.to_play, twin.rows(), twin.captures) == (1, W, position.rows(), (1, 0))

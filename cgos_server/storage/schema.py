@@ -1,0 +1,153 @@
+"""The database's schema: makes it, brings it up to date, and refuses a database that is older or newer than the program.
+
+The migrations lie beside the package in a checkout and inside it in an installed wheel. Everything here is
+synchronous and meant for the time before the event loop runs. Must not know: what the tables hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL, Connection, NullPool, create_engine, event, insert, inspect
+from sqlalchemy.exc import DatabaseError
+
+import cgos_server
+from cgos_server.errors import SchemaMismatch
+from cgos_server.storage import tables
+
+
+def migrations() -> Path:
+    """The folder with the migrations. Raises FileNotFoundError where the installation is broken."""
+    package = Path(cgos_server.__file__).parent
+    for folder in (package / "migrations", package.parent / "migrations"):
+        if (folder / "env.py").is_file():
+            return folder
+    raise FileNotFoundError(f"the migrations are missing from {package}; install cgos-server again")
+
+
+@contextlib.contextmanager
+def open_for_migration(path: Path) -> Iterator[Connection]:
+    """A connection on which changes of the schema are transactions too: a killed upgrade leaves the old schema."""
+    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool)
+    event.listen(engine, "connect", _leave_transactions_to_us)
+    event.listen(engine, "begin", _begin)
+    with engine.connect() as connection:
+        yield connection
+
+
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Alembic's settings for our migrations, on `connection` if one is given."""
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    return config
+
+
+def head() -> str:
+    """The revision that this program works with."""
+    revision = ScriptDirectory.from_config(alembic_config()).get_current_head()
+    if revision is None:
+        raise FileNotFoundError(f"{migrations()} holds no migration; install cgos-server again")
+    return revision
+
+
+def current(path: Path) -> str | None:
+    """The revision of the database at `path`; None where there is no file, or no table in it.
+
+    Raises SchemaMismatch where the file is something else than a database of cgos-server.
+    """
+    if not path.exists():
+        return None
+    try:
+        with open_for_migration(path) as connection:
+            revision = MigrationContext.configure(connection).get_current_revision()
+            if revision is None and inspect(connection).get_table_names():
+                raise _foreign(path)
+            return revision
+    except DatabaseError as error:
+        if isinstance(error.orig, sqlite3.OperationalError):
+            raise
+        raise _foreign(path) from error
+
+
+def check(path: Path) -> None:
+    """Return where the program and the database at `path` fit together. Raises SchemaMismatch with the remedy."""
+    found = current(path)
+    if found is None:
+        raise SchemaMismatch(
+            "no-database",
+            f"There is no database at {path}. `cgos-server serve` makes one; if it should be there, check the data "
+            "directory in the configuration.",
+        )
+    if found == head():
+        return
+    if _knows(found):
+        raise SchemaMismatch(
+            "schema-older",
+            f"The database {path} has the older schema {found}, this program needs {head()}. Stop the server, keep a "
+            "copy of the database, and run `cgos-server db upgrade`.",
+        )
+    raise SchemaMismatch(
+        "schema-newer",
+        f"The database {path} has the schema {found}, which this program ({cgos_server.__version__}) does not know: a "
+        "newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
+    )
+
+
+def prepare(path: Path) -> None:
+    """Make the database at `path` where there is none yet, else :func:`check` it. Raises SchemaMismatch."""
+    if current(path) is not None:
+        check(path)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    with open_for_migration(path) as connection:
+        # Not inside the transaction below, where SQLite does not allow it; it is kept in the file from now on.
+        raw: Any = connection.connection.driver_connection
+        raw.execute("PRAGMA journal_mode = WAL").fetchall()
+        with connection.begin():
+            command.upgrade(alembic_config(connection), "head")
+            row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
+            connection.execute(insert(tables.server), row)
+
+
+def upgrade(path: Path) -> tuple[str, str]:
+    """Bring the database at `path` to this program's schema; (revision before, revision after).
+
+    The caller holds the database's lock. Raises SchemaMismatch where there is no database or a newer one.
+    """
+    found = current(path)
+    if found is None or not _knows(found):
+        check(path)
+    with open_for_migration(path) as connection, connection.begin():
+        command.upgrade(alembic_config(connection), "head")
+    return str(found), head()
+
+
+def _knows(revision: str) -> bool:
+    script = ScriptDirectory.from_config(alembic_config())
+    return any(known.revision == revision for known in script.walk_revisions())
+
+
+def _foreign(path: Path) -> SchemaMismatch:
+    return SchemaMismatch(
+        "not-a-database",
+        f"{path} is not a database of cgos-server. Move the file away, or give another data directory in the "
+        "configuration.",
+    )
+
+
+def _leave_transactions_to_us(connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,90 @@
+"""What the pages must know of the server besides its database, and how it travels on the child's command line.
+
+Must not know: configuration files, the live server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """What the pages say that no table holds.
+
+    :ivar server_name: what the server calls itself
+    :ivar ports: venue -> the port where its bots connect, in the order in which venues are shown
+    :ivar bots_host: the name or address for bots to connect to; empty: the host by which the page was asked for
+    :ivar registration: ``open``, ``approval`` or ``closed``
+    :ivar refresh_s: seconds after which pages about what happens now load themselves again; 0: never
+    """
+
+    server_name: str = "cgos-server"
+    ports: Mapping[str, int] = field(default_factory=dict)
+    bots_host: str = ""
+    registration: str = "open"
+    refresh_s: int = 10
+
+
+class Arguments(NamedTuple):
+    """The child's command line.
+
+    :ivar data: the server's data directory
+    :ivar listen_fd: the inherited listening socket
+    :ivar pipe_fd: the inherited end of the pipe whose closing ends the process
+    """
+
+    data: Path
+    listen_fd: int
+    pipe_fd: int
+    log_format: str
+    log_level: str
+    settings: WebSettings
+
+
+def command(data: Path, settings: WebSettings, log_format: str, log_level: str) -> list[str]:
+    """How to execute the web process, but for the two descriptors that whoever starts it adds."""
+    line = [sys.executable, "-m", "cgos_server.web", "--data", str(data)]
+    line += ["--log-format", log_format, "--log-level", log_level]
+    line += ["--server-name", settings.server_name, "--registration", settings.registration]
+    line += ["--bots-host", settings.bots_host, "--refresh", str(settings.refresh_s)]
+    for name, port in settings.ports.items():
+        line += ["--venue", f"{name}={port}"]
+    return line
+
+
+def parse(arguments: Sequence[str]) -> Arguments:
+    """The inverse of :func:`command`; exits with a usage message where it cannot be."""
+    parser = argparse.ArgumentParser(
+        prog="python -m cgos_server.web",
+        description="Serve the pages on an inherited socket until the inherited pipe closes. Started by the server.",
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the server's data directory")
+    parser.add_argument("--listen-fd", type=int, required=True, help="descriptor of the listening socket")
+    parser.add_argument("--pipe-fd", type=int, required=True, help="descriptor of the pipe's reading end")
+    parser.add_argument("--server-name", default=WebSettings().server_name, help="what the server calls itself")
+    parser.add_argument(
+        "--venue", type=_venue, action="append", default=[], metavar="NAME=PORT", help="where bots connect"
+    )
+    parser.add_argument("--bots-host", default="", help="host for bots; without it the one the page was asked by")
+    parser.add_argument("--registration", choices=("open", "approval", "closed"), default="open")
+    parser.add_argument("--refresh", type=int, default=WebSettings().refresh_s, help="seconds; 0 for never")
+    parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
+    parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
+    given = parser.parse_args(arguments)
+    settings = WebSettings(
+        given.server_name, dict(given.venue), given.bots_host, given.registration, max(0, given.refresh)
+    )
+    return Arguments(given.data, given.listen_fd, given.pipe_fd, given.log_format, given.log_level, settings)
+
+
+def _venue(text: str) -> tuple[str, int]:
+    name, _, port = text.rpartition("=")
+    if not name or not port.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=PORT")
+    return name, int(port)
