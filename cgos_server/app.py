@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -21,7 +20,7 @@ from cgos_server import __version__
 from cgos_server.config import Config, enrol_venues
 from cgos_server.config.schema import WebMode, us
 from cgos_server.core.facts import GameEnded
-from cgos_server.errors import CommitFailed, OurFault
+from cgos_server.errors import CommitFailed
 from cgos_server.net import control_socket
 from cgos_server.net.health import HttpListener, health_app
 from cgos_server.net.limits import ConnectionCount, SocketLimits
@@ -36,14 +35,16 @@ from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.web_process import WebProcess
-from cgos_server.service.accounts import Accounts
+from cgos_server.service.accounts import Accounts, Registration
 from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
-from cgos_server.storage.lock import hold
+from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.web.app import create_app
+from cgos_server.web.settings import WebSettings, command
 
 log = structlog.get_logger(__name__)
 
@@ -98,7 +99,7 @@ class App:
         data = config.server.data
         data.mkdir(parents=True, exist_ok=True)
         database = data / DATABASE
-        stack.enter_context(hold(database, "server"))
+        stack.enter_context(DatabaseLock(database, "cgos-server serve"))
         await asyncio.to_thread(schema.prepare, database)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
@@ -108,8 +109,7 @@ class App:
             commit_timeout=config.server.commit_timeout_s,
             failed=self._commit_failed,
             on_error=_report,
-            observe=metrics.commits.committed,
-            attempt_failed=metrics.commits.failed,
+            observe=lambda records, seconds: metrics.commits.committed(records, int(seconds * 1e6)),
         )
         stack.push_async_callback(store.close)
         time = LoopTime(asyncio.get_running_loop(), self._clock)
@@ -119,7 +119,7 @@ class App:
             store,
             ids,
             passwords,
-            config.server.registration.value,
+            Registration(config.server.registration.value),
             time.wall_ms,
             failed_logins=config.limits.failed_logins,
             failed_login_pause_s=config.limits.failed_login_pause_s,
@@ -149,12 +149,12 @@ class App:
                 password_queue=lambda: passwords.waiting,
                 log_events=self._logs.by_level,
             )
-            admin = Admin(store, ids, passwords, control, time.wall_ms)
+            admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
             stack.push_async_callback(self._close_connections)
             servers = await self._open_ports(time, count, metrics, ids)
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
             health = self._health(registry, store, control)
-            web = await self._web(stack, metrics, database)
+            web = await self._web(stack, metrics)
             works = [
                 health.run(),
                 *(() if web is None else (web.run(),)),
@@ -220,14 +220,24 @@ class App:
         }
         return HttpListener(health_app(probes, registry), sock)
 
-    async def _web(self, stack: AsyncExitStack, metrics: Metrics, database: Any) -> WebProcess | HttpListener | None:
+    async def _web(self, stack: AsyncExitStack, metrics: Metrics) -> WebProcess | HttpListener | None:
         settings = self.config.web
         if settings.mode is WebMode.OFF:
             return None
         sock = self._bind(settings.host, settings.port, "the pages")
         self.web_url = _url(sock, settings.host)
-        ports = {name: venue.port for name, venue in self.venues.items()}
-        raise NotImplementedError((stack, metrics, database, ports, History, sys))
+        server = self.config.server
+        shown = WebSettings(
+            server.name,
+            {name: venue.port for name, venue in self.venues.items()},
+            self.config.listen.bots_host,
+            server.registration.value,
+        )
+        if settings.mode is WebMode.INLINE:
+            history = await stack.enter_async_context(History(server.data / DATABASE))
+            return HttpListener(create_app(history, shown), sock)
+        argv = command(server.data, shown, server.log_format.value, server.log_level.value)
+        return WebProcess(argv, sock, log=log, restarted=metrics.web_restarted)
 
     # -- ending
 
@@ -292,7 +302,3 @@ def _url(sock: socket.socket, host: str) -> str:
     shown = host if host not in ("", "0.0.0.0", "::") else "localhost"
     shown = f"[{shown}]" if ":" in shown else shown
     return f"http://{shown}:{sock.getsockname()[1]}"
-
-
-def _unused(_: Sequence[object]) -> None:
-    raise OurFault

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-import msgspec
 from cgos_server.storage.history import History
 
+from cgos_server.app import DATABASE
 from cgos_server.cli.demo_screen import Screen, Snapshot
-from cgos_server.errors import Refused
+from cgos_server.errors import OurFault, Refused
 from cgos_server.net import control_socket
-from cgos_server.service.admin import StatusRequest, ask
+from cgos_server.service.admin import StatusNow, StatusRequest, ask
 from cgos_server.service.control import ServerStatus
 
 VENUE = "9x9"
@@ -157,9 +157,9 @@ async def _status(directory: Path) -> ServerStatus | None:
     """What the server says of itself, None where it does not answer."""
     try:
         answer = await ask(lambda request: control_socket.call(directory, request), StatusRequest())
-    except (OSError, Refused, TimeoutError):
+    except (Refused, OurFault):
         return None
-    return msgspec.convert(answer, ServerStatus)
+    return answer.status if isinstance(answer, StatusNow) else None
 
 
 async def _first_status(directory: Path, serving: asyncio.subprocess.Process) -> ServerStatus:
@@ -176,7 +176,7 @@ async def _first_status(directory: Path, serving: asyncio.subprocess.Process) ->
 async def _watch(directory: Path, screen: Screen, stop: asyncio.Event, seconds: float | None) -> None:
     """Show the standings until the time is over, somebody stops us, or the server is gone."""
     end = None if seconds is None else time.monotonic() + seconds
-    async with History.open(directory) as history:
+    async with History(directory / DATABASE) as history:
         while not stop.is_set() and (end is None or time.monotonic() < end):
             status = await _status(directory)
             if status is None:
@@ -201,15 +201,14 @@ async def _last_status(directory: Path, serving: asyncio.subprocess.Process) -> 
 
 async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code: int) -> int:
     """What happened. `lost`: games that the server cost somebody, `errors`: faults logged and processes that died."""
-    async with History.open(directory) as history:
+    async with History(directory / DATABASE) as history:
         standings = await history.standings(VENUE)
         counts = await history.counts()
     for row in standings:
-        click.echo(f"{row.name:<12} {row.mean:7.0f}{'?' if row.provisional else ' '} {row.games:5} games")
+        click.echo(f"{row.version:<12} {row.mean:7.0f}{'?' if row.provisional else ' '} {row.games:5} games")
     errors = last.warnings + last.errors + crashed + (exit_code != 0)
-    lost = counts.by_reason.get("void", 0)
-    click.echo(
-        f"suspended={counts.unfinished} " + " ".join(f"{k.replace(' ', '-')}={v}" for k, v in counts.by_reason.items())
-    )
-    click.echo(f"games={counts.games} moves={counts.moves} lost={lost} errors={errors}")
+    endings = ", ".join(f"{games} by {reason}" for reason, games in counts.ended.items())
+    click.echo(f"endings: {endings or 'none'}; {counts.running} games suspended")
+    games, lost = sum(counts.ended.values()), counts.ended.get("void", 0)
+    click.echo(f"games={games} moves={counts.moves} lost={lost} errors={errors}")
     return 0 if lost == errors == 0 else 1

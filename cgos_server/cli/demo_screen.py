@@ -74,7 +74,7 @@ class Screen:
             self._live.update(self._picture(now, rate), refresh=True)
         elif now.at >= self._next_plain:
             self._next_plain = now.at + PLAIN_EVERY_S
-            top = "  ".join(f"{row.name} {row.mean:.0f}{'?' if row.provisional else ''}" for row in now.standings[:8])
+            top = "  ".join(f"{row.version} {row.mean:.0f}{'?' if row.provisional else ''}" for row in now.standings[:8])
             self._console.print(
                 f"{now.status.up_s:6.0f} s  games {_ended(now.status)} (+{len(now.status.games)} running)  "
                 f"moves {now.status.moves} ({rate:.0f}/s)  {top}",
@@ -92,13 +92,13 @@ class Screen:
         standings = Table(title="Standings, 9x9", title_justify="left", box=None, pad_edge=False)
         standings.add_column("", justify="right", style="dim")
         standings.add_column("bot", min_width=12)
-        for heading in ("rating", "games", "won"):
+        for heading in ("rating", "games"):
             standings.add_column(heading, justify="right")
         for place, row in enumerate(now.standings, 1):
             rating = Text(
                 f"{row.mean:.0f}{'?' if row.provisional else ' '}", style="dim" if row.provisional else "bold"
             )
-            standings.add_row(str(place), row.name, rating, str(row.games), str(row.wins))
+            standings.add_row(str(place), row.version, rating, str(row.games))
         games = Table(title="Running games", title_justify="left", box=None, pad_edge=False)
         games.add_column("game", justify="right", style="dim")
         games.add_column("Black", min_width=12)

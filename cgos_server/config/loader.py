@@ -132,10 +132,10 @@ class _Reader:
             if isinstance(at, list):
                 index = _venue_index(at, word)
                 if index is None or last:
-                    names = [_env_name(venue.get("name")) for venue in at if isinstance(venue, dict)]
-                    known = ", ".join(names)
-                    remedy = f"The venues are {known}; a key of one comes after its name."
-                    self.problems.append(ConfigError(given.place, f"there is no venue {word!r}", remedy))
+                    problem = f"there is no venue {word!r}" if index is None else "this is a whole venue"
+                    known = ", ".join(str(venue.get("name")) for venue in at if isinstance(venue, dict))
+                    remedy = f"A key comes after the venue's name; the venues are {known}."
+                    self.problems.append(ConfigError(given.place, problem, remedy))
                     return
                 step = index
             key.append(step)
@@ -169,7 +169,8 @@ class _Reader:
                 complete = complete and value is not _WRONG
                 values[field.name] = value
             elif field.required:
-                self.problem((*key, name), "is missing", f"Add the key: {description(field.type)}")
+                meaning = description(field.type) or f"{name} = {{ ... }}, as in [venue.{name}]."
+                self.problem((*key, name), "is missing", f"Add the key: {meaning}")
                 complete = False
         return cls(**values) if complete else _WRONG
 

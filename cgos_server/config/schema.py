@@ -153,7 +153,7 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     backlog: Annotated[Count, doc("Connections that may wait to be accepted (the system may cap it).")] = 4096
     next_free_port: Annotated[
         bool,
-        doc("Where a port is busy: `true` takes the next free one, `false` refuses to start. Holds for all ports."),
+        doc("Where a port is busy: `true` takes the next free one, `false` refuses. Holds for every port."),
     ] = False
 
 

@@ -154,6 +154,8 @@ class BotConnection(asyncio.Protocol):
             case Reply(data):
                 self._write(data)
             case SignIn(name, secret, new_secret, client, analysis):
+                if self._sign_in_timer is not None:
+                    self._sign_in_timer.cancel()  # from here on it is our time
                 self._port.reception.sign_in(
                     self, Credentials(name, secret, new_secret, client, analysis, self._address)
                 )
@@ -182,9 +184,8 @@ class BotConnection(asyncio.Protocol):
             log.debug("line ignored", connection=self.id, why=why)
 
     def _sign_in_took_too_long(self) -> None:
-        if self._seat is None:
-            seconds = self._port.limits.login_timeout_us // 1_000_000
-            self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
+        seconds = self._port.limits.login_timeout_us // 1_000_000
+        self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
 
     # -- what the server says (PlayerSession)
 
@@ -194,8 +195,6 @@ class BotConnection(asyncio.Protocol):
 
     def accepted(self, seat: Seat) -> None:
         self._seat = seat
-        if self._sign_in_timer is not None:
-            self._sign_in_timer.cancel()
         self._write(self._player.accepted())
 
     def refused(self, sentence: str) -> None:

@@ -199,14 +199,10 @@ class CgosPlayer:
 
     def played(self, color: Color, move: str, left_ms: int, then_left_ms: int | None) -> bytes:
         """The opponent, who is `color`, moved; with `then_left_ms` it is the engine's move, in one segment."""
-        if not (move.isascii() and move.isalnum()):
-            move = _word(move)
-        played = f"play {_LETTERS[color]} {move} {left_ms if left_ms > 0 else 0}\n"
+        played = f"play {_LETTERS[color]} {_word(move)} {_ms(left_ms)}\n"
         if then_left_ms is None:
             return self._say(State.OK, played)
-        return self._say(
-            State.GENMOVE, f"{played}genmove {_LETTERS[1 - color]} {then_left_ms if then_left_ms > 0 else 0}\n"
-        )
+        return self._say(State.GENMOVE, f"{played}genmove {_LETTERS[1 - color]} {_ms(then_left_ms)}\n")
 
     def game_over(self, date: str, result: str, detail: str) -> bytes:
         """The game has ended. `result` as in :attr:`cgos_server.core.verdict.Verdict.text`.
@@ -337,11 +333,13 @@ def _text(text: str) -> str:
 
 def _word(text: str) -> str:
     """`text` as exactly one word, without parentheses."""
+    if text.isalnum() and text.isascii():
+        return text
     return _UNFIT_IN_WORD.sub("?", _text(text)) or "?"
 
 
 def _ms(milliseconds: int) -> int:
-    return max(0, milliseconds)
+    return milliseconds if milliseconds > 0 else 0
 
 
 def _error(sentence: str) -> str:

@@ -1,4 +1,4 @@
-"""The database's schema: makes it, brings it up to date, and refuses a database that is older or newer than the program.
+"""The database's schema: makes it, brings it up to date, refuses a database older or newer than the program.
 
 The migrations lie beside the package in a checkout and inside it in an installed wheel. Everything here is
 synchronous and meant for the time before the event loop runs. Must not know: what the tables hold.

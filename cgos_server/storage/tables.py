@@ -152,7 +152,8 @@ games = Table(
     # The venue stands last so that one version's latest game in one venue is found in the index alone.
     Index(None, "black_id", "id", "venue_id"),
     Index(None, "white_id", "id", "venue_id"),
-    Index(None, "venue_id", "reason", "plies"),
+    # All that is counted over many games, so that the games themselves need not be read.
+    Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
     Index("ix_games_unfinished", "venue_id", "id", sqlite_where=text("result IS NULL")),
     Index("ix_games_black_untold", "black_id", "ended_at", sqlite_where=text("black_told < 2")),
     Index("ix_games_white_untold", "white_id", "ended_at", sqlite_where=text("white_told < 2")),

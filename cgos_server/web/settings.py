@@ -49,13 +49,14 @@ class Arguments(NamedTuple):
 
 def command(data: Path, settings: WebSettings, log_format: str, log_level: str) -> list[str]:
     """How to execute the web process, but for the two descriptors that whoever starts it adds."""
-    line = [sys.executable, "-m", "cgos_server.web", "--data", str(data)]
-    line += ["--log-format", log_format, "--log-level", log_level]
-    line += ["--server-name", settings.server_name, "--registration", settings.registration]
-    line += ["--bots-host", settings.bots_host, "--refresh", str(settings.refresh_s)]
-    for name, port in settings.ports.items():
-        line += ["--venue", f"{name}={port}"]
-    return line
+    # In one word with their options: a server may well be called "-x".
+    return [
+        *(sys.executable, "-m", "cgos_server.web"),
+        *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
+        *(f"--server-name={settings.server_name}", f"--bots-host={settings.bots_host}"),
+        *(f"--registration={settings.registration}", f"--refresh={settings.refresh_s}"),
+        *(f"--venue={name}={port}" for name, port in settings.ports.items()),
+    ]
 
 
 def parse(arguments: Sequence[str]) -> Arguments:

@@ -182,9 +182,10 @@ class GtpEngine:
             with suppress(OSError):
                 stdin.write(b"quit\n")
             stdin.close()
-            with suppress(TimeoutError, OSError):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await _to_the_end(process, stdout)
+            if self._owed is None:  # else it does not answer now either, and a clock may be running
+                with suppress(TimeoutError, OSError):
+                    async with asyncio.timeout(CLOSE_SECONDS):
+                        await _to_the_end(process, stdout)
         finally:
             # Also after cancellation: no engine outlives its client.
             if process.returncode is None:

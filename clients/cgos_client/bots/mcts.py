@@ -15,7 +15,7 @@ from typing import Any
 from cgos_client.bots.engines import BoardBot
 from cgos_server.core.games.go_board import BLACK, EMPTY, PASS, Board
 
-EXPLORATION = 0.3
+EXPLORATION = 0.0
 EQUIVALENCE = 300.0
 """Visits at which a move's own results and its rapid action value weigh about the same (times three)."""
 SHARE = 25

@@ -88,16 +88,18 @@ class SlowReferee:
 
     def score(self) -> int:
         margin = 0
-        for column in range(self.rules.size):
-            for row in range(self.rules.size):
-                point = (column, row)
-                reach = {self.stones[point]} if point in self.stones else self.region(self.stones, point)[1]
-                margin += (Color.BLACK in reach) - (Color.WHITE in reach)
+        for point in all_points(self.rules.size):
+            reach = {self.stones[point]} if point in self.stones else self.region(self.stones, point)[1]
+            margin += (Color.BLACK in reach) - (Color.WHITE in reach)
         return 2 * margin - self.rules.komi2
 
 
 def name(point: Point) -> str:
     return f"{'ABCDEFGHJKLMNOPQRSTUVWXYZ'[point[0]]}{point[1] + 1}"
+
+
+def all_points(size: int) -> list[Point]:
+    return [(column, row) for column in range(size) for row in range(size)]
 
 
 rulesets = st.builds(
@@ -150,7 +152,7 @@ def test_a_game_goes_as_by_definition(rules: Ruleset, numbers: list[int]) -> Non
 @given(rulesets, st.data())
 @settings(max_examples=100, deadline=None)
 def test_a_game_from_set_up_stones_goes_as_by_definition(rules: Ruleset, data: st.DataObject) -> None:
-    points = [(column, row) for column in range(rules.size) for row in range(rules.size)]
+    points = all_points(rules.size)
     held = data.draw(st.lists(st.sampled_from([None, *Color]), min_size=len(points), max_size=len(points)))
     stones = {point: color for point, color in zip(points, held, strict=True) if color is not None}
     first = data.draw(st.sampled_from(Color))
@@ -221,21 +223,44 @@ def test_a_copy_and_its_original_both_go_on_as_by_definition(ko: Ko, suicide: bo
 
 @given(rulesets, tries)
 @settings(max_examples=60, deadline=None)
+def test_what_is_kept_move_by_move_is_what_a_fresh_count_gives(rules: Ruleset, numbers: list[int]) -> None:
+    position, referee = Go().new(rules), SlowReferee(rules, {}, Color.BLACK)
+    for number in numbers:
+        follow(position, referee, [number])
+        board, shared = position.board, position.board.tables
+        at = {point: shared.moves[name(point)] for point in all_points(rules.size)}
+        bits = keys = 0
+        for point, cell in at.items():
+            if point not in referee.stones:
+                assert board._head[cell] == 0
+                continue
+            color = referee.stones[point]
+            bits ^= shared.bits[color][cell]
+            keys ^= shared.keys[color][cell]
+            chain, _ = referee.region(referee.stones, point)
+            head = board._head[cell]
+            assert sorted(board._stones[head]) == sorted(at[stone] for stone in chain)
+            open_sides = sum(near not in referee.stones for stone in chain for near in referee.beside(stone))
+            assert board._liberties[head] == open_sides
+        assert (board._position, board._hash) == (bits, keys)
+
+
+@given(rulesets, tries)
+@settings(max_examples=60, deadline=None)
 def test_what_playing_programs_ask_is_true(rules: Ruleset, numbers: list[int]) -> None:
     position, referee = Go().new(rules), SlowReferee(rules, {}, Color.BLACK)
     follow(position, referee, numbers)
     empty = {position.write(move) for move in position.empties()}
-    everything = {name((column, row)) for column in range(rules.size) for row in range(rules.size)}
+    everything = {name(point) for point in all_points(rules.size)}
     assert empty == everything - set(position.stones())
     assert PASS not in position.empties()
-    for column in range(rules.size):
-        for row in range(rules.size):
-            move = position.read(name((column, row)))
-            assert move is not None
-            for color in Color:
-                beside = {referee.stones.get(near) for near in referee.beside((column, row))}
-                corners = [(column + x, row + y) for x in (-1, 1) for y in (-1, 1)]
-                corners = [(x, y) for x, y in corners if 0 <= x < rules.size and 0 <= y < rules.size]
-                hostile = sum(referee.stones.get(corner) is color.other for corner in corners)
-                eye = (column, row) not in referee.stones and beside == {color} and hostile <= (len(corners) == 4)
-                assert position.is_eye(color, move) is eye
+    for column, row in all_points(rules.size):
+        move = position.read(name((column, row)))
+        assert move is not None
+        for color in Color:
+            beside = {referee.stones.get(near) for near in referee.beside((column, row))}
+            corners = [(column + x, row + y) for x in (-1, 1) for y in (-1, 1)]
+            corners = [(x, y) for x, y in corners if 0 <= x < rules.size and 0 <= y < rules.size]
+            hostile = sum(referee.stones.get(corner) is color.other for corner in corners)
+            eye = (column, row) not in referee.stones and beside == {color} and hostile <= (len(corners) == 4)
+            assert position.is_eye(color, move) is eye

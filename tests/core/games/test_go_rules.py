@@ -169,6 +169,19 @@ def test_suicide_of_a_chain_where_it_is_allowed() -> None:
     assert refused(position, "A4") is Illegality.KO, "the position after the first suicide"
 
 
+def test_the_order_of_set_up_stones_is_no_history() -> None:
+    position = drawn(
+        "OX..",
+        ".X..",
+        "XX..",
+        "....",
+        to_play=W,
+        ko=Ko.SIMPLE,
+        suicide=True,
+    )
+    assert play(position, "A3") == [None], "the position without A4 was never on the board"
+
+
 EYE = (
     ".O..",
     "OO..",

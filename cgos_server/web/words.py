@@ -1,0 +1,115 @@
+"""Turns stored values into the words, dates and figures of the pages.
+
+Plain functions of their arguments; what comes out is text, escaped later by the templates. Must not know: the
+database, HTTP.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from cgos_server.core import clock
+from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
+from cgos_server.core.games.base import Ko, Ruleset
+from cgos_server.core.verdict import Reason
+
+_KO = {
+    Ko.POSITIONAL: "positional superko",
+    Ko.SITUATIONAL: "situational superko",
+    Ko.SIMPLE: "simple ko",
+}
+
+
+def terms(rules: Ruleset, time: TimeControl) -> str:
+    """What is played: ``9×9, komi 7, 5 min, positional superko``."""
+    words = [f"{rules.size}×{rules.size}", f"komi {komi(rules.komi2)}", clock.describe(time), _KO[rules.ko]]
+    if rules.suicide:
+        words.append("suicide allowed")
+    return ", ".join(words)
+
+
+def komi(komi2: int) -> str:
+    """Half points as points: ``7`` or ``7.5``."""
+    return f"{komi2 / 2:g}"
+
+
+def ending(black: str, white: str, winner: int | None, reason: str, margin2: int | None, detail: str) -> str:
+    """How a game ended, as a sentence.
+
+    :param winner: 0 Black, 1 White, None none
+    :param reason: a word of :class:`~cgos_server.core.verdict.Reason`
+    :param margin2: Black's margin in half points where the score decided
+    :param detail: what the verdict says besides; may be empty
+    """
+    sentence = _ending(black, white, winner, Reason(reason), margin2)
+    return f"{sentence} ({detail.rstrip('.')})." if detail else f"{sentence}."
+
+
+def _ending(black: str, white: str, winner: int | None, reason: Reason, margin2: int | None) -> str:
+    if reason is Reason.VOID:
+        return "No result: the game is void"
+    if reason is Reason.ABORT:
+        return "No result: the game was aborted"
+    if winner is None:
+        return "The game was drawn"
+    victor, loser = (black, white) if winner == 0 else (white, black)
+    match reason:
+        case Reason.SCORE:
+            points = abs(margin2 or 0) / 2
+            return f"{victor} won by {points:g} {'point' if points == 1 else 'points'}"
+        case Reason.RESIGNATION:
+            return f"{victor} won: {loser} resigned"
+        case Reason.TIME:
+            return f"{victor} won: {loser} ran out of time"
+        case Reason.ILLEGAL:
+            return f"{victor} won: {loser} made an illegal move"
+        case _:
+            return f"{victor} won by forfeit"
+
+
+def ago(then_ms: int, now_ms: int) -> str:
+    """How long ago, roughly: ``just now``, ``5 min ago``, ``3 h ago``, ``2 days ago``, beyond a month the date."""
+    minutes = max(0, now_ms - then_ms) // 60_000
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h ago"
+    days = minutes // (24 * 60)
+    return f"{days} days ago" if days <= 31 else day(then_ms)
+
+
+def day(ms: int) -> str:
+    """The date in UTC: ``2026-11-21``."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")
+
+
+def moment(ms: int) -> str:
+    """Date and time in UTC, without saying so: ``2026-11-21 09:49``."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def machine_moment(ms: int) -> str:
+    """The same for ``datetime`` attributes."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def span(us: int) -> str:
+    """Microseconds as a clock shows them: ``4:07``, ``0:07.3`` under a minute, ``1:02:03`` from an hour."""
+    tenths = max(0, us) // 100_000
+    minutes, rest = divmod(tenths, 600)
+    if minutes >= 60:
+        return f"{minutes // 60}:{minutes % 60:02}:{rest // 10:02}"
+    return f"{minutes}:{rest // 10:02}" + (f".{rest % 10}" if minutes == 0 else "")
+
+
+def time_left(control: TimeControl, state: ClockState) -> str:
+    """What is on a player's clock: ``4:07``, or in overtime ``0:30 ×3`` (periods) or ``0:21.5 /8`` (moves to make)."""
+    if control.system is TimeSystem.FIXED:
+        return span(control.period)
+    if state.main == 0 and state.quota:
+        if control.system is TimeSystem.BYOYOMI:
+            return f"{span(control.period)} ×{state.quota}"
+        return f"{span(state.period)} /{state.quota}"
+    return span(state.main)

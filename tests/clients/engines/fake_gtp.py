@@ -1,0 +1,127 @@
+"""A GTP program for tests: plays fixed moves, writes down every command it gets, and fails in the way it is told.
+
+    fake_gtp.py RECORD [--moves D4,E5,PASS] [--fault NAME] [--at N] [--times N] [--analysis TEXT] [--without COMMAND]
+
+Faults strike at the Nth request for a move (1-based, counted from the start of each process), in the first `--times`
+processes only; RECORD counts the processes.
+"""
+
+import argparse
+import sys
+import time
+
+COMMANDS = [
+    "protocol_version",
+    "name",
+    "version",
+    "list_commands",
+    "boardsize",
+    "clear_board",
+    "komi",
+    "play",
+    "genmove",
+    "time_settings",
+    "time_left",
+    "cgos-opponent_name",
+    "cgos-opponent_rating",
+    "cgos-gameover",
+    "quit",
+]
+
+parser = argparse.ArgumentParser()
+parser.add_argument("record")
+parser.add_argument("--moves", default="D4,E5,F6,G7,PASS")
+parser.add_argument("--fault", default="none")
+parser.add_argument("--at", type=int, default=1)
+parser.add_argument("--times", type=int, default=1)
+parser.add_argument("--analysis")
+parser.add_argument("--without", action="append", default=[])
+options = parser.parse_args()
+
+
+def record(text):
+    with open(options.record, "a") as file:
+        file.write(text + "\n")
+
+
+def answer(text=""):
+    sys.stdout.write(f"= {text}".rstrip() + "\n\n")
+    sys.stdout.flush()
+
+
+def write(text):
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+record("(start)")
+with open(options.record) as file:
+    starts = file.read().split("\n").count("(start)")
+faulty = starts <= options.times
+commands = [name for name in COMMANDS if name not in options.without]
+if options.analysis is not None:
+    commands.append("cgos-genmove_analyze")
+taken = set()
+asked = 0
+
+if faulty and options.fault == "banner":
+    write("Welcome to this engine\nready.\n")
+if faulty and options.fault == "dead":
+    sys.exit(7)
+
+for line in sys.stdin:
+    line = line.strip()
+    record(line)
+    word, _, rest = line.partition(" ")
+    if word == "list_commands":
+        answer("\n".join(commands))
+    elif word == "name":
+        answer("Fake")
+    elif word == "version":
+        answer("1.0")
+    elif word == "quit":
+        if options.fault != "stubborn":
+            answer()
+            break
+        time.sleep(3600)
+    elif word == "clear_board":
+        taken.clear()
+        answer()
+    elif word == "boardsize" and options.fault == "size":
+        write("? unacceptable size\n\n")
+    elif word == "komi" and options.fault == "komi":
+        write("? no komi here\n\n")
+    elif word == "play":
+        if faulty and options.fault == "play":
+            write("? illegal move\n\n")
+        else:
+            taken.add(rest.split()[1].upper())
+            answer()
+    elif word in ("genmove", "cgos-genmove_analyze"):
+        asked += 1
+        move = next((move for move in options.moves.split(",") if move not in taken), "PASS")
+        strikes = faulty and asked == options.at
+        if strikes and options.fault == "die":
+            sys.exit(3)
+        elif strikes and options.fault == "hang":
+            time.sleep(3600)
+        elif strikes and options.fault == "unfinished":
+            write("= D4\n")
+            time.sleep(3600)
+        elif strikes and options.fault == "mute":
+            write("I think D4\n")
+            time.sleep(3600)
+        elif strikes and options.fault == "offboard":
+            answer("T19")
+        elif strikes and options.fault == "refuse":
+            write("? I do not want to\n\n")
+        elif strikes and options.fault == "long":
+            write("= " + "x" * 2_000_000 + "\n\n")
+        else:
+            taken.add(move)
+            if word == "genmove":
+                answer(move)
+            else:
+                write(f"=\n{options.analysis}\nplay {move}\n\n")
+    else:
+        answer()

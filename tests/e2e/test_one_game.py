@@ -1,0 +1,32 @@
+"""The thin whole: a server process, two bot processes, one game from sign-in to rating."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.processes import bots, server, until
+
+pytestmark = pytest.mark.e2e
+
+
+def test_two_bots_play_a_rated_game(tmp_path: Path) -> None:
+    with server(tmp_path) as serving:
+        players = {"Random": (["bot", "random"], ()), "Greedy": (["bot", "greedy"], ())}
+        with bots(serving, players):
+            until(lambda: serving.query("select 1 from games where ended_at is not null"), 60, "no game has ended")
+        result, plies = serving.query(
+            "select result, (select count(*) from moves where game_id = games.id) from games"
+            " where ended_at is not null order by id limit 1"
+        )[0]
+        assert result[:2] in ("B+", "W+") or result == "Draw"
+        assert plies > 20
+        ratings = serving.query("select mean, games from ratings order by mean")
+        assert [games for _, games in ratings][0] >= 1
+        assert ratings[0][0] < 1800 < ratings[1][0]
+        status, page = serving.get("/", serving.web_port)
+        assert status == 200
+        assert "Greedy" in page
+        assert "cgos_moves_total" in serving.get("/metrics")[1]
+        assert serving.stop() == 0
+    assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []

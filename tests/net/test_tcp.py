@@ -1,0 +1,276 @@
+"""A bot's connection on a transport double: any bytes, floods, slow readers, deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
+from support.simulated import SimulatedTime
+
+from cgos_server.core.games.base import Color
+from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.tcp import BotConnection, Port
+from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.session import Credentials, GameSetup, PlayerSession
+
+S = 1_000_000
+
+
+class Transport(asyncio.Transport):
+    """Takes bytes; can be told to be full."""
+
+    def __init__(self, protocol: BotConnection, address: str = "192.0.2.1") -> None:
+        super().__init__({"peername": (address, 4321), "socket": None})
+        self.protocol = protocol
+        self.written = b""
+        self.closing = False
+        self.aborted = False
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self.high = high
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        assert not self.closing, "written after the close"
+        self.written += bytes(data)
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def close(self) -> None:
+        self.closing = True
+
+    def abort(self) -> None:
+        self.closing = self.aborted = True
+
+    def lose(self, error: Exception | None = None) -> None:
+        self.closing = True
+        self.protocol.connection_lost(error)
+
+
+class Everything:
+    """Reception and seat at once: writes down what a connection tells the server."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+        self.sessions: list[PlayerSession] = []
+
+    def sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
+        self.told.append(("sign in", credentials.name, credentials.secret))
+        self.sessions.append(session)
+
+    def move(self, text: str, analysis: str | None, received: int) -> None:
+        self.told.append(("move", text, analysis, received))
+
+    def ready(self) -> None:
+        self.told.append(("ready",))
+
+    def left(self, orderly: bool) -> None:
+        self.told.append(("left", orderly))
+
+
+class Desk:
+    def __init__(self, **limits: int) -> None:
+        self.time = SimulatedTime()
+        self.server = Everything()
+        self.limits = SocketLimits(**limits)
+        self.metrics = Metrics(CollectorRegistry(), "test")
+        self.count = ConnectionCount(self.limits)
+        self.numbers = iter(range(1, 10_000))
+        self.port = Port(
+            self.server, self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers), set()
+        )
+
+    def connect(self, address: str = "192.0.2.1") -> tuple[BotConnection, Transport]:
+        connection = BotConnection(self.port)
+        transport = Transport(connection, address)
+        connection.connection_made(transport)
+        return connection, transport
+
+    def signed_in(self) -> tuple[BotConnection, Transport]:
+        connection, transport = self.connect()
+        for line in (b"e1 test genmove_analyze\n", b"anna\n", b"secret\n"):
+            connection.data_received(line)
+        connection.accepted(self.server)
+        return connection, transport
+
+
+SETUP = GameSetup(3, 9, 14, 60_000, "anna", "1800?", "bert", "1800?")
+
+
+def test_a_dialogue() -> None:
+    desk = Desk()
+    connection, transport = desk.signed_in()
+    connection.setup(SETUP)
+    connection.genmove(Color.BLACK, 60_000)
+    desk.time.advance(5)
+    connection.data_received(b"e5 {\"winrate\": 0.5}\r\n")
+    connection.played(Color.WHITE, "D5", 59_000, 58_000)
+    connection.data_received(b"resign\n")
+    connection.game_over("2026-01-01", "W+Resign", "")
+    connection.data_received(b"ready\n")
+    assert transport.written.decode().splitlines() == [
+        "protocol genmove_analyze",
+        "username",
+        "password",
+        "setup 3 9 7.0 60000 bert(1800?) anna(1800?)",
+        "genmove b 60000",
+        "play w D5 59000",
+        "genmove b 58000",
+        "gameover 2026-01-01 W+Resign ",
+    ]
+    assert desk.server.told == [
+        ("sign in", "anna", "secret"),
+        ("move", "e5", '{"winrate":0.5}', desk.time.received()),
+        ("move", "resign", None, desk.time.received()),
+        ("ready",),
+    ]
+
+
+def test_quit_closes_in_order() -> None:
+    desk = Desk()
+    connection, transport = desk.signed_in()
+    connection.data_received(b"quit\n")
+    assert transport.closing
+    transport.lose()
+    assert desk.server.told[-1] == ("left", True)
+    assert desk.count.open == 0
+
+
+@pytest.mark.parametrize(("error", "orderly"), [(None, True), (ConnectionResetError(), False)])
+def test_a_peers_close_is_orderly_and_a_reset_is_not(error: Exception | None, orderly: bool) -> None:
+    desk = Desk()
+    connection, transport = desk.signed_in()
+    if orderly:
+        connection.eof_received()
+    transport.lose(error)
+    assert desk.server.told[-1] == ("left", orderly)
+
+
+def test_who_does_not_sign_in_is_told_and_closed() -> None:
+    desk = Desk(login_timeout_us=30 * S)
+    _, transport = desk.connect()
+    desk.time.advance(30 * S)
+    assert b"Error: Signing in took longer than 30 seconds." in transport.written
+    assert transport.closing
+    desk.time.advance(10 * S)
+    assert transport.aborted
+
+
+def test_the_servers_own_time_is_not_the_bots_sign_in_time() -> None:
+    desk = Desk(login_timeout_us=30 * S)
+    connection, transport = desk.connect()
+    for line in (b"e1 test\n", b"anna\n", b"secret\n"):
+        connection.data_received(line)
+    desk.time.advance(60 * S)
+    assert not transport.closing
+
+
+def test_a_slow_reader_is_dropped() -> None:
+    desk = Desk(outbox=1000)
+    connection, transport = desk.signed_in()
+    assert transport.high == 1000
+    connection.pause_writing()
+    assert transport.aborted
+    transport.lose()
+    assert desk.server.told[-1] == ("left", False)
+
+
+def test_a_flood_of_unasked_lines_is_answered_and_closed() -> None:
+    desk = Desk(ignored_per_minute=20)
+    connection, transport = desk.signed_in()
+    connection.data_received(b"hello\n" * 20)
+    assert not transport.closing
+    connection.data_received(b"hello\n" * 5)
+    assert transport.closing
+    assert transport.written.count(b"Error:") == 1
+
+
+def test_unasked_lines_now_and_then_are_forgiven() -> None:
+    desk = Desk(ignored_per_minute=20)
+    connection, transport = desk.signed_in()
+    for _ in range(10):
+        connection.data_received(b"hello\n" * 20)
+        desk.time.advance(61 * S)
+    assert not transport.closing
+
+
+def test_a_giant_line_is_answered_and_closed() -> None:
+    desk = Desk()
+    connection, transport = desk.connect()
+    connection.data_received(b"e1 " + b"x" * 300_000)
+    assert b"Error: " in transport.written
+    assert transport.closing
+
+
+def test_too_many_connections_from_one_address() -> None:
+    desk = Desk(connections_per_address=2)
+    for _ in range(2):
+        assert not desk.connect()[1].closing
+    third = desk.connect()[1]
+    assert b"Error: There are 2 connections from 192.0.2.1 already." in third.written
+    assert third.closing
+    assert not desk.connect("192.0.2.9")[1].closing
+    third.lose()
+    assert desk.count.open == 3
+
+
+def test_a_client_without_line_ends_is_understood() -> None:
+    desk = Desk()
+    connection, _ = desk.connect()
+    for text, silence in ((b"e1 old client", 2 * S), (b"anna", S // 5), (b"secret", S // 5)):
+        connection.data_received(text)
+        desk.time.advance(silence)
+    assert desk.server.told == [("sign in", "anna", "secret")]
+
+
+DIALOGUE = [b"e1 x\n", b"anna\n", b"secret\n"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.integers(0, 6),
+    st.lists(
+        st.one_of(
+            st.binary(max_size=40),
+            st.sampled_from(
+                [b"\n", b"\r\n", b"quit\n", b"ready\n", b"e1\n", b"v1 x\n", b"e5\n", b"pass", b" ", b"\0", b"\xff\n"]
+            ),
+            st.text(max_size=20).map(str.encode),
+        ),
+        max_size=12,
+    ),
+)
+def test_any_bytes_in_any_state_are_answered_ignored_or_closed(state: int, chunks: list[bytes]) -> None:
+    """And another connection of the same server hears and says nothing of it."""
+    desk = Desk(ignored_per_minute=5)
+    _, bystander = desk.connect("192.0.2.77")
+    before = bystander.written
+    connection, transport = desk.connect()
+    for line in DIALOGUE[: min(state, 3)]:
+        connection.data_received(line)
+    if state > 3:
+        connection.accepted(desk.server)
+        connection.setup(SETUP)
+    if state > 4:
+        connection.genmove(Color.BLACK, 1000)
+    if state > 5:
+        connection.game_over("2026-01-01", "B+Time", "")
+    for chunk in chunks:
+        if transport.closing:
+            break
+        connection.data_received(chunk)
+        desk.time.advance(1)
+    desk.time.advance(3 * S)
+    for line in transport.written.decode("ascii").split("\n")[:-1]:
+        assert line
+        assert not line.startswith(" ")
+    if b"Error:" in transport.written:
+        assert transport.closing
+    transport.lose()
+    assert not bystander.closing
+    assert bystander.written == before
+    assert desk.count.open == 1

@@ -1,0 +1,137 @@
+"""A store in memory that applies the records of people, bots, tokens and ledgers, and services with cheap passwords."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords
+from cgos_server.storage import records as r
+from cgos_server.storage.store import BotLogin, NextIds, Owner, Token
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+class MemoryStore:
+    """As much of a store as the services use. Every question waits a turn of the loop, as a real one does."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[Any]] = []
+        self.bots: dict[str, BotLogin] = {}
+        self.owners: dict[str, Owner] = {}
+        self.token_rows: dict[int, tuple[int, str, Token]] = {}
+        self.entries: list[Entry] = []
+
+    def of(self, kind: type) -> list[Any]:
+        return [record for group in self.groups for record in group if type(record) is kind]
+
+    async def commit(self, group: Sequence[r.Record]) -> None:
+        for record in group:
+            self._apply(record)
+        self.groups.append(list(group))
+        await asyncio.sleep(0)
+
+    def _apply(self, record: Any) -> None:
+        match record:
+            case r.BotAdded():
+                assert record.name not in self.bots
+                self.bots[record.name] = BotLogin(
+                    record.id, 0, record.name, record.password, record.state, "", frozenset()
+                )
+            case r.VersionAdded():
+                self._bot(record.bot_id, version_id=record.id)
+            case r.BotPassword():
+                self._bot(record.id, password=record.password)
+            case r.BotState():
+                self._bot(record.id, state=record.state, reason=record.reason)
+            case r.TokenAdded():
+                token = Token(record.id, record.label, record.created_at, None)
+                self.token_rows[record.id] = (record.bot_id, record.digest, token)
+            case r.TokenRevoked():
+                bot, digest, token = self.token_rows[record.id]
+                self.token_rows[record.id] = (bot, digest, token._replace(revoked_at=record.revoked_at))
+            case r.OwnerAdded():
+                assert record.name not in self.owners
+                self.owners[record.name] = Owner(record.id, record.name, record.password, bool(record.admin), "active")
+            case r.OwnerChanged():
+                (owner,) = (owner for owner in self.owners.values() if owner.id == record.id)
+                self.owners[owner.name] = Owner(owner.id, owner.name, record.password, bool(record.admin), record.state)
+            case r.LedgerAdded():
+                self.entries.append(
+                    Entry(record.seq, Kind(record.kind), record.version_id, record.black_id, record.white_id,
+                          record.score2, record.value)
+                )  # fmt: skip
+
+    def _bot(self, number: int, **changes: Any) -> None:
+        (bot,) = (bot for bot in self.bots.values() if bot.bot_id == number)
+        self.bots[bot.name] = bot._replace(**changes)
+
+    async def login(self, name: str) -> BotLogin | None:
+        await asyncio.sleep(0)
+        bot = self.bots.get(name)
+        if bot is None:
+            return None
+        valid = frozenset(
+            digest
+            for owner, digest, token in self.token_rows.values()
+            if owner == bot.bot_id and token.revoked_at is None
+        )
+        return bot._replace(tokens=valid)
+
+    async def name_taken(self, name_key: str) -> str | None:
+        await asyncio.sleep(0)
+        return next((name for name in (*self.bots, *self.owners) if name.lower() == name_key), None)
+
+    async def owner(self, name: str) -> Owner | None:
+        await asyncio.sleep(0)
+        return self.owners.get(name)
+
+    async def tokens(self, bot_id: int) -> list[Token]:
+        await asyncio.sleep(0)
+        return [token for owner, _, token in self.token_rows.values() if owner == bot_id]
+
+    async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
+        return [entry for entry in self.entries if entry.seq > after]
+
+
+class Clock:
+    """Unix milliseconds that move when a test says so."""
+
+    def __init__(self) -> None:
+        self.ms = 1_700_000_000_000
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+@pytest.fixture
+def store() -> Any:
+    return MemoryStore()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def passwords() -> Iterator[Passwords]:
+    with Passwords(100, hasher=CHEAP) as pool:
+        yield pool
+
+
+@pytest.fixture
+def ids() -> Ids:
+    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1))
+
+
+@pytest.fixture
+def accounts(store: Any, ids: Ids, passwords: Passwords, clock: Clock) -> Accounts:
+    return Accounts(store, ids, passwords, "open", clock)

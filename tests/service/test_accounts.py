@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from cgos_server.errors import Refused
+from cgos_server.protocol.session import Credentials
+from cgos_server.service.accounts import Accounts, SignedIn
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords, digest, new_token
+from cgos_server.storage.records import (
+    AuditAdded,
+    BotAdded,
+    BotPassword,
+    BotState,
+    OwnerAdded,
+    TokenAdded,
+    VersionAdded,
+)
+
+
+def said(name: str, secret: str = "secret", new: str | None = None, address: str = "192.0.2.1") -> Credentials:
+    return Credentials(name, secret, new, "client 1.0", False, address)
+
+
+async def refusal(accounts: Accounts, credentials: Credentials) -> tuple[str, str]:
+    with pytest.raises(Refused) as raised:
+        await accounts.sign_in(credentials)
+    assert raised.value.sentence.isascii()
+    return raised.value.code, raised.value.sentence
+
+
+@pytest.fixture
+def with_policy(store: Any, ids: Ids, passwords: Passwords, clock: Any) -> Any:
+    def make(policy: str, **limits: Any) -> Accounts:
+        return Accounts(store, ids, passwords, policy, clock, **limits)
+
+    return make
+
+
+# -- registration
+
+
+async def test_a_new_name_is_registered_with_one_version_of_the_same_name(accounts: Accounts, store: Any) -> None:
+    assert await accounts.sign_in(said("Newbot")) == SignedIn(1, 1, "Newbot")
+    ((bot, version, audit),) = store.groups
+    assert isinstance(bot, BotAdded)
+    assert (bot.name, bot.name_key, bot.state) == ("Newbot", "newbot", "active")
+    assert isinstance(version, VersionAdded)
+    assert (version.bot_id, version.wire_name) == (1, "Newbot")
+    assert isinstance(audit, AuditAdded)
+    assert (audit.actor, audit.action, audit.subject) == ("Newbot", "bot.add", "Newbot")
+    assert json.loads(audit.detail) == {"origin": "192.0.2.1", "state": "active"}
+    assert "secret" not in str(store.groups)
+    assert await accounts.sign_in(said("Newbot")) == SignedIn(1, 1, "Newbot")
+    assert len(store.groups) == 1
+
+
+async def test_two_at_once_under_one_new_name_make_one_bot(accounts: Accounts, store: Any) -> None:
+    signed = await asyncio.gather(*(accounts.sign_in(said("Newbot")) for _ in range(5)))
+    assert signed == [SignedIn(1, 1, "Newbot")] * 5
+    assert len(store.of(BotAdded)) == 1
+
+
+async def test_two_at_once_with_different_passwords(accounts: Accounts, store: Any) -> None:
+    results = await asyncio.gather(
+        accounts.sign_in(said("Newbot", "first")), accounts.sign_in(said("Newbot", "second")), return_exceptions=True
+    )
+    assert results[0] == SignedIn(1, 1, "Newbot")
+    assert isinstance(results[1], Refused)
+    assert results[1].code == "wrong-password"
+
+
+async def test_two_at_once_that_differ_in_capitals(accounts: Accounts, store: Any) -> None:
+    results = await asyncio.gather(
+        accounts.sign_in(said("Newbot")), accounts.sign_in(said("NEWBOT")), return_exceptions=True
+    )
+    assert [type(result) for result in results] == [SignedIn, Refused]
+    assert len(store.of(BotAdded)) == 1
+
+
+async def test_names_that_differ_in_capitals_only_are_taken(accounts: Accounts) -> None:
+    await accounts.sign_in(said("Newbot"))
+    assert await refusal(accounts, said("newBOT")) == (
+        "name-taken", "The name newBOT is taken by Newbot: capitals make no difference. Choose another.",
+    )  # fmt: skip
+
+
+async def test_names_of_accounts_are_taken(accounts: Accounts, store: Any) -> None:
+    await store.commit([OwnerAdded(1, "Person", "person", "x", 0, 0)])
+    assert await refusal(accounts, said("Person")) == ("name-taken", "The name Person is taken. Choose another.")
+
+
+async def test_names_and_passwords_follow_the_rules(accounts: Accounts) -> None:
+    assert (await refusal(accounts, said("administrator")))[0] == "name-or-password"
+    assert (await refusal(accounts, said("ab")))[0] == "name-or-password"
+    assert (await refusal(accounts, said("Newbot", "x")))[0] == "name-or-password"
+
+
+async def test_approval(with_policy: Any, store: Any, clock: Any) -> None:
+    accounts = with_policy("approval")
+    code, sentence = await refusal(accounts, said("Newbot"))
+    assert code == "waits-approval"
+    assert "waits for approval" in sentence
+    assert store.of(BotAdded)[0].state == "pending"
+    assert (await refusal(accounts, said("Newbot")))[0] == "waits-approval"
+    assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
+    assert len(store.of(BotAdded)) == 1
+    await store.commit([BotState("active", "", 1)])
+    assert await accounts.sign_in(said("Newbot")) == SignedIn(1, 1, "Newbot")
+
+
+async def test_waiting_for_approval_is_no_wrong_password(with_policy: Any) -> None:
+    accounts = with_policy("approval", failed_logins=2)
+    for _ in range(5):
+        assert (await refusal(accounts, said("Newbot")))[0] == "waits-approval"
+
+
+async def test_closed(with_policy: Any, accounts: Accounts, store: Any) -> None:
+    closed = with_policy("closed")
+    code, sentence = await refusal(closed, said("Newbot"))
+    assert code == "registration-closed"
+    assert "operator" in sentence
+    assert store.groups == []
+    await accounts.sign_in(said("Newbot"))
+    assert (await closed.sign_in(said("Newbot"))).name == "Newbot"
+
+
+async def test_an_unknown_name_cannot_change_its_password(accounts: Accounts, store: Any) -> None:
+    assert (await refusal(accounts, said("Newbot", "old", "new")))[0] == "unknown-name"
+    assert store.groups == []
+
+
+async def test_a_token_registers_nobody(accounts: Accounts, store: Any) -> None:
+    assert (await refusal(accounts, said("Newbot", new_token())))[0] == "unknown-token"
+    assert store.groups == []
+
+
+# -- known names
+
+
+async def test_wrong_password(accounts: Accounts) -> None:
+    await accounts.sign_in(said("Newbot"))
+    assert await refusal(accounts, said("Newbot", "other")) == (
+        "wrong-password", "Sorry, password doesn't match the name Newbot.",
+    )  # fmt: skip
+
+
+async def test_disabled_with_its_reason(accounts: Accounts, store: Any) -> None:
+    await accounts.sign_in(said("Newbot"))
+    await store.commit([BotState("disabled", "it resigned every game", 1)])
+    assert await refusal(accounts, said("Newbot")) == ("disabled", "Newbot is disabled: it resigned every game")
+    assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
+
+
+async def test_password_change_holds_at_once(accounts: Accounts, store: Any) -> None:
+    await accounts.sign_in(said("Newbot", "old-one"))
+    assert (await refusal(accounts, said("Newbot", "wrong", "new-one")))[0] == "wrong-password"
+    assert store.of(BotPassword) == []
+    assert await accounts.sign_in(said("Newbot", "old-one", "new-one")) == SignedIn(1, 1, "Newbot")
+    assert store.groups[-1][1].action == "bot.passwd"
+    assert (await refusal(accounts, said("Newbot", "old-one")))[0] == "wrong-password"
+    assert await accounts.sign_in(said("Newbot", "new-one")) == SignedIn(1, 1, "Newbot")
+
+
+async def test_tokens_sign_in_without_a_slow_check(accounts: Accounts, store: Any, passwords: Passwords) -> None:
+    await accounts.sign_in(said("Newbot"))
+    token = new_token()
+    await store.commit([TokenAdded(1, 1, digest(token), "", 0)])
+    passwords.close()  # any slow check would fail now
+    assert await accounts.sign_in(said("Newbot", token)) == SignedIn(1, 1, "Newbot")
+    code, sentence = await refusal(accounts, said("Newbot", new_token()))
+    assert (code, sentence) == ("wrong-password", "Sorry, this is no valid token of Newbot.")
+    assert (await refusal(accounts, said("Newbot", token, "new-one")))[0] == "token-cannot-change"
+
+
+async def test_a_token_of_another_bot_is_wrong(accounts: Accounts, store: Any) -> None:
+    await accounts.sign_in(said("First"))
+    await accounts.sign_in(said("Second"))
+    token = new_token()
+    await store.commit([TokenAdded(1, 1, digest(token), "", 0)])
+    assert (await refusal(accounts, said("Second", token)))[0] == "wrong-password"
+
+
+async def test_a_password_that_looks_like_a_token_cannot_be_chosen(accounts: Accounts) -> None:
+    await accounts.sign_in(said("Newbot"))
+    assert (await refusal(accounts, said("Newbot", "secret", new_token())))[0] == "name-or-password"
+    assert (await accounts.sign_in(said("Newbot"))).bot_id == 1
+
+
+# -- the pause after wrong passwords
+
+
+async def test_after_too_many_wrong_passwords_comes_a_pause(with_policy: Any, clock: Any) -> None:
+    accounts = with_policy("open", failed_logins=3, failed_login_pause_s=20)
+    await accounts.sign_in(said("Newbot"))
+    for _ in range(3):
+        assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
+    code, sentence = await refusal(accounts, said("Newbot"))
+    assert (code, "Try again in 20 s" in sentence) == ("too-many-failures", True)
+    assert (await accounts.sign_in(said("Newbot", address="192.0.2.2"))).bot_id == 1
+    await accounts.sign_in(said("Another"))
+    clock.ms += 19_000
+    assert "Try again in 1 s" in (await refusal(accounts, said("Newbot")))[1]
+    clock.ms += 1_000
+    assert (await accounts.sign_in(said("Newbot"))).bot_id == 1
+
+
+async def test_the_right_password_and_a_minute_wipe_the_slate(with_policy: Any, clock: Any) -> None:
+    accounts = with_policy("open", failed_logins=3)
+    await accounts.sign_in(said("Newbot"))
+    for _ in range(3):
+        for _ in range(2):
+            assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
+        await accounts.sign_in(said("Newbot"))
+    for _ in range(3):
+        for _ in range(2):
+            assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
+        clock.ms += 60_001
+
+
+async def test_many_guesses_at_once_get_no_further(with_policy: Any) -> None:
+    accounts = with_policy("open", failed_logins=3)
+    await accounts.sign_in(said("Newbot"))
+    results = await asyncio.gather(
+        *(accounts.sign_in(said("Newbot", f"guess{n}")) for n in range(20)), return_exceptions=True
+    )
+    codes = [result.code for result in results if isinstance(result, Refused)]
+    assert codes.count("wrong-password") == 3
+    assert codes.count("too-many-failures") == 17
+
+
+async def test_the_memory_of_failures_is_bounded(with_policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.service.accounts._REMEMBERED", 50)
+    accounts = with_policy("closed")
+    for number in range(200):
+        await refusal(accounts, said("Newbot", address=f"192.0.2.{number}"))
+    assert len(accounts._failures._records) == 50
+
+
+async def test_a_full_queue_is_no_wrong_password(store: Any, ids: Ids, clock: Any, passwords: Passwords) -> None:
+    await Accounts(store, ids, passwords, "open", clock).sign_in(said("Newbot"))
+    with Passwords(0) as full:
+        accounts = Accounts(store, ids, full, "open", clock, failed_logins=2)
+        for _ in range(5):
+            assert (await refusal(accounts, said("Newbot")))[0] == "busy"

@@ -1,0 +1,554 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+
+from cgos_server.config import (
+    Config,
+    ConfigErrors,
+    check_fixed,
+    enrol_venues,
+    explain,
+    fixed,
+    keys_markdown,
+    load,
+    template,
+    venue_value,
+)
+from cgos_server.config.schema import RatingConfig, Span, VenueConfig
+from cgos_server.config.words import strip
+from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_server.core.games import registry as games
+from cgos_server.core.games.base import Ko, Ruleset
+from cgos_server.core.pairing.birk import BYES, FORMULAS, Birk
+from cgos_server.core.pairing.registry import METHODS
+from cgos_server.core.rating.cgos_elo import CgosElo
+from cgos_server.core.rating.registry import SYSTEMS
+from cgos_server.core.venue import PairingSettings, Policy, Venue
+from cgos_server.errors import ConfigError
+from cgos_server.storage.records import Record, VenueAdded
+from cgos_server.storage.store import StoredVenue
+
+VENUE = """
+[[venue]]
+name = "small"
+port = 7000
+size = 5
+time = { main = "1m" }
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def write(text: str) -> Path:
+        path = tmp_path / "cgos.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def problems(path: Path | None, env: Mapping[str, str] | None = None, **overrides: Any) -> list[str]:
+    with pytest.raises(ConfigErrors) as raised:
+        load(path, env or {}, overrides)
+    assert str(raised.value) == "\n".join(str(problem) for problem in raised.value.problems)
+    return [str(problem) for problem in raised.value.problems]
+
+
+# -- what runs without any configuration
+
+
+def test_without_configuration_the_three_boards_of_cgos_run() -> None:
+    config = load()
+    assert [(v.name, v.port, v.size, v.komi, str(v.time.main)) for v in config.venue] == [
+        ("9x9", 6809, 9, 7.0, "5m"),
+        ("13x13", 6813, 13, 7.5, "10m"),
+        ("19x19", 6819, 19, 7.5, "15m"),
+    ]
+    assert config.server.data == Path.cwd() / "cgos-data"
+    assert config == Config(server=config.server)
+    assert (config.listen.bots_host, config.web.host, config.health.host) == ("", "127.0.0.1", "127.0.0.1")
+    assert (config.web.port, config.health.port, config.server.drain_limit_s) == (8080, 9809, 60)
+
+
+def test_a_venue_becomes_the_cores_value() -> None:
+    venue = load().venue[0]
+    assert venue_value(venue, 4) == Venue(
+        id=4,
+        name="9x9",
+        rules=Ruleset("go", 9, 14, Ko.POSITIONAL, False),
+        time=TimeControl(TimeSystem.ABSOLUTE, main=300_000_000, lag=250_000),
+        move_limit=243,
+        first_move_limit=300_000_000,
+        pairing=PairingSettings(Policy.ROLLING, "birk", {}, 2_000_000, 10_000_000, 1_000_000),
+        initial=1800.0,
+        ready_limit=60_000_000,
+        return_grace=120_000_000,
+        void_after=900_000_000,
+    )
+
+
+def test_every_key_of_a_venue_arrives(write: Any) -> None:
+    path = write(
+        """
+        [[venue]]
+        name = "other"
+        port = 0
+        size = 7
+        komi = -3.5
+        ko = "situational"
+        suicide = true
+        time = { system = "byoyomi", main = 90, period = "30s", periods = 3, lag_s = 0.1, lag_bank_s = 2 }
+        move_limit = 99
+        first_move_limit_s = 12.5
+        ready_limit_s = 5
+        return_grace_s = 0
+        void_after_s = 60
+        initial = 1000
+        [venue.pairing]
+        policy = "barrier"
+        interval_s = 15
+        rematch_wait_s = 0
+        settle_s = 3
+        formula = "sqrt"
+        bye = "natural"
+        avoid_last = false
+        [venue.rating]
+        compat = true
+        min_k = 2
+        max_k = 100
+        provisional_k = 20
+        """
+    )
+    assert venue_value(load(path).venue[0], 1) == Venue(
+        id=1,
+        name="other",
+        rules=Ruleset("go", 7, -7, Ko.SITUATIONAL, True),
+        time=TimeControl(
+            TimeSystem.BYOYOMI, main=90_000_000, period=30_000_000, periods=3, lag=100_000, lag_bank=2_000_000
+        ),
+        move_limit=99,
+        first_move_limit=12_500_000,
+        pairing=PairingSettings(
+            Policy.BARRIER,
+            "birk",
+            {"formula": "sqrt", "bye": "natural", "avoid_last": False},
+            15_000_000,
+            0,
+            3_000_000,
+        ),
+        rating="cgos-elo",
+        rating_options={"compat": True, "min_k": 2.0, "max_k": 100.0, "provisional_k": 20.0},
+        initial=1000.0,
+        ready_limit=5_000_000,
+        return_grace=0,
+        void_after=60_000_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "limit"),
+    [
+        ('{ system = "fixed", period = "10s" }', 10_000_000),
+        ('{ system = "byoyomi", period = "20s", periods = 2 }', 40_000_000),
+        ('{ system = "canadian", period = "50s", stones = 5 }', 50_000_000),
+        ('{ system = "fischer", main = "1m", increment = "2s" }', 60_000_000),
+    ],
+)
+def test_without_main_time_the_first_move_may_take_what_the_clock_holds(write: Any, time: str, limit: int) -> None:
+    path = write(VENUE.replace('{ main = "1m" }', time))
+    assert venue_value(load(path).venue[0], 1).first_move_limit == limit
+
+
+def test_the_defaults_of_options_are_those_of_the_methods() -> None:
+    pairing, rating = load().venue[0].pairing, RatingConfig()
+    assert {key: getattr(pairing, key) for key in Birk().options} == dict(Birk().options)
+    system = CgosElo(1800.0)
+    for field in dataclasses.fields(system):
+        if field.name != "initial":
+            assert getattr(rating, field.name) == getattr(system, field.name)
+
+
+# -- lengths of time
+
+
+@pytest.mark.parametrize(
+    ("text", "us", "shown"),
+    [
+        ("5m", 300_000_000, "5m"),
+        ("1h30m", 5_400_000_000, "1h30m"),
+        ("90s", 90_000_000, "1m30s"),
+        ("0.5s", 500_000, "500ms"),
+        ("250ms", 250_000, "250ms"),
+        ("1m250ms", 60_250_000, "1m250ms"),
+        (45, 45_000_000, "45s"),
+        (0.25, 250_000, "250ms"),
+        ("45", 45_000_000, "45s"),
+        (0, 0, "0s"),
+    ],
+)
+def test_lengths_of_time(text: object, us: int, shown: str) -> None:
+    assert Span.parse(text) == Span(us)
+    assert str(Span(us)) == shown
+    assert Span.parse(shown) == Span(us)
+
+
+@pytest.mark.parametrize("bad", ["", "5x", "m", "-5", -1, "5m3h", True, [], "nan", float("inf"), 1e12])
+def test_what_is_no_length_of_time(bad: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        Span.parse(bad)
+
+
+# -- sources
+
+
+def test_command_line_before_environment_before_file_before_default(write: Any) -> None:
+    path = write("[web]\nport = 1001\nhost = '127.0.0.2'\nmode = 'off'\n")
+    env = {"CGOS_WEB__PORT": "1002", "CGOS_WEB__HOST": "127.0.0.3", "HOME": "/x"}
+    config = load(path, env, {"web.port": 1003, "web.host": None})
+    assert (config.web.port, config.web.host, config.web.mode.value) == (1003, "127.0.0.3", "off")
+    assert config.health == Config().health
+
+
+def test_the_environment_speaks_in_text() -> None:
+    env = {
+        "CGOS_SERVER__COMMIT_TIMEOUT_S": "2.5",
+        "CGOS_SERVER__REGISTRATION": "closed",
+        "CGOS_LISTEN__BACKLOG": "7",
+        "CGOS_SERVER__NAME": "7",
+        "CGOS_VENUE__9X9__SUICIDE": "true",
+        "CGOS_VENUE__9X9__TIME__MAIN": "2m",
+        "CGOS_VENUE__13X13__PAIRING__FORMULA": "one",
+    }
+    config = load(None, env)
+    assert (config.server.commit_timeout_s, config.server.registration, config.listen.backlog) == (2.5, "closed", 7)
+    assert config.server.name == "7"
+    assert config.venue[0].suicide is True
+    assert config.venue[0].time.main == Span(120_000_000)
+    assert config.venue[1].pairing.formula == "one"
+    assert config.venue[2] == Config().venue[2]
+
+
+def test_venues_with_odd_names_can_be_named_in_the_environment(write: Any) -> None:
+    path = write(VENUE.replace('"small"', '"My-9.x"'))
+    assert load(path, {"CGOS_VENUE__MY_9_X__PORT": "7001"}).venue[0].port == 7001
+
+
+def test_variables_of_others_are_not_read() -> None:
+    assert load(None, {"CGOS_PORT": "tcp://10.0.0.1:6809", "CGOS_PORT_6809_TCP_PORT": "6809", "CGOS": "x"}) == load()
+
+
+def test_a_relative_data_directory_counts_from_its_file_else_from_the_working_directory(
+    write: Any, tmp_path: Path
+) -> None:
+    assert load(write("[server]\ndata = 'd'\n")).server.data == tmp_path / "d"
+    assert load(write("")).server.data == tmp_path / "cgos-data"
+    assert load(write("[server]\ndata = '/abs/d'\n")).server.data == Path("/abs/d")
+    assert load(write(""), {"CGOS_SERVER__DATA": "d"}).server.data == Path.cwd() / "d"
+    assert load(write(""), {}, {"server.data": Path("d")}).server.data == Path.cwd() / "d"
+    assert load(write("")).server.database == tmp_path / "cgos-data" / "cgos.sqlite"
+
+
+# -- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[server]\nregistation = 'open'",
+         "server.registation: is no key that the server knows. Did you mean registration?"),
+        ("[wbe]\nport = 1", "wbe: is no key that the server knows. Did you mean web?"),
+        ("[server]\nformula = 'one'",
+         "server.formula: is no key that the server knows. It belongs into [venue.pairing]."),
+        ("[health]\nqqqq = 1", "health.qqqq: is no key that the server knows. Known here: host, port."),
+        ("[web]\nport = '80'", 'web.port: "80" is not possible. Give a whole number from 0 to 65535.'),
+        ("[web]\nport = 65536", "web.port: 65536 is not possible. Give a whole number from 0 to 65535."),
+        ("[web]\nport = true", "web.port: true is not possible. Give a whole number from 0 to 65535."),
+        ("[web]\nport = [80]", "web.port: a list is not possible. Give a whole number from 0 to 65535."),
+        ("[web]\nhost = ''", 'web.host: "" is not possible. Give text that is not empty.'),
+        ("[web]\nmode = 'on'", 'web.mode: "on" is not possible. Give process, inline or off.'),
+        ("[server]\nname = ''", 'server.name: "" is not possible. Give text of 1 to 60 characters.'),
+        ("[server]\ndata = ''", 'server.data: "" is not possible. Give a path.'),
+        ("[server]\ndrain_limit_s = -1", "server.drain_limit_s: -1 is not possible. Give a number from 0 to 1000000."),
+        ("[server]\ndrain_limit_s = nan",
+         "server.drain_limit_s: nan is not possible. Give a number from 0 to 1000000."),
+        ("[server]\ncommit_timeout_s = 0",
+         "server.commit_timeout_s: 0 is not possible. Give a number above 0 up to 1000000."),
+        ("server = 3", "server: 3 is not a table. Write its keys below [server] or as { key = value }."),
+        ("[limits]\nconnections = 5", "limits.connections_per_address: 2000 is more than all connections (5). "
+         "Lower it, or raise limits.connections."),
+        ("[web]\nport = 6809", "web.port: port 6809 belongs to venue 9x9 already. Give each listener its own port."),
+        ("[health]\nport = 8080",
+         "health.port: port 8080 belongs to the pages already. Give each listener its own port."),
+        ("[venue]\nname = 'a'",
+         "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
+        ("venue = []", "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
+    ],
+)  # fmt: skip
+def test_one_problem_in_a_file(write: Any, text: str, expected: str) -> None:
+    path = write(text)
+    assert problems(path) == [f"{path}: {expected}"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("port = 7000", "", "port: is missing. Add the key: The port where its bots connect; 0 takes any free one."),
+        ('time = { main = "1m" }', "", "time: is missing. Add the key: time = { ... }, as in [venue.time]."),
+        ("size = 5", "size = 26", "size: A board of size 26 is not possible. Set size to a number from 2 to 25."),
+        ("size = 5", "size = 5\nkomi = 7.3", "komi: 7.3 is no multiple of 0.5. Give a komi such as 7 or 7.5."),
+        ("size = 5", "size = 5\ngame = 'chess'", 'game: There is no game "chess". Choose go.'),
+        ("size = 5",
+         "size = 5\nmove_limit = 0", "move_limit: 0 is not possible. Give a whole number from 1 to 1000000."),
+        ('"1m"', '"1 month"', 'time.main: "1 month" is not possible. Give seconds, or text such as 5m or 1h30m.'),
+        ('{ main = "1m" }', '"1m"',
+         'time: "1m" is not a table. Write its keys below [venue.time] or as { key = value }.'),
+        ('{ main = "1m" }', "{ main = '1m', system = 'fischer' }",
+         "time: fischer time needs increment greater than 0. Change it and start again."),
+        ('{ main = "1m" }', "{ main = '1m', stones = 5 }",
+         "time: absolute time has no stones. Leave it out, or choose another time system."),
+        ("size = 5", "size = 5\npairing = { formula = 'x' }",
+         "pairing: birk: formula cannot be 'x'. Choose one of: half, fifth, sqrt, one."),
+        ("size = 5", "size = 5\npairing = { method = 'x' }",
+         "pairing: There is no pairing method 'x'. Choose one of: birk."),
+        ("size = 5", "size = 5\nrating = { system = 'x' }",
+         "rating: There is no rating system 'x'. Choose one of: cgos-elo."),
+        ("size = 5", "size = 5\nrating = { min_k = 300 }",
+         "rating: cgos-elo: min_k must be above 0 and below max_k (200). Change it and start again."),
+    ],
+)  # fmt: skip
+def test_one_problem_in_a_venue(write: Any, old: str, new: str, expected: str) -> None:
+    assert old in VENUE
+    path = write(VENUE.replace(old, new))
+    assert problems(path) == [f"{path}: venue.small.{expected}"]
+
+
+def test_names_of_venues(write: Any) -> None:
+    path = write(VENUE.replace('"small"', '"a b"'))
+    words = "Give 1 to 32 letters, digits, _, . or -, beginning with a letter or digit."
+    assert problems(path) == [f'{path}: venue.a b.name: "a b" is not possible. {words}']
+    path = write(VENUE + VENUE.replace("small", "SMALL").replace("7000", "7001"))
+    assert problems(path) == [
+        f"{path}: venue.SMALL.name: the name is taken by another venue (capitals do not count). "
+        "Give each venue its own name."
+    ]
+
+
+def test_two_listeners_may_share_a_port_on_different_addresses(write: Any) -> None:
+    text = "[listen]\nbots_host = '127.0.0.2'\n[web]\nport = 7000\n" + VENUE
+    assert load(write(text)).web.port == 7000
+    assert len(problems(write(text.replace("127.0.0.2", "::")))) == 1
+
+
+def test_a_port_of_pages_that_are_off_is_free(write: Any) -> None:
+    assert load(write("[web]\nport = 7000\nmode = 'off'\n" + VENUE)).web.enabled is False
+
+
+def test_any_free_port_may_be_asked_for_twice(write: Any) -> None:
+    assert (
+        load(write(VENUE.replace("7000", "0") + VENUE.replace("7000", "0").replace("small", "big"))).venue[1].port == 0
+    )
+
+
+def test_all_problems_are_told_at_once(write: Any) -> None:
+    path = write("[server]\nnmae = 'x'\n[web]\nport = -1\n" + VENUE.replace("size = 5", "size = 'x'"))
+    told = problems(path, {"CGOS_WEB__MODE": "on"}, **{"health.port": 70_000})
+    assert [line.split(": ")[0] + ": " + line.split(": ")[1] for line in told] == [
+        f"{path}: server.nmae",
+        f"{path}: web.port",
+        'environment variable CGOS_WEB__MODE: "on" is not possible. Give process, inline or off.',
+        "command line: health.port",
+        f"{path}: venue.small.size",
+    ]
+
+
+def test_problems_of_the_environment() -> None:
+    assert problems(None, {"CGOS_WEB__PROT": "1"}) == [
+        "environment variable CGOS_WEB__PROT: is no key that the server knows. Did you mean port?"
+    ]
+    assert problems(None, {"CGOS_VENUE__7X7__PORT": "1"}) == [
+        "environment variable CGOS_VENUE__7X7__PORT: there is no venue '7x7'. "
+        "A key comes after the venue's name; the venues are 9x9, 13x13, 19x19."
+    ]
+    assert problems(None, {"CGOS_VENUE__9X9": "1"}) == [
+        "environment variable CGOS_VENUE__9X9: this is a whole venue. "
+        "A key comes after the venue's name; the venues are 9x9, 13x13, 19x19."
+    ]
+    assert problems(None, {"CGOS_VENUE__9X9__TIME": "5m"}) == [
+        'environment variable CGOS_VENUE__9X9__TIME: "5m" is not a table. '
+        "Write its keys below [venue.time] or as { key = value }."
+    ]
+
+
+def test_files_that_cannot_be_read(tmp_path: Path, write: Any) -> None:
+    missing = tmp_path / "none.toml"
+    assert problems(missing) == [
+        f"{missing}: cannot be read (No such file or directory). "
+        "Give the path of a file that can be read; `cgos-server init` writes a new one."
+    ]
+    path = write("[server\n")
+    (told,) = problems(path)
+    assert told.startswith(f"{path}: is not TOML: ")
+    assert "line 1" in told
+    path.write_bytes(b"[server]\nname = '\xff'\n")
+    assert problems(path) == [f"{path}: is not UTF-8 text. Save it as UTF-8."]
+
+
+def test_an_environment_value_below_a_wrong_value_of_the_file(write: Any) -> None:
+    path = write("web = 5\n")
+    assert problems(path, {"CGOS_WEB__PORT": "80"}) == [
+        f"{path}: web: 5 is not a table. Write its keys below [web] or as {{ key = value }}."
+    ]
+
+
+# -- what the first start fixes
+
+
+def small(**changes: Any) -> VenueConfig:
+    venue = load().venue[0]
+    time = changes.pop("time", {})
+    return msgspec.structs.replace(venue, time=msgspec.structs.replace(venue.time, **time), **changes)
+
+
+def test_what_is_fixed_is_canonical() -> None:
+    assert fixed(small()) == (
+        '{"game":"go","ko":"positional","komi2":14,"size":9,"suicide":false,"time":{"increment":0,"lag":250000,'
+        '"lag_bank":null,"main":300000000,"period":0,"periods":0,"stones":0,"system":"absolute"}}'
+    )
+
+
+def test_pairing_limits_and_display_may_change() -> None:
+    other = small(port=1, move_limit=9, initial=5.0, return_grace_s=1.0)
+    check_fixed(other, fixed(small()), "here")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"size": 13}, "size was 9 and is 13"),
+        ({"komi": 7.5}, "komi was 7.0 and is 7.5"),
+        ({"ko": Ko.SIMPLE}, "ko was positional and is simple"),
+        ({"suicide": True}, "suicide was false and is true"),
+        ({"time": {"main": Span(600_000_000)}}, "time.main was 5m and is 10m"),
+        ({"time": {"lag_s": 1.0}}, "time.lag_s was 0.25 and is 1.0"),
+        ({"time": {"lag_bank_s": 1.0}}, "time.lag_bank_s was not set and is 1.0"),
+        (
+            {"time": {"system": TimeSystem.FISCHER, "increment": Span(1_000_000)}, "komi": 0.5},
+            "komi was 7.0 and is 0.5, time.increment was 0s and is 1s, time.system was absolute and is fischer",
+        ),
+    ],
+)
+def test_changed_terms_are_refused_with_old_and_new_value(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        check_fixed(small(**changes), fixed(small()), "cgos.toml")
+    assert str(raised.value) == (
+        f"cgos.toml: venue 9x9: what its first start fixed has changed: {words}. Put the old values back, or give the "
+        "venue a new name: ratings under other terms are not comparable."
+    )
+
+
+class Venues:
+    """As much of a store as venues need."""
+
+    def __init__(self) -> None:
+        self.rows: list[StoredVenue] = []
+
+    async def venues(self) -> list[StoredVenue]:
+        return self.rows
+
+    async def commit(self, records: list[Record]) -> None:
+        for record in records:
+            assert isinstance(record, VenueAdded)
+            self.rows.append(StoredVenue(record.id, record.name, record.fixed))
+
+
+async def test_venues_keep_their_numbers_and_new_ones_get_new() -> None:
+    store: Any = Venues()
+    config = load()
+    assert [v.id for v in await enrol_venues(config, store, 0, "x")] == [1, 2, 3]
+    more = small(name="blitz")
+    changed = msgspec.structs.replace(config, venue=(more, config.venue[2]))
+    assert [(v.id, v.name) for v in await enrol_venues(changed, store, 0, "x")] == [(4, "blitz"), (3, "19x19")]
+    assert [v.id for v in await enrol_venues(config, store, 0, "x")] == [1, 2, 3]
+
+
+async def test_all_changed_venues_are_told_at_once_and_nothing_is_stored() -> None:
+    store: Any = Venues()
+    await enrol_venues(load(), store, 0, "x")
+    env = {"CGOS_VENUE__9X9__KOMI": "5", "CGOS_VENUE__13X13__SIZE": "12"}
+    with pytest.raises(ConfigErrors) as raised:
+        await enrol_venues(load(None, env), store, 0, "x")
+    assert [problem.place for problem in raised.value.problems] == ["x: venue 9x9", "x: venue 13x13"]
+    assert len(store.rows) == 3
+
+
+# -- words about keys
+
+
+def test_the_template_loads_to_the_defaults(write: Any) -> None:
+    text = template()
+    path = write(text)
+    assert load(path, {}, {"server.data": Path("cgos-data")}) == load()
+    uncommented = re.sub(r"(?m)^#(?=\S)", "", text)
+    assert uncommented.count("\n#") < text.count("\n#") - 30
+    assert load(write(uncommented), {}, {"server.data": Path("cgos-data")}) == load()
+
+
+def test_the_template_names_every_key() -> None:
+    text = template()
+    for key in explain():
+        assert re.search(rf"\b{key.name}\b", text), key
+
+
+def test_every_key_says_what_it_means() -> None:
+    keys = explain()
+    assert len(keys) > 45
+    assert len({(key.table, key.name) for key in keys}) == len(keys)
+    for key in keys:
+        assert key.sentence.endswith("."), key
+        assert key.values, key
+        if key.default not in ("required", "not set"):
+            tomllib.loads(f"key = {key.default}")
+
+
+def test_units_are_in_the_names_of_keys() -> None:
+    for key in explain():
+        if re.search(r"(?i)seconds|how long", key.sentence) and key.values.startswith("a number"):
+            assert key.name.endswith("_s"), key
+
+
+def test_choices_that_registries_offer_are_in_the_sentences() -> None:
+    sentences = {(key.table, key.name): key.sentence for key in explain()}
+    for place, choices in {
+        ("venue", "game"): games.names(),
+        ("venue.pairing", "method"): METHODS,
+        ("venue.pairing", "formula"): tuple(FORMULAS),
+        ("venue.pairing", "bye"): BYES,
+        ("venue.rating", "system"): SYSTEMS,
+    }.items():
+        for choice in choices:
+            assert f"`{choice}`" in sentences[place]
+
+
+def test_the_documentation_has_every_key_with_its_default() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text("utf-8")
+    assert keys_markdown().strip() in page
+
+
+def test_examples_in_the_documentation_load(write: Any) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text("utf-8")
+    examples = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(examples) >= 2
+    for example in examples:
+        load(write(example))
+
+
+def test_optional_types_are_seen_through() -> None:
+    assert strip(Annotated[int | None, "x"]) is int
