@@ -20,7 +20,7 @@ from cgos_server import __version__
 from cgos_server.config import Config, enrol_venues
 from cgos_server.config.schema import WebMode, us
 from cgos_server.core.facts import GameEnded
-from cgos_server.errors import CommitFailed
+from cgos_server.errors import CgosError, CommitFailed
 from cgos_server.net import control_socket
 from cgos_server.net.health import HttpListener, health_app
 from cgos_server.net.limits import ConnectionCount, SocketLimits
@@ -43,7 +43,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
-from cgos_server.web.app import create_app
+from cgos_server.web.application import create_app
 from cgos_server.web.settings import WebSettings, command
 
 log = structlog.get_logger(__name__)
@@ -87,6 +87,12 @@ class App:
         try:
             async with AsyncExitStack() as stack:
                 await self._live(stack)
+        except BaseExceptionGroup as group:
+            # A task group wraps what its body raises; a refusal at the start is for a person to read.
+            refusals, rest = group.split(CgosError)
+            if refusals is None or rest is not None:
+                raise
+            raise refusals.exceptions[0] from None
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)

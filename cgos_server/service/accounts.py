@@ -111,7 +111,7 @@ class Accounts:
             [
                 BotAdded(bot, name, fold(name), hashed, state, at),
                 VersionAdded(version, bot, name, at),
-                audit(at, actor, "bot.add", name, state=state, origin=origin),
+                audit(at, actor, "bot add", name, state=state, origin=origin),
             ]
         )
         return BotLogin(bot, version, name, hashed, state, "", frozenset())
@@ -183,7 +183,7 @@ class Accounts:
         await self._store.commit(
             [
                 BotPassword(hashed, login.bot_id),
-                audit(self._now_ms(), login.name, "bot.passwd", login.name, origin=credentials.address),
+                audit(self._now_ms(), login.name, "bot passwd", login.name, origin=credentials.address),
             ]
         )
 

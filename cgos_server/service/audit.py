@@ -11,5 +11,5 @@ from cgos_server.storage.records import AuditAdded
 
 
 def audit(at: int, actor: str, action: str, subject: str, **detail: str | int | float | bool) -> AuditAdded:
-    """One row. `at` in Unix milliseconds, `action` as ``bot.disable``, `detail` whatever explains it to people."""
+    """One row. `at` in Unix milliseconds, `action` as ``bot disable``, `detail` whatever explains it to people."""
     return AuditAdded(at, actor, action, subject, msgspec.json.encode(detail, order="deterministic").decode())

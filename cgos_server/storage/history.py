@@ -84,7 +84,7 @@ class GameRow(Value, frozen=True):
 
 
 class MoveRow(Value, frozen=True):
-    """One move, the mover's clock after it, and what it said about it (decoded JSON) or None."""
+    """One move, the mover's clock after it, and what the mover said about it: compact JSON as it was sent, or None."""
 
     ply: int
     move: str
@@ -94,7 +94,7 @@ class MoveRow(Value, frozen=True):
     bank_us: int
     used_us: int
     at: int
-    analysis: Any
+    analysis: str | None
 
 
 class PairingRow(Value, frozen=True):
@@ -278,7 +278,7 @@ class History:
         """Every rated version of a venue, highest mean first; under all rating systems unless one is named."""
         async with self._snapshot() as read:
             ratings = tables.ratings
-            asked = [ratings.c.venue_id == await _venue_id(read, venue)]
+            asked: list[ColumnElement[bool]] = [ratings.c.venue_id == await _venue_id(read, venue)]
             if system is not None:
                 asked.append(ratings.c.system == system)
             latest = func.max(_latest(_games.c.black_id), _latest(_games.c.white_id))
@@ -290,7 +290,16 @@ class History:
                 .outerjoin(_games, _games.c.id == rated.c.last_game)
                 .order_by(rated.c.mean.desc(), _versions.c.wire_name)
             )
-        return [_value(Standing, row, last_game=row["last_game"] or None) for row in rows]
+        return [
+            _value(
+                Standing,
+                row,
+                provisional=bool(row["provisional"]),
+                anchor=bool(row["anchor"]),
+                last_game=row["last_game"] or None,
+            )
+            for row in rows
+        ]
 
     async def games(
         self, venue: str | None = None, bot: str | None = None, limit: int = 50, before: int | None = None
@@ -315,7 +324,7 @@ class History:
     async def running_games(self, venue: str | None = None) -> list[GameRow]:
         """Games without a verdict, newest first."""
         async with self._snapshot() as read:
-            asked = [_games.c.result.is_(None)]
+            asked: list[ColumnElement[bool]] = [_games.c.result.is_(None)]
             if venue is not None:
                 asked.append(_games.c.venue_id == await _venue_id(read, venue))
             return await _game_rows(read, *asked)
@@ -352,7 +361,7 @@ class History:
             margin2=more["margin2"],
             detail=more["detail"],
             pairing=pairings[0] if pairings else None,
-            moves=[_value(MoveRow, move, analysis=_decoded(move["analysis"])) for move in moves],
+            moves=[_value(MoveRow, move) for move in moves],
             ratings=[_value(GameChange, change) for change in changes],
         )
 
@@ -489,7 +498,8 @@ class History:
             async with self._engine.connect() as connection:
 
                 async def read(statement: Select[Any] | CompoundSelect[Any]) -> Sequence[RowMapping]:
-                    return (await connection.execute(statement)).mappings().all()
+                    rows: Sequence[RowMapping] = (await connection.execute(statement)).mappings().all()
+                    return rows
 
                 yield read
         except SQLAlchemyError as error:

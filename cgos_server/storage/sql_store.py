@@ -28,6 +28,7 @@ from sqlalchemy import (
     case,
     func,
     literal_column,
+    or_,
     select,
     union_all,
 )
@@ -87,9 +88,7 @@ class _Query(NamedTuple):
 
 
 def _query(statement: Select[Any] | CompoundSelect[Any]) -> _Query:
-    compiled = statement.compile(
-        dialect=sqlite.dialect(paramstyle="named"), compile_kwargs={"render_postcompile": True}
-    )
+    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
     return _Query(str(compiled), compiled.params)
 
 
@@ -207,7 +206,7 @@ _MEETINGS = _query(
     select(_games.c.black_id, _games.c.white_id, func.count())
     .where(
         _games.c.venue_id == bindparam("venue_id"),
-        _games.c.reason.in_([reason.value for reason in Reason if Verdict(None, reason).rated]),
+        or_(*(_games.c.reason == reason.value for reason in Reason if Verdict(None, reason).rated)),
     )
     .group_by(_games.c.black_id, _games.c.white_id)
 )

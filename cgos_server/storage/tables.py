@@ -55,7 +55,7 @@ owners = Table(
     "owners",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False),
+    Column("name", String, nullable=False, unique=True),
     Column("name_key", String, nullable=False, unique=True),
     Column("password", String, nullable=False),
     Column("admin", Integer, nullable=False),

@@ -33,10 +33,10 @@ def komi(komi2: int) -> str:
     return f"{komi2 / 2:g}"
 
 
-def ending(black: str, white: str, winner: int | None, reason: str, margin2: int | None, detail: str) -> str:
+def ending(black: str, white: str, winner: str | None, reason: str, margin2: int | None, detail: str) -> str:
     """How a game ended, as a sentence.
 
-    :param winner: 0 Black, 1 White, None none
+    :param winner: ``black``, ``white`` or None
     :param reason: a word of :class:`~cgos_server.core.verdict.Reason`
     :param margin2: Black's margin in half points where the score decided
     :param detail: what the verdict says besides; may be empty
@@ -45,14 +45,14 @@ def ending(black: str, white: str, winner: int | None, reason: str, margin2: int
     return f"{sentence} ({detail.rstrip('.')})." if detail else f"{sentence}."
 
 
-def _ending(black: str, white: str, winner: int | None, reason: Reason, margin2: int | None) -> str:
+def _ending(black: str, white: str, winner: str | None, reason: Reason, margin2: int | None) -> str:
     if reason is Reason.VOID:
         return "No result: the game is void"
     if reason is Reason.ABORT:
         return "No result: the game was aborted"
     if winner is None:
         return "The game was drawn"
-    victor, loser = (black, white) if winner == 0 else (white, black)
+    victor, loser = (black, white) if winner == "black" else (white, black)
     match reason:
         case Reason.SCORE:
             points = abs(margin2 or 0) / 2

@@ -15,6 +15,7 @@ from cgos_client.gtp import GtpEngine
 from cgos_client.runner import Runner
 from cgos_client.supervisor import SupervisedEngine
 from cgos_client.transport import connect
+
 from cgos_server.core.games.base import Color
 
 FAKE_GTP = Path(__file__).parent / "engines" / "fake_gtp.py"
@@ -80,14 +81,23 @@ class FakeServer:
 
 
 class MemoryEngine:
-    """An engine in this process. `moves` may hold failures, which are raised, and events, which are waited for."""
+    """An engine in this process.
+
+    `moves` may hold failures, which are raised, events, which are waited for, and functions, which give the move.
+    """
 
     def __init__(
-        self, moves: Iterable[object], heard: list[str], left_ms: list[int], analyses: bool = False
+        self,
+        moves: Iterable[object],
+        heard: list[str],
+        left_ms: list[int],
+        asked: asyncio.Event,
+        analyses: bool,
     ) -> None:
         self.moves = iter(moves)
         self.heard = heard
         self.left_ms = left_ms
+        self.asked = asked
         self.label = "memory"
         self.analyses = analyses
         self.running = False
@@ -104,11 +114,14 @@ class MemoryEngine:
 
     async def genmove(self, color: Color, left_ms: int) -> EngineMove:
         self.heard.append(f"genmove {color.letter}")
+        self.asked.set()
         self.left_ms.append(left_ms)
         move = next(self.moves)
         while isinstance(move, asyncio.Event):
             await move.wait()
             move = next(self.moves)
+        if callable(move):
+            move = move()
         if isinstance(move, EngineFailure):
             raise move
         return move if isinstance(move, EngineMove) else EngineMove(str(move))
@@ -134,6 +147,7 @@ class Bench:
         self.pauses: list[float] = []
         self.heard: list[str] = []
         self.left_ms: list[int] = []
+        self.asked = asyncio.Event()
         self.agenda = Agenda()
         self.identity = Identity("Bot", PASSWORD, "cgos-client 0")
         self.runner: Runner | None = None
@@ -151,7 +165,7 @@ class Bench:
     def memory(self, *moves: object, analyses: bool = False) -> SupervisedEngine:
         """One engine after another takes its moves from one line."""
         line = iter(moves)
-        return SupervisedEngine(lambda: MemoryEngine(line, self.heard, self.left_ms, analyses))
+        return SupervisedEngine(lambda: MemoryEngine(line, self.heard, self.left_ms, self.asked, analyses))
 
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)

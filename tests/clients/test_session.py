@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 
 import pytest
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit
@@ -135,7 +136,7 @@ async def test_an_engine_that_fails_at_a_move_is_restarted_and_answers(bench, ca
         await peer.say("gameover 2026-11-21 B+Resign ")
         assert await peer.hear() == "quit"
 
-    engine = bench.gtp("--fault", fault, "--at", "2", timeout=0.5)
+    engine = bench.gtp("--fault", fault, "--at", "2", timeout=2.0 if fault in ("hang", "unfinished", "mute") else 20.0)
     assert await bench.run(engine, [server]) == 0
     told = bench.commands()
     restarted = told[len(told) - told[::-1].index("(start)") :]
@@ -147,7 +148,7 @@ async def test_an_engine_that_fails_at_a_move_is_restarted_and_answers(bench, ca
     sentence = next(record.getMessage() for record in caplog.records if "restarting it" in record.getMessage())
     words = {
         "die": "ended with exit status 3 instead of answering 'genmove b'",
-        "hang": "did not answer 'genmove b' within 0.5 s",
+        "hang": "did not answer 'genmove b' within 2 s",
         "unfinished": "but not the empty line that ends a GTP answer",
         "mute": "it wrote 'I think D4', but nothing that begins with '=' or '?'",
         "offboard": "'T19', which is no move on 9x9",
@@ -206,7 +207,10 @@ async def test_an_engine_that_does_not_play_the_size_resigns_once_and_leaves(ben
 
 async def test_the_time_spent_on_failures_is_taken_off(bench):
     bench.agenda.games_left = 1
-    gate = asyncio.Event()
+
+    def slow_failure():
+        time.sleep(0.01)
+        return EngineFailure("slow")
 
     async def server(peer):
         await peer.sign_in()
@@ -215,11 +219,10 @@ async def test_the_time_spent_on_failures_is_taken_off(bench):
         await peer.say("gameover 2026-11-21 B+Resign ")
         await peer.hear()
 
-    engine = bench.memory(gate, EngineFailure("slow"), "D4")
-    asyncio.get_running_loop().call_later(0.05, gate.set)
-    assert await bench.run(engine, [server]) == 0
+    assert await bench.run(bench.memory(slow_failure, "D4"), [server]) == 0
     assert bench.heard.count("start") == 2
-    assert bench.left_ms == [40, 0], "50 ms went by in the failed attempt"
+    assert bench.left_ms[0] == 40
+    assert bench.left_ms[1] <= 30
 
 
 async def test_gameover_while_the_engine_thinks(bench):

@@ -52,7 +52,7 @@ async def test_a_new_name_is_registered_with_one_version_of_the_same_name(accoun
     assert isinstance(version, VersionAdded)
     assert (version.bot_id, version.wire_name) == (1, "Newbot")
     assert isinstance(audit, AuditAdded)
-    assert (audit.actor, audit.action, audit.subject) == ("Newbot", "bot.add", "Newbot")
+    assert (audit.actor, audit.action, audit.subject) == ("Newbot", "bot add", "Newbot")
     assert json.loads(audit.detail) == {"origin": "192.0.2.1", "state": "active"}
     assert "secret" not in str(store.groups)
     assert await accounts.sign_in(said("Newbot")) == SignedIn(1, 1, "Newbot")
@@ -161,7 +161,7 @@ async def test_password_change_holds_at_once(accounts: Accounts, store: Any) -> 
     assert (await refusal(accounts, said("Newbot", "wrong", "new-one")))[0] == "wrong-password"
     assert store.of(BotPassword) == []
     assert await accounts.sign_in(said("Newbot", "old-one", "new-one")) == SignedIn(1, 1, "Newbot")
-    assert store.groups[-1][1].action == "bot.passwd"
+    assert store.groups[-1][1].action == "bot passwd"
     assert (await refusal(accounts, said("Newbot", "old-one")))[0] == "wrong-password"
     assert await accounts.sign_in(said("Newbot", "new-one")) == SignedIn(1, 1, "Newbot")
 

@@ -37,12 +37,12 @@ SECOND = 1_000_000
     ],
 )  # fmt: skip
 def test_endings(verdict: Verdict, sentence: str) -> None:
-    winner = None if verdict.winner is None else int(verdict.winner)
+    winner = None if verdict.winner is None else verdict.winner.name.lower()
     assert words.ending("Bea", "Wim", winner, verdict.reason.value, verdict.margin2, verdict.detail) == sentence
 
 
-@given(st.sampled_from(Reason), st.sampled_from([None, 0, 1]), st.none() | st.integers(-800, 800))
-def test_every_verdict_has_a_sentence(reason: Reason, winner: int | None, margin2: int | None) -> None:
+@given(st.sampled_from(Reason), st.sampled_from([None, "black", "white"]), st.none() | st.integers(-800, 800))
+def test_every_verdict_has_a_sentence(reason: Reason, winner: str | None, margin2: int | None) -> None:
     assert words.ending("Bea", "Wim", winner, reason.value, margin2, "").endswith(".")
 
 

@@ -20,7 +20,7 @@ PASS = -1
 
 BLACK, WHITE, EMPTY, BORDER = 0, 1, 2, 3
 """What a cell holds. The first two are the values of :class:`~cgos_server.core.games.base.Color`, as plain integers:
-an enumeration member costs twice the time to compare."""
+enumeration members take longer to compare."""
 
 _ZOBRIST_BITS = 60
 """Two digits of a Python integer: the longest keys that still compute fast."""

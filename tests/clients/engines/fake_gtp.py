@@ -101,6 +101,8 @@ for line in sys.stdin:
         asked += 1
         move = next((move for move in options.moves.split(",") if move not in taken), "PASS")
         strikes = faulty and asked == options.at
+        if strikes and options.fault == "slow":
+            time.sleep(0.3)
         if strikes and options.fault == "die":
             sys.exit(3)
         elif strikes and options.fault == "hang":

@@ -1,0 +1,122 @@
+"""What commands share: options for the configuration, reading the database, passwords.
+
+Must not know: any single command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import click
+
+from cgos_server.config import Config, load
+from cgos_server.errors import ConfigError, Refused
+from cgos_server.storage import schema
+from cgos_server.storage.history import History
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Setup(NamedTuple):
+    """The configuration that a command works under.
+
+    :ivar origin: where it comes from, for messages
+    """
+
+    config: Config
+    origin: str
+
+    @property
+    def database(self) -> Path:
+        return self.config.server.database
+
+
+def load_setup(config_path: Path | None, data: Path | None, more: Mapping[str, Any] | None = None) -> Setup:
+    """The configuration by file, environment and options; `more` are further dotted keys from the command line."""
+    overrides = {"server.data": data, **(more or {})}
+    return Setup(load(config_path, os.environ, overrides), str(config_path or "the built-in configuration"))
+
+
+config_option = click.option(
+    "--config",
+    "config_path",
+    type=click.Path(path_type=Path),
+    envvar="CGOS_CONFIG",
+    metavar="FILE",
+    help="Configuration (TOML); without it the environment variable CGOS_CONFIG, else the built-in one.",
+)
+data_option = click.option(
+    "--data", type=click.Path(path_type=Path), metavar="DIR", help="Data directory, instead of the configured one."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+venue_option = click.option("--venue", metavar="VENUE", help="Only this venue.")
+
+
+def configured(command: Callable[Concatenate[Setup, P], T]) -> Callable[..., T]:
+    """Give a command ``--config`` and ``--data``, and the configuration as its first argument."""
+
+    @config_option
+    @data_option
+    @functools.wraps(command)
+    def run(*args: Any, config_path: Path | None, data: Path | None, **kwargs: Any) -> T:
+        return command(load_setup(config_path, data), *args, **kwargs)
+
+    return run
+
+
+def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:
+    """Ask the database, whether a server runs or not. Raises SchemaMismatch where it cannot be read."""
+    schema.check(setup.database)
+
+    async def ask() -> T:
+        async with History(setup.database) as history:
+            return await question(history)
+
+    return asyncio.run(ask())
+
+
+async def venues_asked(history: History, venue: str | None) -> list[str]:
+    """The names of the venues that a command is about: one, or all that the database knows."""
+    return [venue] if venue is not None else [row.name for row in await history.venues()]
+
+
+def one_venue(setup: Setup, venue: str | None) -> str:
+    """`venue`, or the only one that is configured. Raises ConfigError."""
+    names = [each.name for each in setup.config.venue]
+    if venue is not None and venue in names:
+        return venue
+    if venue is None and len(names) == 1:
+        return names[0]
+    problem = "there are several venues" if venue is None else f"there is no venue {venue} in {setup.origin}"
+    raise ConfigError("--venue", problem, f"Choose one of: {', '.join(names)}.")
+
+
+password_option = click.option(
+    "--password-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File whose first line is the password. Without it a terminal is asked, else standard input is read.",
+)
+
+
+def password(whose: str, file: Path | None) -> str:
+    """The password from a file, a hidden prompt or standard input; never an argument. Raises Refused."""
+    if file is not None:
+        try:
+            lines = file.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refused("password-file", f"{file} cannot be read: {error}.") from error
+    elif sys.stdin.isatty():
+        lines = [click.prompt(f"New password of {whose}", hide_input=True, confirmation_prompt=True, err=True)]
+    else:
+        lines = sys.stdin.readline().splitlines()
+    if not lines or not lines[0]:
+        raise Refused("no-password", f"There is no password in {file or 'standard input'}: its first line is empty.")
+    return lines[0]

@@ -1,0 +1,66 @@
+"""One stored game as text for a terminal.
+
+Must not know: where it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from cgos_server.cli.output import print_table
+from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color
+from cgos_server.core.games.notation import COLUMNS, vertex
+from cgos_server.storage.history import GameDetail
+from cgos_server.web.stored_game import Seen, StoredGame
+from cgos_server.web.words import moment, span, terms, time_left
+
+_MARKS = {None: ".", Color.BLACK: "X", Color.WHITE: "O"}
+
+
+def describe(detail: GameDetail) -> None:
+    """Print everything about a game. Raises OurFault where its stored moves cannot be played."""
+    stored = StoredGame(detail)
+    game, played_by = detail.game, stored.terms
+    click.echo(f"game {game.id}, {game.venue}: {terms(played_by.rules, played_by.time)}")
+    click.echo(f"black  {game.black} ({game.black_label})")
+    click.echo(f"white  {game.white} ({game.white_label})")
+    ended = "still running" if game.ended_at is None else f"ended {moment(game.ended_at)}"
+    click.echo(f"started {moment(game.started_at)}, {ended} (UTC)")
+    if game.result is not None:
+        click.echo(f"result {game.result}: {stored.ending()}")
+    if detail.pairing is not None:
+        click.echo(f"paired in round {detail.pairing.round}: {detail.pairing.reason}")
+        click.echo(f"colors: {detail.pairing.colors}")
+    for change in detail.ratings:
+        before, after = f"{change.before_mean:.1f}", f"{change.after_mean:.1f}"
+        click.echo(f"rating of {change.version} ({change.system}, entry {change.seq}): {before} -> {after}")
+    click.echo()
+    for line in board(stored.position(len(detail.moves)), played_by.rules.size):
+        click.echo(line)
+    if detail.moves:
+        click.echo()
+        rows = []
+        for row in detail.moves:
+            left = time_left(played_by.time, ClockState(row.main_us, row.period_us, row.quota, row.bank_us))
+            rows.append((row.ply, stored.color(row.ply).letter, row.move, span(row.used_us), left))
+        print_table(("move", "by", "at", "used", "left"), rows)
+
+
+def board(seen: Seen, size: int) -> Iterator[str]:
+    """A position as lines of text: ``X`` black, ``O`` white, the last move in parentheses."""
+    letters = "    " + " ".join(COLUMNS[:size])
+    yield letters
+    for row in reversed(range(size)):
+        line = f"{row + 1:2}  "
+        for column in range(size):
+            point = vertex(column, row)
+            line += _MARKS[seen.stones.get(point)] + " "
+            if point == seen.last:
+                line = f"{line[:-3]}({line[-2]})"
+        yield f"{line} {row + 1}"
+    yield letters
+    black, white = seen.captures
+    yield f"X (black) took {black}, O (white) took {white}"

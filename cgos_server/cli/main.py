@@ -1,0 +1,76 @@
+"""`cgos-server`: the group of all commands, loaded when they are called, and what errors look like to the shell.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration. Must not know: what the commands do.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from cgos_server import __version__
+from cgos_server.errors import CgosError, ConfigError
+
+COMMANDS = {
+    "init": "setup:init",
+    "check": "setup:check",
+    "serve": "serve:serve",
+    "demo": "demo:demo",
+    "status": "live:status",
+    "drain": "live:drain",
+    "standings": "games:standings",
+    "games": "games:games",
+    "show": "games:show",
+    "sgf": "games:sgf",
+    "history": "games:history",
+    "bots": "people:bots",
+    "bot": "people:bot",
+    "approve": "people:approve",
+    "token": "people:token",
+    "account": "people:account",
+    "anchor": "anchors:anchor",
+    "db": "setup:db",
+}
+"""Command -> module of this package and object in it, in the order in which help lists them."""
+
+
+class _Failure(click.ClickException):
+    """Refused, or failed."""
+
+
+class _Misuse(click.ClickException):
+    """The configuration is at fault."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """Loads a command's module when the command is named."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name].split(":")
+        command: click.Command = getattr(importlib.import_module(f"cgos_server.cli.{module}"), attribute)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CgosError as error:
+            raise (_Misuse if isinstance(error, ConfigError) else _Failure)(str(error)) from error
+
+
+@click.command(cls=Commands)
+@click.version_option(__version__, prog_name="cgos-server")
+def main() -> None:
+    """A rating server where game engines meet, play around the clock and find out how strong they are.
+
+    `cgos-server serve` runs it, without any configuration; `cgos-server demo` shows it. Results go to standard output,
+    everything else to standard error. Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
+    """

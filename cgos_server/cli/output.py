@@ -1,0 +1,56 @@
+"""Results on standard output: JSON, tables for people, the same tables as plain aligned text where nobody looks.
+
+Must not know: what the results mean.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def print_json(value: Any) -> None:
+    """`value` as indented JSON, its fields as they are called inside."""
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
+    """A table; columns that hold only numbers stand to the right. None is shown as ``-``."""
+    cells = [[_shown(cell) for cell in row] for row in rows]
+    right = [bool(rows) and all(isinstance(row[at], int | float) for row in rows) for at in range(len(columns))]
+    if sys.stdout.isatty():
+        table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
+        for name, is_right in zip(columns, right, strict=True):
+            table.add_column(name, justify="right" if is_right else "left")
+        for row in cells:
+            table.add_row(*map(Text, row))
+        Console().print(table)
+        return
+    if title:
+        click.echo(title)
+    widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
+    for row in [list(columns), *cells]:
+        padded = [
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(row, widths, right, strict=True)
+        ]
+        click.echo("  ".join(padded).rstrip())
+
+
+def say(sentence: str) -> None:
+    """A word to the person, on standard error."""
+    click.echo(sentence, err=True)
+
+
+def _shown(cell: object) -> str:
+    """One cell, without characters that a terminal would obey."""
+    text = "-" if cell is None or cell == "" else f"{cell:g}" if isinstance(cell, float) else str(cell)
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,0 +1,207 @@
+"""`cgos-server bots`, `bot`, `approve`, `token` and `account`: who may play, and people's accounts.
+
+Must not know: how it is done; the requests are :mod:`cgos_server.service.admin`'s.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cgos_server.cli.common import Setup, configured, json_option, password, password_option, read
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.perform import perform, perform_and_say
+from cgos_server.service.admin import (
+    RIGHTS,
+    AccountAdd,
+    AccountGrant,
+    AccountPasswd,
+    AccountRevoke,
+    Approve,
+    BotAdd,
+    BotDisable,
+    BotEnable,
+    BotPasswd,
+    TokenMade,
+    TokenMake,
+    TokenRevoke,
+)
+from cgos_server.web.words import moment
+
+# -- bots
+
+
+@click.command()
+@json_option
+@configured
+def bots(setup: Setup, as_json: bool) -> None:
+    """All registered bots: state, tokens, when they were last seen."""
+    rows = read(setup, lambda history: history.bots())
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("bot", "state", "tokens", "registered (UTC)", "last seen (UTC)", "reason"),
+        [
+            (row.name, row.state, row.tokens, moment(row.created_at), _moment(row.last_seen_at), row.reason)
+            for row in rows
+        ],
+    )
+
+
+@click.group()
+def bot() -> None:
+    """Register a bot, replace its password, shut it out, let it in."""
+
+
+@bot.command("add")
+@click.argument("name")
+@password_option
+@configured
+def bot_add(setup: Setup, name: str, password_file: Path | None) -> None:
+    """Register the bot NAME."""
+    perform_and_say(setup, BotAdd(name=name, password=password(name, password_file)))
+
+
+@bot.command("passwd")
+@click.argument("name")
+@password_option
+@configured
+def bot_passwd(setup: Setup, name: str, password_file: Path | None) -> None:
+    """Replace the password of the bot NAME."""
+    perform_and_say(setup, BotPasswd(name=name, password=password(name, password_file)))
+
+
+@bot.command("disable")
+@click.argument("name")
+@click.option("--reason", default="", metavar="TEXT", help="Told to its author at every try.")
+@configured
+def bot_disable(setup: Setup, name: str, reason: str) -> None:
+    """Shut the bot NAME out and close its connections."""
+    perform_and_say(setup, BotDisable(name=name, reason=reason))
+
+
+@bot.command("enable")
+@click.argument("name")
+@configured
+def bot_enable(setup: Setup, name: str) -> None:
+    """Let the bot NAME in again."""
+    perform_and_say(setup, BotEnable(name=name))
+
+
+@click.command()
+@click.argument("name")
+@configured
+def approve(setup: Setup, name: str) -> None:
+    """Let in the bot NAME, which registered itself and waits."""
+    perform_and_say(setup, Approve(name=name))
+
+
+# -- tokens
+
+
+@click.group()
+def token() -> None:
+    """Tokens: a bot's fast way to sign in, each revocable, accepted where a password is asked."""
+
+
+@token.command("make")
+@click.argument("name")
+@click.option("--label", default="", metavar="TEXT", help="What it is for, for people.")
+@configured
+def token_make(setup: Setup, name: str, label: str) -> None:
+    """Make a token for the bot NAME and print it, this once."""
+    response = perform(setup, TokenMake(bot=name, label=label))
+    if isinstance(response, TokenMade):
+        say(f"Token {response.id} of {name}. It is not stored and not shown again:")
+        click.echo(response.token)
+
+
+@token.command("list")
+@click.argument("name")
+@json_option
+@configured
+def token_list(setup: Setup, name: str, as_json: bool) -> None:
+    """The tokens of the bot NAME, without their texts."""
+    rows = read(setup, lambda history: history.tokens(name))
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("token", "label", "made (UTC)", "revoked (UTC)"),
+        [(row.id, row.label, moment(row.created_at), _moment(row.revoked_at)) for row in rows],
+    )
+
+
+@token.command("revoke")
+@click.argument("name")
+@click.argument("number", type=int, metavar="ID")
+@configured
+def token_revoke(setup: Setup, name: str, number: int) -> None:
+    """End the validity of token ID of the bot NAME."""
+    perform_and_say(setup, TokenRevoke(bot=name, token=number))
+
+
+# -- accounts
+
+
+@click.group()
+def account() -> None:
+    """People's accounts; the right admin makes an operator."""
+
+
+@account.command("add")
+@click.argument("name")
+@click.option("--admin", is_flag=True, help="With the right admin.")
+@password_option
+@configured
+def account_add(setup: Setup, name: str, admin: bool, password_file: Path | None) -> None:
+    """Make the account NAME."""
+    perform_and_say(setup, AccountAdd(name=name, password=password(name, password_file), admin=admin))
+
+
+@account.command("passwd")
+@click.argument("name")
+@password_option
+@configured
+def account_passwd(setup: Setup, name: str, password_file: Path | None) -> None:
+    """Replace the password of the account NAME."""
+    perform_and_say(setup, AccountPasswd(name=name, password=password(name, password_file)))
+
+
+@account.command("grant")
+@click.argument("name")
+@click.argument("right", type=click.Choice(RIGHTS))
+@configured
+def account_grant(setup: Setup, name: str, right: str) -> None:
+    """Give the account NAME a right."""
+    perform_and_say(setup, AccountGrant(name=name, right=right))
+
+
+@account.command("revoke")
+@click.argument("name")
+@click.argument("right", type=click.Choice(RIGHTS))
+@configured
+def account_revoke(setup: Setup, name: str, right: str) -> None:
+    """Take a right from the account NAME."""
+    perform_and_say(setup, AccountRevoke(name=name, right=right))
+
+
+@account.command("list")
+@json_option
+@configured
+def account_list(setup: Setup, as_json: bool) -> None:
+    """All accounts."""
+    rows = read(setup, lambda history: history.accounts())
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("account", "rights", "state", "made (UTC)"),
+        [(row.name, "admin" if row.admin else None, row.state, moment(row.created_at)) for row in rows],
+    )
+
+
+def _moment(at: int | None) -> str | None:
+    return None if at is None else moment(at)

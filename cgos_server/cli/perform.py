@@ -1,0 +1,109 @@
+"""Commands that write: on the database where nobody holds it, else through the server that does.
+
+Must not know: what a request does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import getpass
+import os
+import time
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from cgos_server.cli.common import Setup
+from cgos_server.cli.output import say
+from cgos_server.config import enrol_venues
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.errors import CommitFailed, DatabaseLocked, Refused
+from cgos_server.net import control_socket
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.admin import Admin, Done, Request, Response, ask
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage import schema
+from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.sql_store import open_store
+
+PATIENCE_S = 5.0
+"""How long another command, or a server that is just starting or stopping, may hold the database without answering."""
+
+_AGAIN_S = 0.1
+
+
+def perform(setup: Setup, request: Request) -> Response:
+    """Have `request` done by whoever may. Raises Refused, DatabaseLocked, OurFault."""
+    request = msgspec.structs.replace(request, actor=f"{_user()} (command)")
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with DatabaseLock(setup.database, f"cgos-server {request.__struct_config__.tag}"):
+                schema.prepare(setup.database)
+                return asyncio.run(_alone(setup, request))
+        except DatabaseLocked as locked:
+            try:
+                return ask_server(setup, request)
+            except Refused as refusal:
+                if refusal.code != "no-server":
+                    raise
+                if time.monotonic() > deadline:
+                    raise locked from refusal
+        time.sleep(_AGAIN_S)
+
+
+def perform_and_say(setup: Setup, request: Request) -> None:
+    """As :func:`perform`, and say what was done."""
+    response = perform(setup, request)
+    if isinstance(response, Done):
+        say(response.sentence)
+
+
+def ask_server(setup: Setup, request: Request) -> Response:
+    """Have the running server do it. Raises Refused (``no-server``) where there is none."""
+    return asyncio.run(ask(functools.partial(control_socket.call, setup.config.server.data), request))
+
+
+async def _alone(setup: Setup, request: Request) -> Response:
+    """Do it here, with the database's lock held."""
+    config = setup.config
+    async with AsyncExitStack() as stack:
+        store = await open_store(
+            setup.database,
+            durability=config.server.durability.value,
+            commit_timeout=config.server.commit_timeout_s,
+            failed=_failed,
+            on_error=_failed,
+        )
+        stack.push_async_callback(store.close)
+        ids = Ids(await store.next_ids())
+        passwords = stack.enter_context(Passwords(1))
+        accounts = Accounts(store, ids, passwords, config.server.registration.value, _now_ms)
+
+        async def load_ratings(name: str) -> VenueRatings:
+            for venue in await enrol_venues(config, store, _now_ms(), setup.origin):
+                if venue.name == name:
+                    system = rating_system(venue.rating, venue.initial, venue.rating_options)
+                    return await VenueRatings.load(store, venue.id, system)
+            raise Refused("unknown-venue", f"There is no venue {name} in {setup.origin}.")
+
+        return await Admin(store, ids, accounts, passwords, _now_ms, None, load_ratings).handle(request)
+
+
+def _failed(error: CommitFailed | Exception) -> None:
+    """Whoever waits for the commit hears of it as well."""
+    say(f"The database does not commit: {error}")
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return f"user {os.getuid()}"

@@ -1,0 +1,121 @@
+"""`cgos-server init`, `check` and `db upgrade`: before a server runs.
+
+Must not know: the live server, what is in the tables beyond the venues.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from cgos_server.cli.common import Setup, configured, json_option, read
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, template, venue_value
+from cgos_server.config.schema import Config, Span
+from cgos_server.core import clock
+from cgos_server.errors import ConfigError, Refused
+from cgos_server.storage import schema
+from cgos_server.storage.lock import DatabaseLock
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), default="cgos.toml")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def init(path: Path, force: bool) -> None:
+    """Write a commented configuration to PATH (cgos.toml; - for standard output)."""
+    if str(path) == "-":
+        click.echo(template(), nl=False)
+        return
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(template())
+    except FileExistsError as error:
+        raise Refused("exists", f"{path} is there already. Give another path, or --force to replace it.") from error
+    except OSError as error:
+        raise Refused("cannot-write", f"{path} cannot be written: {error.strerror}.") from error
+    say(f"Wrote {path}. Check it with: cgos-server check --config {path}")
+
+
+@click.command()
+@click.option("--keys", is_flag=True, help="Print every key with its values, its default and what it means.")
+@json_option
+@configured
+def check(setup: Setup, keys: bool, as_json: bool) -> None:
+    """Say what is wrong with the configuration, or what it would run."""
+    if keys:
+        click.echo(keys_markdown())
+        return
+    there = _check_database(setup)
+    config = setup.config
+    if as_json:
+        print_json(msgspec.to_builtins(config, enc_hook=_plain))
+        return
+    click.echo(f"configuration  {setup.origin}")
+    click.echo(f"database       {setup.database} ({'there' if there else 'made at the first start'})")
+    click.echo(f"names          registration {config.server.registration}")
+    click.echo(f"durability     {config.server.durability}")
+    click.echo(f"bots           {config.listen.bots_host or 'every address'}, ports as below")
+    click.echo(f"pages          {_where(config) if config.web.enabled else 'off'}")
+    click.echo(f"health         http://{_host(config.health.host)}:{config.health.port}")
+    click.echo()
+    rows = []
+    for venue in config.venue:
+        value = venue_value(venue, 0)
+        pairing = f"{value.pairing.policy} {value.pairing.method}"
+        rows.append(
+            (
+                venue.name, venue.port, venue.game, venue.size, venue.komi, clock.describe(value.time), venue.ko.value,
+                pairing, value.rating,
+            )
+        )  # fmt: skip
+    print_table(("venue", "port", "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
+
+
+@click.group()
+def db() -> None:
+    """The database's schema."""
+
+
+@db.command()
+@configured
+def upgrade(setup: Setup) -> None:
+    """Bring an older database to this program's schema. The server must be stopped; keep a copy."""
+    with DatabaseLock(setup.database, "cgos-server db upgrade"):
+        before, after = schema.upgrade(setup.database)
+    if before == after:
+        say(f"{setup.database} has this program's schema ({after}) already.")
+    else:
+        say(f"{setup.database}: schema {before} became {after}.")
+
+
+def _check_database(setup: Setup) -> bool:
+    """Compare with what the database holds, if there is one. Raises SchemaMismatch and ConfigErrors."""
+    if not setup.database.exists():
+        return False
+    stored = {venue.name: venue for venue in read(setup, lambda history: history.venues())}
+    problems: list[ConfigError] = []
+    for venue in setup.config.venue:
+        try:
+            if venue.name in stored:
+                check_fixed(venue, msgspec.json.encode(stored[venue.name].fixed).decode(), setup.origin)
+        except ConfigError as problem:
+            problems.append(problem)
+    if problems:
+        raise ConfigErrors(problems)
+    return True
+
+
+def _where(config: Config) -> str:
+    return f"http://{_host(config.web.host)}:{config.web.port} ({config.web.mode})"
+
+
+def _host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Path | Span):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no plain form")

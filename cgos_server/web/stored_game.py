@@ -1,0 +1,112 @@
+"""A stored game made usable: its terms, the position at any ply, what the clocks showed, its file.
+
+Must not know: the database, HTTP, how anything is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from cgos_server.core import clock
+from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color, Start
+from cgos_server.core.games.go_rules import Go
+from cgos_server.core.referee import Terms
+from cgos_server.errors import OurFault
+from cgos_server.protocol.sgf import GameRecord, RecordedMove
+from cgos_server.storage.history import GameDetail
+from cgos_server.web import words
+
+
+class Seen(NamedTuple):
+    """A position.
+
+    :ivar stones: color by vertex
+    :ivar last: vertex of the last move, None where there is none or it was a pass
+    :ivar captures: stones taken so far by Black and by White
+    """
+
+    stones: dict[str, Color]
+    last: str | None
+    captures: tuple[int, int]
+
+
+class StoredGame:
+    """One game as the database has it.
+
+    :ivar terms: what it was started with
+    :ivar start: set-up stones, None for an empty board
+    """
+
+    def __init__(self, detail: GameDetail) -> None:
+        """Raises OurFault where the stored terms or start mean nothing."""
+        self.detail = detail
+        try:
+            self.terms = msgspec.convert(detail.terms, Terms)
+            self.start = msgspec.convert(detail.start, Start) if detail.start else None
+        except msgspec.ValidationError as error:
+            raise OurFault(f"The terms of game {detail.game.id} cannot be read: {error}") from error
+
+    def color(self, ply: int) -> Color:
+        """Who made, or will make, move number `ply` (from 1)."""
+        first = self.start.to_play if self.start else Color.BLACK
+        return first if ply % 2 else first.other
+
+    def position(self, ply: int) -> Seen:
+        """After `ply` moves. Raises OurFault where a stored move cannot be played."""
+        game = Go().new(self.terms.rules, self.start)
+        for row in self.detail.moves[:ply]:
+            move = game.read(row.move)
+            refusal = "it means nothing" if move is None else game.play(move)
+            if refusal is not None:
+                raise OurFault(
+                    f"Move {row.ply} ({row.move}) of game {self.detail.game.id} cannot be played: {refusal}."
+                )
+        stones = game.stones()
+        last = self.detail.moves[ply - 1].move if ply else None
+        return Seen(stones, last if last in stones else None, game.captures)
+
+    def clock_after(self, color: Color, ply: int) -> ClockState:
+        """That player's clock when `ply` moves had been made."""
+        for row in reversed(self.detail.moves[:ply]):
+            if self.color(row.ply) is color:
+                return ClockState(row.main_us, row.period_us, row.quota, row.bank_us)
+        return clock.start(self.terms.time)
+
+    def ending(self) -> str:
+        """How it ended, as a sentence; empty while it runs."""
+        detail = self.detail
+        game = detail.game
+        if game.reason is None:
+            return ""
+        return words.ending(game.black, game.white, detail.winner, game.reason, detail.margin2, detail.detail)
+
+    def record(self, place: str) -> GameRecord:
+        """For :func:`cgos_server.protocol.sgf.write`; `place` is the server's name."""
+        game = self.detail.game
+        return GameRecord(
+            game=game.id,
+            black=game.black,
+            black_label=game.black_label,
+            white=game.white,
+            white_label=game.white_label,
+            rules=self.terms.rules,
+            time=self.terms.time,
+            date=words.day(game.started_at),
+            result=game.result or "",
+            ending=self.ending(),
+            place=place,
+            event=game.venue,
+            moves=tuple(
+                RecordedMove(
+                    self.color(row.ply),
+                    row.move,
+                    ClockState(row.main_us, row.period_us, row.quota, row.bank_us),
+                    None if row.analysis is None else msgspec.json.encode(row.analysis).decode(),
+                )
+                for row in self.detail.moves
+            ),
+            start=self.start,
+        )

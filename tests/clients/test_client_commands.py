@@ -1,0 +1,197 @@
+"""The commands as people type them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from cgos_client.bridge import GameResult
+from cgos_client.cli import main
+from cgos_client.report import result_line
+from click.testing import CliRunner
+
+SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "--server", "here", "--name", "Bot", "--", "x"], "write HOST:PORT"),
+        (["run", "--server", "here:1", "--name", "B", "--", "x"], "A name has at least 3 characters"),
+        (["run", "--server", "here:1", "--name", "Bot", "--", "x"], "no password was given"),
+        (["run", "--server", "here:1", "--name", "Bot"], "Missing argument '-- ENGINE...'"),
+        (["bot", "random", "--playouts", "5"], "--playouts is for mcts"),
+        (["bot", "random", "--name", "Bot"], "give --server as well"),
+        (["bot", "mcts", "--server", "here:1"], "--server needs --name"),
+        (["bot", "mcts", "--playouts", "0"], "0 is not in the range"),
+    ],
+)
+def test_refusals(arguments, words):
+    result = CliRunner().invoke(main, arguments, env={"CGOS_PASSWORD": None})
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+def test_a_log_that_cannot_be_written(tmp_path):
+    (tmp_path / "pw").write_text("sesame")
+    arguments = ["--server", "here:1", "--name", "Bot", "--password-file", str(tmp_path / "pw")]
+    result = CliRunner().invoke(main, ["bot", "random", *arguments, "--log", "/no/such/folder/log"])
+    assert result.exit_code == 2
+    assert "--log /no/such/folder/log: the file cannot be written" in result.output
+
+
+def test_a_bot_as_a_gtp_program():
+    result = CliRunner().invoke(main, ["bot", "greedy", "--seed", "1"], input="boardsize 5\ngenmove b\nquit\n")
+    assert result.exit_code == 0
+    answers = result.output.split("\n\n")
+    assert answers[0] == "="
+    assert answers[1].startswith("= ")
+
+
+@pytest.mark.parametrize(
+    ("won", "result", "detail", "line"),
+    [
+        (True, "B+3.5", "", "game 5: B+3.5, won as black against Other (1700?), 9x9, komi 7.0, 61 moves"),
+        (None, "Draw", "", "game 5: Draw, drawn as black against Other (1700?), 9x9, komi 7.0, 61 moves"),
+        (
+            None,
+            "Abort",
+            "why",
+            "game 5: Abort (why), no result as black against Other (1700?), 9x9, komi 7.0, 61 moves",
+        ),
+    ],
+)
+def test_result_lines(won, result, detail, line):
+    assert result_line(GameResult(5, 9, 7.0, "black", "Other", "1700?", result, detail, won, 61)) == line
+
+
+async def client(*arguments):
+    """The real program in a process of its own."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        "from cgos_client.cli import main; main()",
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "CGOS_PASSWORD": "open-sesame"},
+    )
+
+
+async def test_the_program_ends_after_the_game_on_the_first_signal(bench, fake_server, tmp_path):
+    process = None
+    log = tmp_path / "client.log"
+
+    async def server(peer):
+        assert (await peer.sign_in())[1:] == ["Bot", "open-sesame"]
+        await peer.say(SETUP, "genmove b 60000")
+        assert await peer.hear() == "D4"
+        process.send_signal(signal.SIGINT)
+        await peer.say("play w E5 60000", "genmove b 60000")
+        assert await peer.hear() == "F6"
+        await peer.say("gameover 2026-11-21 B+Resign Resignation")
+        assert await peer.hear() == "quit"
+
+    async with fake_server(server) as fake:
+        address = f"127.0.0.1:{fake.port}"
+        process = await client(
+            *("run", "--server", address, "--name", "Bot", "--json", "--log", str(log), "--", *bench.fake_gtp())
+        )
+        async with asyncio.timeout(30):
+            out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    assert json.loads(out) == {
+        "game": 17,
+        "size": 9,
+        "komi": 7.0,
+        "color": "black",
+        "opponent": "Other",
+        "opponent_rating": "1700?",
+        "result": "B+Resign",
+        "detail": "Resignation",
+        "won": True,
+        "moves": 3,
+    }
+    written = log.read_text()
+    assert "server: gameover 2026-11-21 B+Resign Resignation" in written
+    assert "to engine: genmove b" in written
+    assert "open-sesame" not in written + err.decode()
+    assert b"signed in as Bot" in err
+    assert bench.commands()[-1] == "quit"
+
+
+async def test_a_built_in_bot_plays_on_a_server(fake_server):
+    async def server(peer):
+        assert (await peer.sign_in())[0].endswith(" genmove_analyze")
+        await peer.say(SETUP, "genmove b 60000")
+        move, _, analysis = (await peer.hear()).partition(" ")
+        assert move[0] in "ABCDEFGHJ"
+        assert json.loads(analysis)["visits"] == 5
+        await peer.say("gameover 2026-11-21 B+Resign ")
+        assert await peer.hear() == "quit"
+
+    async with fake_server(server) as fake:
+        arguments = ["--playouts", "5", "--server", f"127.0.0.1:{fake.port}", "--name", "Bot", "--games", "1"]
+        process = await client("bot", "mcts", *arguments)
+        async with asyncio.timeout(30):
+            out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    assert out.decode().startswith("game 17: B+Resign, won as black against Other (1700?)")
+
+
+def gnugo():
+    found = shutil.which("gnugo") or "/usr/games/gnugo"
+    return found if Path(found).exists() else None
+
+
+@pytest.mark.skipif(gnugo() is None, reason="GNU Go is neither on PATH nor in /usr/games")
+async def test_gnu_go_plays_a_whole_game_and_survives_a_cut(fake_server):
+    """Real GNU Go against the greedy bot, refereed by the rules; the connection is cut once on the way."""
+    import random
+
+    from cgos_client.bots.engines import GreedyBot
+
+    from cgos_server.core.games.base import Color, Ruleset
+    from cgos_server.core.games.go_rules import Go
+
+    position = Go().new(Ruleset(size=9, komi2=15))
+    greedy = GreedyBot(random.Random(4))
+    greedy.new_game(9, 15)
+    history = []
+
+    async def session(peer, cut_at):
+        await peer.sign_in()
+        await peer.say(" ".join(["setup 3 9 7.5 300000 Gnu(1800) Greedy(1200)", *(f"{m} 300000" for m in history)]))
+        while not position.is_over():
+            if position.to_play is Color.BLACK:
+                move = greedy.genmove(Color.BLACK, 300_000)
+                await peer.say(f"play b {move} 300000")
+            else:
+                await peer.say("genmove w 300000")
+                if position.ply >= cut_at:
+                    return
+                move = (await peer.hear()).upper()
+                greedy.play(Color.WHITE, move)
+            assert position.play(position.read(move)) is None, move
+            history.append(move)
+        await peer.say("gameover 2026-11-21 W+1.5 ")
+        assert await peer.hear() == "quit"
+
+    async with fake_server(lambda peer: session(peer, 20), lambda peer: session(peer, 10_000)) as fake:
+        engine = [gnugo(), *["--mode", "gtp", "--level", "0", "--chinese-rules", "--positional-superko"]]
+        process = await client(
+            *("run", "--server", f"127.0.0.1:{fake.port}", "--name", "Gnu", "--games", "1", "--", *engine)
+        )
+        async with asyncio.timeout(120):
+            out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    assert position.score() < 0, "GNU Go does not lose to the greedy bot"
+    assert out.decode().startswith("game 3: W+1.5, won as white against Greedy (1200)")
+    assert "GNU Go 3.8" in err.decode()

@@ -1,0 +1,59 @@
+"""What the documents say against what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from cgos_server.cli.main import main
+from cgos_server.protocol.cgos_player import table
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def test_the_protocol_page_shows_the_table_that_runs() -> None:
+    page = (DOCS / "protocol.md").read_text()
+    for state, line, meaning, then in table():
+        line = line.replace("|", "\\|")
+        assert f"| {state} | `{line}` | {meaning} | {then} |" in page
+    assert page.count("`C: ") == sum(line.startswith("C: ") for _, line, _, _ in table())
+
+
+def commands(group: click.Group, path: str = "") -> list[str]:
+    """Every command by its words."""
+    found = []
+    for name, command in group.commands.items():
+        words = f"{path} {name}".strip()
+        found += commands(command, words) if isinstance(command, click.Group) else [words]
+    return found
+
+
+def test_the_operators_guide_names_every_command_and_no_other() -> None:
+    page = (DOCS / "operator.md").read_text()
+    rows = re.findall(r"^\| (`.+?) \| ", page, re.MULTILINE)
+    named = set()
+    for row in rows:
+        for code in re.findall(r"`([^`]+)`", row):
+            words = [word for word in code.split() if word.islower() and not word.startswith("-")]
+            *head, last = words or [""]
+            named |= {" ".join([*head, word]) for word in last.replace("\\", "").split("|")}
+    known = set(commands(main))
+    assert known <= named, f"not in docs/operator.md: {sorted(known - named)}"
+    assert {name for name in named if name.split(" ")[0] in main.commands} <= known
+
+
+@pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")]), ids=lambda page: page.name)
+def test_links_between_documents_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if not target.startswith(("http://", "https://", "mailto:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "make demo" in readme
+    assert "make test" in readme

@@ -1,0 +1,151 @@
+"""What must survive: `kill -9` in the middle of games, SIGTERM, a disk that refuses, a second server."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.processes import ServerProcess, server, until
+from support.witness import Witness
+
+pytestmark = pytest.mark.e2e
+
+
+@contextlib.contextmanager
+def witnesses(serving: ServerProcess, count: int = 4) -> Iterator[list[Witness]]:
+    threads = [Witness(serving.port, f"witness{number}", number) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield threads
+    finally:
+        for thread in threads:
+            thread.stop()
+
+
+def plies(serving: ServerProcess) -> int:
+    return int(serving.query("select count(*) from moves")[0][0])
+
+
+def ended(serving: ServerProcess) -> int:
+    return int(serving.query("select count(*) from games where ended_at is not null")[0][0])
+
+
+def assert_nothing_told_is_lost(serving: ServerProcess, threads: list[Witness]) -> None:
+    """Every move and every result that any bot was ever told stands in the database, with one meaning."""
+    stored = {(game, ply): move for game, ply, move in serving.query("select game_id, ply, move from moves")}
+    results = dict(serving.query("select id, result from games"))
+    for thread in threads:
+        assert thread.conflicts == []
+        own_answer_in_flight = (thread.game, thread.position.ply)
+        missing = {
+            place: move
+            for place, move in thread.told.items()
+            if stored.get(place) != move and place != own_answer_in_flight
+        }
+        assert missing == {}
+        for game, told in thread.ends.items():
+            assert set(told) == {results[game]}
+
+
+def assert_every_result_is_rated_once(serving: ServerProcess) -> None:
+    rated = [game for (game,) in serving.query("select game_id from ledger where kind = 'game' order by seq")]
+    decided = [
+        game
+        for (game,) in serving.query("select id from games where ended_at is not null and reason not in ('abort', 'void')")
+    ]
+    assert sorted(rated) == decided
+    assert [seq for (seq,) in serving.query("select seq from ledger order by seq")] == list(
+        range(1, 1 + int(serving.query("select count(*) from ledger")[0][0]))
+    )
+
+
+def test_kill_9_again_and_again_loses_no_told_move(tmp_path: Path) -> None:
+    with server(tmp_path) as serving, witnesses(serving) as threads:
+        for _ in range(5):
+            before = plies(serving)
+            until(lambda before=before: plies(serving) > before + 150, 60, "no moves")  # type: ignore[misc]
+            unfinished = {game for (game,) in serving.query("select id from games where ended_at is null")}
+            serving.kill()
+            assert_nothing_told_is_lost(serving, threads)
+            serving.start()
+            until(
+                lambda games=unfinished: not serving.query(  # type: ignore[misc]
+                    f"select id from games where ended_at is null and id in ({','.join(map(str, games)) or 0})"
+                ),
+                90,
+                "the games that were cut did not go on to their end",
+            )
+        assert_nothing_told_is_lost(serving, threads)
+        assert_every_result_is_rated_once(serving)
+        reasons = {reason for (reason,) in serving.query("select distinct reason from games where ended_at is not null")}
+        assert reasons <= {"score"}
+        assert serving.stop() == 0
+
+
+def test_sigterm_lets_running_games_end_and_a_second_one_does_not(tmp_path: Path) -> None:
+    with server(tmp_path) as serving, witnesses(serving) as threads:
+        until(lambda: plies(serving) > 100, 60, "no moves")
+        assert serving.stop() == 0
+        assert serving.query("select count(*) from games where ended_at is null") == [(0,)]
+        assert_nothing_told_is_lost(serving, threads)
+        serving.start()
+        until(lambda: serving.query("select 1 from games where ended_at is null"), 60, "no game")
+        assert serving.process is not None
+        serving.process.send_signal(signal.SIGTERM)
+        until(lambda: serving.get("/readyz")[0] in (503, 0), 10, "still ready")
+        serving.process.send_signal(signal.SIGTERM)
+        assert serving.process.wait(5) == 0
+        assert_nothing_told_is_lost(serving, threads)
+
+
+def test_a_second_server_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    with server(tmp_path) as serving:
+        second = serving.command("serve")
+        assert second.returncode != 0
+        assert serving.process is not None
+        assert f"process {serving.process.pid}" in second.stderr
+        assert "Traceback" not in second.stderr
+
+
+def refuse_writes(serving: ServerProcess, refuse: bool) -> None:
+    """Let the kernel refuse every write of the server to its files (beyond their first byte), or let it be again."""
+    assert serving.process is not None
+    limit = 1 if refuse else resource.RLIM_INFINITY
+    resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+
+def test_a_disk_that_refuses_for_a_moment_costs_nobody_anything(tmp_path: Path) -> None:
+    with server(tmp_path, settings='log_level = "error"') as serving, witnesses(serving, 2) as threads:
+        until(lambda: plies(serving) > 20, 60, "no moves")
+        refuse_writes(serving, True)
+        until(lambda: serving.get("/readyz")[0] == 503, 10, "readyz stays green")
+        told = [len(thread.told) for thread in threads]
+        assert "database" in serving.get("/readyz")[1]
+        stuck = plies(serving)
+        assert_nothing_told_is_lost(serving, threads)
+        refuse_writes(serving, False)
+        until(lambda: plies(serving) > stuck + 20, 30, "play does not go on")
+        until(lambda: serving.get("/readyz")[0] == 200, 10, "readyz stays red")
+        assert [len(thread.told) for thread in threads] > told
+        until(lambda: ended(serving) >= 1, 60, "no game ends")
+        assert {reason for (reason,) in serving.query("select reason from games where ended_at is not null")} == {"score"}
+        assert_nothing_told_is_lost(serving, threads)
+
+
+def test_a_disk_that_refuses_for_good_ends_the_server_with_every_told_move_safe(tmp_path: Path) -> None:
+    with server(tmp_path, settings='log_level = "error"\ncommit_timeout_s = 3') as serving:
+        with witnesses(serving, 2) as threads:
+            until(lambda: plies(serving) > 20, 60, "no moves")
+            refuse_writes(serving, True)
+            assert serving.process is not None
+            assert serving.process.wait(20) == 74
+            assert_nothing_told_is_lost(serving, threads)
+            serving.start()
+            until(lambda: ended(serving) >= 1, 60, "the game does not go on")
+            assert_nothing_told_is_lost(serving, threads)
+            assert_every_result_is_rated_once(serving)
