@@ -57,12 +57,16 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def _unexpected(error: Exception) -> None:
+    raise error
+
+
 def prepare(directory: Path, bots: int) -> None:
     """A database in which every bot exists already, with its password line as a token: no slow hash at sign-in."""
     schema.prepare(directory / "cgos.sqlite")
 
     async def fill() -> None:
-        store = await open_store(directory / "cgos.sqlite", failed=lambda e: None, on_error=lambda e: None)
+        store = await open_store(directory / "cgos.sqlite", failed=_unexpected, on_error=_unexpected)
         for number in range(bots):
             name = f"Load-{number:05d}"
             secret = hashlib.sha256(token(name).encode()).hexdigest()
@@ -184,7 +188,9 @@ def measure(pid: int, port: int, bots: int, seconds: float, *options: str) -> di
     return result
 
 
-def run(sizes: tuple[int, ...] = (20, 200, 1000), runs: int = 5, seconds: float = 5.0, think: bool = True) -> dict[str, Any]:
+def run(
+    sizes: tuple[int, ...] = (20, 200, 1000), runs: int = 5, seconds: float = 5.0, think: bool = True
+) -> dict[str, Any]:
     """Interleaved runs of relay and server for each number of bots; medians and every single figure."""
     result: dict[str, Any] = {"cost": {}, "latency": {}}
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
@@ -221,7 +227,8 @@ def run(sizes: tuple[int, ...] = (20, 200, 1000), runs: int = 5, seconds: float 
 
 def _show_cost(bots: int, figures: dict[str, Any]) -> None:
     print(
-        f"{bots:5} bots, no thought: relay {figures['relay_us']:5.1f} us/line, server {figures['server_us']:5.1f} us/move,"
+        f"{bots:5} bots, no thought: relay {figures['relay_us']:5.1f} us/line,"
+        f" server {figures['server_us']:5.1f} us/move,"
         f" ratio {figures['ratio']:.2f} ({', '.join(f'{ratio:.2f}' for ratio in figures['ratios'])}),"
         f" {figures['server_moves_per_s']:.0f} moves/s",
         flush=True,

@@ -22,7 +22,8 @@ from cgos_server.config.schema import WebMode, us
 from cgos_server.core.facts import GameEnded
 from cgos_server.errors import CgosError, CommitFailed
 from cgos_server.net import control_socket
-from cgos_server.net.health import HttpListener, health_app
+from cgos_server.net.health import health_app
+from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
@@ -35,7 +36,7 @@ from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.web_process import WebProcess
-from cgos_server.service.accounts import Accounts, Registration
+from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
@@ -50,8 +51,6 @@ log = structlog.get_logger(__name__)
 
 EXIT_COMMIT_FAILED = 74
 """The database refused to commit for too long (EX_IOERR of sysexits.h). Every told move is safe; a restart goes on."""
-
-DATABASE = "cgos.sqlite"
 
 
 class App:
@@ -104,7 +103,7 @@ class App:
         config = self.config
         data = config.server.data
         data.mkdir(parents=True, exist_ok=True)
-        database = data / DATABASE
+        database = config.server.database
         stack.enter_context(DatabaseLock(database, "cgos-server serve"))
         await asyncio.to_thread(schema.prepare, database)
         registry = CollectorRegistry()
@@ -125,7 +124,7 @@ class App:
             store,
             ids,
             passwords,
-            Registration(config.server.registration.value),
+            config.server.registration.value,
             time.wall_ms,
             failed_logins=config.limits.failed_logins,
             failed_login_pause_s=config.limits.failed_login_pause_s,
@@ -240,7 +239,7 @@ class App:
             server.registration.value,
         )
         if settings.mode is WebMode.INLINE:
-            history = await stack.enter_async_context(History(server.data / DATABASE))
+            history = await stack.enter_async_context(History(server.database))
             return HttpListener(create_app(history, shown), sock)
         argv = command(server.data, shown, server.log_format.value, server.log_level.value)
         return WebProcess(argv, sock, log=log, restarted=metrics.web_restarted)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +11,8 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from cgos_server.config import (
     Config,
@@ -544,11 +548,76 @@ def test_the_documentation_has_every_key_with_its_default() -> None:
 
 def test_examples_in_the_documentation_load(write: Any) -> None:
     page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text("utf-8")
-    examples = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    assert len(examples) >= 2
-    for example in examples:
-        load(write(example))
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) >= 2
+    for block in blocks:
+        load(write(block))
 
 
 def test_optional_types_are_seen_through() -> None:
     assert strip(Annotated[int | None, "x"]) is int
+
+
+# -- whatever people write, it loads or is refused with words
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value) if isinstance(value, str | bool) else repr(value)
+
+
+WORDS = sorted({key.name for key in explain()} | {part for key in explain() for part in key.table.split(".")})
+scalars = (
+    st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.integers(0, 20)
+    | st.floats()
+    | st.text("ab9m s\u00e9", max_size=5)
+    | st.sampled_from(["go", "birk", "fischer", "5m", "one", "rolling", "off", "9x9"])
+)
+keys = st.sampled_from(WORDS) | st.text("abc_", min_size=1, max_size=4)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=6), max_leaves=12
+)
+
+
+def outcome(path: Path | None, env: Mapping[str, str]) -> Config | ConfigErrors:
+    try:
+        return load(path, env)
+    except ConfigErrors as errors:
+        return errors
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(keys, values, max_size=5))
+@example({"venue": [{"name": "a", "port": 1, "size": 9, "komi": float("inf"), "time": {"main": 1}}]})
+@example({"venue": [{"name": 3}, 4]})
+def test_any_file_loads_or_is_refused(tables: dict[str, Any]) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "any.toml"
+        path.write_text("\n".join(f"{json.dumps(key)} = {toml(value)}" for key, value in tables.items()), "utf-8")
+        found = outcome(path, {})
+        if isinstance(found, Config):
+            assert [venue_value(venue, 1) for venue in found.venue]
+        else:
+            assert all(str(problem).startswith(str(path)) for problem in found.problems)
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(
+        st.lists(keys, min_size=1, max_size=4).map(lambda words: "CGOS_" + "__".join(words).upper()),
+        scalars.map(str),
+        max_size=4,
+    )
+)
+def test_any_environment_loads_or_is_refused(env: dict[str, str]) -> None:
+    assert isinstance(outcome(None, env), Config | ConfigErrors)
+
+
+@given(st.integers(0, 10**14))
+def test_every_length_of_time_can_be_read_back(ms: int) -> None:
+    assert Span.parse(str(Span(ms * 1000))) == Span(ms * 1000)

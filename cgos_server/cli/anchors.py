@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import click
 
-from cgos_server.cli.common import Setup, configured, json_option, one_venue, read, venue_option, venues_asked
+from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.perform import perform_and_say
+from cgos_server.cli.reading import read, venues_asked
 from cgos_server.service.admin import AnchorSet, AnchorUnset
 from cgos_server.storage.history import History, Standing
 
@@ -57,5 +58,5 @@ def anchor_list(setup: Setup, venue: str | None, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    rows = [(name, row.version, round(row.mean, 1), row.games) for name, anchors in found.items() for row in anchors]
+    rows = [(name, row.version, f"{row.mean:.1f}", row.games) for name, anchors in found.items() for row in anchors]
     print_table(("venue", "anchor", "rating", "games"), rows)

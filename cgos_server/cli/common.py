@@ -1,15 +1,14 @@
-"""What commands share: options for the configuration, reading the database, passwords.
+"""What commands share: options for the configuration, and passwords.
 
 Must not know: any single command.
 """
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -17,8 +16,6 @@ import click
 
 from cgos_server.config import Config, load
 from cgos_server.errors import ConfigError, Refused
-from cgos_server.storage import schema
-from cgos_server.storage.history import History
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -69,22 +66,6 @@ def configured(command: Callable[Concatenate[Setup, P], T]) -> Callable[..., T]:
         return command(load_setup(config_path, data), *args, **kwargs)
 
     return run
-
-
-def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:
-    """Ask the database, whether a server runs or not. Raises SchemaMismatch where it cannot be read."""
-    schema.check(setup.database)
-
-    async def ask() -> T:
-        async with History(setup.database) as history:
-            return await question(history)
-
-    return asyncio.run(ask())
-
-
-async def venues_asked(history: History, venue: str | None) -> list[str]:
-    """The names of the venues that a command is about: one, or all that the database knows."""
-    return [venue] if venue is not None else [row.name for row in await history.venues()]
 
 
 def one_venue(setup: Setup, venue: str | None) -> str:

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-from cgos_server.storage.history import History
 
-from cgos_server.app import DATABASE
 from cgos_server.cli.demo_screen import Screen, Snapshot
 from cgos_server.errors import OurFault, Refused
 from cgos_server.net import control_socket
 from cgos_server.service.admin import StatusNow, StatusRequest, ask
 from cgos_server.service.control import ServerStatus
+from cgos_server.storage import DATABASE
+from cgos_server.storage.history import History
 
 VENUE = "9x9"
 START_LIMIT_S = 30
@@ -72,12 +72,17 @@ BUILT_IN = (
 )
 
 
+GNUGO_RULES = ("--chinese-rules", "--positional-superko", "--capture-all-dead")
+"""So that GNU Go plays by our rules: all stones are alive at the end, so it must take what is dead."""
+
+
 def players() -> Iterator[Player]:
     """Six built-in bots, and GNU Go where it is installed."""
     yield from BUILT_IN
     gnugo = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
     if gnugo:
-        engine = (gnugo, "--mode", "gtp", "--level", "0", "--chinese-rules", "--positional-superko")
+        engine = (gnugo, "--mode", "gtp", "--level", "0", "--max-level", "0", *GNUGO_RULES)
+        # Without --max-level GNU Go raises its level to use up the clock.
         yield Player("GNUGo-L0", ("run",), engine)
 
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, TextIO
 
-from cgos_server.storage.history import Standing
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from cgos_server.service.control import ServerStatus
+from cgos_server.storage.history import Standing
 
 PLAIN_EVERY_S = 10.0
 """Between two lines where there is no terminal."""
@@ -74,7 +74,9 @@ class Screen:
             self._live.update(self._picture(now, rate), refresh=True)
         elif now.at >= self._next_plain:
             self._next_plain = now.at + PLAIN_EVERY_S
-            top = "  ".join(f"{row.version} {row.mean:.0f}{'?' if row.provisional else ''}" for row in now.standings[:8])
+            top = "  ".join(
+                f"{row.version} {row.mean:.0f}{'?' if row.provisional else ''}" for row in now.standings[:8]
+            )
             self._console.print(
                 f"{now.status.up_s:6.0f} s  games {_ended(now.status)} (+{len(now.status.games)} running)  "
                 f"moves {now.status.moves} ({rate:.0f}/s)  {top}",

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-from cgos_server.cli.common import Setup, configured, json_option, read, venue_option, venues_asked
+from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.reading import read, venues_asked
 from cgos_server.errors import Refused
 from cgos_server.protocol.sgf import write
 from cgos_server.storage.history import History, RatingPoint, Standing
@@ -37,10 +38,10 @@ def standings(setup: Setup, venue: str | None, as_json: bool) -> None:
         if index:
             click.echo()
         print_table(
-            ("rank", "name", "rating", "", "games", "last game"),
+            ("rank", "name", "rating", "state", "games", "last game"),
             [
                 (
-                    rank, row.version, round(row.mean), "anchor" if row.anchor else "?" if row.provisional else " ",
+                    rank, row.version, round(row.mean), _state(row),
                     row.games, row.last_game,
                 )
                 for rank, row in enumerate(rows, 1)
@@ -88,7 +89,10 @@ def games(
 @json_option
 @configured
 def history(setup: Setup, name: str, venue: str | None, as_json: bool) -> None:
-    """Every change of the rating of the version NAME, oldest first, with the game that caused it."""
+    """Every change of a version's rating.
+
+    Oldest first, with the game that caused it.
+    """
 
     async def ask(history: History) -> dict[str, list[RatingPoint]]:
         return {each: await history.rating_history(name, each) for each in await venues_asked(history, venue)}
@@ -108,7 +112,7 @@ def history(setup: Setup, name: str, venue: str | None, as_json: bool) -> None:
                 (
                     point.seq, moment(point.at), point.kind, point.game, point.opponent,
                     None if point.score2 is None else f"{point.score2 / 2:g}",
-                    round(point.before_mean, 1), round(point.after_mean, 1), point.games,
+                    f"{point.before_mean:.1f}", f"{point.after_mean:.1f}", point.games,
                 )
                 for point in points
             ],
@@ -121,7 +125,10 @@ def history(setup: Setup, name: str, venue: str | None, as_json: bool) -> None:
 @json_option
 @configured
 def show(setup: Setup, game: int, as_json: bool) -> None:
-    """One game: board, moves with clocks, verdict, why the two met, what it did to their ratings."""
+    """One game with everything about it.
+
+    Board, moves with clocks, verdict, why the two met, what it did to their ratings.
+    """
     found = read(setup, lambda history: history.game(game))
     if as_json:
         print_json(found)
@@ -144,3 +151,7 @@ def sgf(setup: Setup, game: int, output: Path | None) -> None:
         output.write_text(text, "utf-8")
     except OSError as error:
         raise Refused("cannot-write", f"{output} cannot be written: {error.strerror}.") from error
+
+
+def _state(row: Standing) -> str:
+    return "anchor" if row.anchor else "provisional" if row.provisional else "settled"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import click
 
+from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.cli.perform import ask_server
 from cgos_server.errors import OurFault
 from cgos_server.service.admin import Done, Drain, StatusNow, StatusRequest
 from cgos_server.service.control import ServerStatus
@@ -32,7 +32,10 @@ def status(setup: Setup, as_json: bool) -> None:
 @click.command()
 @configured
 def drain(setup: Setup) -> None:
-    """Let the running server end: no new game, and it stops when the running ones have ended."""
+    """End the running server in good order.
+
+    No new game begins; it stops when the running ones have ended or the limit is reached.
+    """
     response = ask_server(setup, Drain())
     if isinstance(response, Done):
         say(response.sentence)

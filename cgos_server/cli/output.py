@@ -5,6 +5,7 @@ Must not know: what the results mean.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+
 
 def print_json(value: Any) -> None:
     """`value` as indented JSON, its fields as they are called inside."""
@@ -25,7 +28,7 @@ def print_json(value: Any) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
     """A table; columns that hold only numbers stand to the right. None is shown as ``-``."""
     cells = [[_shown(cell) for cell in row] for row in rows]
-    right = [bool(rows) and all(isinstance(row[at], int | float) for row in rows) for at in range(len(columns))]
+    right = [_numbers([row[at] for row in cells]) for at in range(len(columns))]
     if sys.stdout.isatty():
         table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
         for name, is_right in zip(columns, right, strict=True):
@@ -48,6 +51,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
 def say(sentence: str) -> None:
     """A word to the person, on standard error."""
     click.echo(sentence, err=True)
+
+
+def _numbers(column: Sequence[str]) -> bool:
+    return any(cell != "-" for cell in column) and all(cell == "-" or _NUMBER.fullmatch(cell) for cell in column)
 
 
 def _shown(cell: object) -> str:

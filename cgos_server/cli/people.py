@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-from cgos_server.cli.common import Setup, configured, json_option, password, password_option, read
+from cgos_server.cli.common import Setup, configured, json_option, password, password_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.perform import perform, perform_and_say
+from cgos_server.cli.reading import read
 from cgos_server.service.admin import (
     RIGHTS,
     AccountAdd,
@@ -36,7 +37,7 @@ from cgos_server.web.words import moment
 @json_option
 @configured
 def bots(setup: Setup, as_json: bool) -> None:
-    """All registered bots: state, tokens, when they were last seen."""
+    """All registered bots."""
     rows = read(setup, lambda history: history.bots())
     if as_json:
         print_json(rows)
@@ -52,7 +53,7 @@ def bots(setup: Setup, as_json: bool) -> None:
 
 @click.group()
 def bot() -> None:
-    """Register a bot, replace its password, shut it out, let it in."""
+    """Add a bot, change its password, shut it out."""
 
 
 @bot.command("add")
@@ -94,7 +95,7 @@ def bot_enable(setup: Setup, name: str) -> None:
 @click.argument("name")
 @configured
 def approve(setup: Setup, name: str) -> None:
-    """Let in the bot NAME, which registered itself and waits."""
+    """Let in a bot that waits for approval."""
     perform_and_say(setup, Approve(name=name))
 
 
@@ -103,7 +104,10 @@ def approve(setup: Setup, name: str) -> None:
 
 @click.group()
 def token() -> None:
-    """Tokens: a bot's fast way to sign in, each revocable, accepted where a password is asked."""
+    """Make, list and revoke bots' tokens.
+
+    A token is the fast way to sign in; it is accepted where a password is asked.
+    """
 
 
 @token.command("make")

@@ -6,7 +6,6 @@ Must not know: what a request does.
 from __future__ import annotations
 
 import asyncio
-import functools
 import getpass
 import os
 import time
@@ -14,14 +13,14 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
+from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
 from cgos_server.config import enrol_venues
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, DatabaseLocked, Refused
-from cgos_server.net import control_socket
 from cgos_server.service.accounts import Accounts
-from cgos_server.service.admin import Admin, Done, Request, Response, ask
+from cgos_server.service.admin import Admin, Done, Request, Response
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings
@@ -60,11 +59,6 @@ def perform_and_say(setup: Setup, request: Request) -> None:
     response = perform(setup, request)
     if isinstance(response, Done):
         say(response.sentence)
-
-
-def ask_server(setup: Setup, request: Request) -> Response:
-    """Have the running server do it. Raises Refused (``no-server``) where there is none."""
-    return asyncio.run(ask(functools.partial(control_socket.call, setup.config.server.data), request))
 
 
 async def _alone(setup: Setup, request: Request) -> Response:

@@ -6,21 +6,20 @@ Decides only how the process is set up; everything else is :mod:`cgos_server.app
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 
 import click
 
 from cgos_server.app import App
-from cgos_server.config import load
+from cgos_server.cli.common import config_option, data_option, load_setup
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability import logs
 
 
 @click.command()
-@click.option("--config", "config_path", type=click.Path(path_type=Path), help="Configuration file (TOML).")
-@click.option("--data", type=click.Path(path_type=Path), help="Data directory, instead of the configured one.")
+@config_option
+@data_option
 @click.option("--next-free-ports", is_flag=True, default=None, help="Where a port is busy, take the next free one.")
 def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | None) -> None:
     """Run the server.
@@ -29,11 +28,10 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     and metrics on port 9809 of this machine. The first SIGTERM or Ctrl-C lets running games end, the second one does
     not; either way unfinished games go on after the next start.
     """
-    overrides = {"server.data": data, "listen.next_free_port": next_free_ports}
-    config = load(config_path, os.environ, overrides)
+    config, origin = load_setup(config_path, data, {"listen.next_free_port": next_free_ports})
     counts = logs.configure(config.server.log_format.value, config.server.log_level.value, sys.stderr)
     clock = PollClock()
-    app = App(config, clock, counts, str(config_path) if config_path else "the built-in configuration", _greet)
+    app = App(config, clock, counts, origin, _greet)
     with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
         sys.exit(runner.run(app.run()))
 

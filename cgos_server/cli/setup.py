@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from cgos_server.cli.common import Setup, configured, json_option, read
+from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, template, venue_value
-from cgos_server.config.schema import Config, Span
+from cgos_server.cli.reading import read
+from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, plain, template, venue_value
+from cgos_server.config.schema import Config
 from cgos_server.core import clock
 from cgos_server.errors import ConfigError, Refused
 from cgos_server.storage import schema
@@ -24,7 +25,10 @@ from cgos_server.storage.lock import DatabaseLock
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), default="cgos.toml")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(path: Path, force: bool) -> None:
-    """Write a commented configuration to PATH (cgos.toml; - for standard output)."""
+    """Write a commented configuration.
+
+    To PATH, which is cgos.toml unless given; - is standard output.
+    """
     if str(path) == "-":
         click.echo(template(), nl=False)
         return
@@ -43,14 +47,17 @@ def init(path: Path, force: bool) -> None:
 @json_option
 @configured
 def check(setup: Setup, keys: bool, as_json: bool) -> None:
-    """Say what is wrong with the configuration, or what it would run."""
+    """Check the configuration.
+
+    Says everything that is wrong with it, or what it would run.
+    """
     if keys:
         click.echo(keys_markdown())
         return
     there = _check_database(setup)
     config = setup.config
     if as_json:
-        print_json(msgspec.to_builtins(config, enc_hook=_plain))
+        print_json(plain(config))
         return
     click.echo(f"configuration  {setup.origin}")
     click.echo(f"database       {setup.database} ({'there' if there else 'made at the first start'})")
@@ -113,9 +120,3 @@ def _where(config: Config) -> str:
 
 def _host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, Path | Span):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no plain form")

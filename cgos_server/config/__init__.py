@@ -3,7 +3,7 @@
 Read :mod:`.schema` for the keys, :mod:`.loader` for the sources, :mod:`.venues` for venues, :mod:`.keys` for the words.
 """
 
-from cgos_server.config.keys import explain, keys_markdown, template
+from cgos_server.config.keys import explain, keys_markdown, plain, template
 from cgos_server.config.loader import load
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.schema import Config, VenueConfig, us
@@ -19,6 +19,7 @@ __all__ = [
     "fixed",
     "keys_markdown",
     "load",
+    "plain",
     "template",
     "us",
     "venue_value",

@@ -98,6 +98,16 @@ def template() -> str:
     return "\n".join(lines)
 
 
+def plain(value: Any) -> Any:
+    """A configuration, or a part of it, as tables and values the way a file writes them."""
+    if isinstance(value, msgspec.Struct):
+        fields = msgspec.structs.fields(type(value))
+        return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    return str(value) if isinstance(value, Path | Span) else value
+
+
 def _commented(keys: Iterator[Key]) -> Iterator[str]:
     for key in keys:
         yield f"# {key.sentence} Values: {key.values}."

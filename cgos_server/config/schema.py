@@ -18,6 +18,7 @@ from cgos_server.core.clock import TimeSystem
 from cgos_server.core.games.base import Ko
 from cgos_server.core.venue import Policy
 from cgos_server.service.accounts import Registration
+from cgos_server.storage import DATABASE
 
 
 def doc(sentence: str) -> msgspec.Meta:
@@ -141,7 +142,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def database(self) -> Path:
         """The SQLite file."""
-        return self.data / "cgos.sqlite"
+        return self.data / DATABASE
 
 
 class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

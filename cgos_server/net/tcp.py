@@ -85,7 +85,7 @@ class BotConnection(asyncio.Protocol):
         port = self._port
         self._transport = transport
         peer = transport.get_extra_info("peername")
-        self._address = str(peer[0]) if peer else "unknown"
+        self._address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
         transport.set_write_buffer_limits(high=port.limits.outbox)
         _watch_for_death(transport.get_extra_info("socket"))
         port.metrics.connection_opened()

@@ -169,7 +169,7 @@ class Lobby:
             if session.alive:
                 await self._admit(session, credentials, signed)
             if session.alive:
-                outcome = LoginOutcome.ACCEPTED
+                outcome = LoginOutcome.REGISTERED if signed.new else LoginOutcome.ACCEPTED
         except Refused as refusal:
             outcome = LoginOutcome.REFUSED
             self._meter.refused(refusal.code)

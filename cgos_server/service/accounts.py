@@ -35,11 +35,12 @@ class Registration(enum.StrEnum):
 
 
 class SignedIn(NamedTuple):
-    """Who it is. `name` is the wire name of the version."""
+    """Who it is. `name` is the wire name of the version; `new` where this sign-in registered it."""
 
     bot_id: int
     version_id: int
     name: str
+    new: bool = False
 
 
 class Accounts:
@@ -155,7 +156,7 @@ class Accounts:
         login = await self.register(name, credentials.secret, state, name, credentials.address)
         if state == "pending":
             raise _waits(name)
-        return SignedIn(login.bot_id, login.version_id, login.name)
+        return SignedIn(login.bot_id, login.version_id, login.name, new=True)
 
     async def _check(self, login: BotLogin, secret: str) -> None:
         """Raises Refused unless `secret` is right and the bot may play."""

@@ -294,7 +294,8 @@ class Admin:
         await self._commit(request, bot.name, [BotState("disabled", reason, bot.bot_id)], reason=reason)
         why = f": {reason}" if reason else "."
         gone = 0 if self._control is None else self._control.dismiss(bot.name, f"{bot.name} was disabled{why}")
-        return Done(f"{bot.name} is disabled{f'; {gone} connections were closed' if gone else ''}.")
+        closed = f"; closed {gone} {'connection' if gone == 1 else 'connections'} of it" if gone else ""
+        return Done(f"{bot.name} is disabled{closed}.")
 
     async def _bot_enable(self, request: BotEnable) -> Done:
         bot = await self._bot(request.name)

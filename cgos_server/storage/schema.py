@@ -69,7 +69,7 @@ def current(path: Path) -> str | None:
     try:
         with open_for_migration(path) as connection:
             revision = MigrationContext.configure(connection).get_current_revision()
-            if revision is None and inspect(connection).get_table_names():
+            if revision is None and set(inspect(connection).get_table_names()) - {"alembic_version"}:
                 raise _foreign(path)
             return revision
     except DatabaseError as error:

@@ -341,9 +341,11 @@ class SqlStore:
 
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""
-        await self._writer.close()
+        await self._writer.drain()
         await asyncio.get_running_loop().run_in_executor(self._reader, self._connection.close)
         self._reader.shutdown()
+        # The last connection to close leaves one complete file behind.
+        await self._writer.close()
 
     async def _rows(self, query: _Query, **parameters: Any) -> list[Any]:
         """Raises StoreError."""

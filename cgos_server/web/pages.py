@@ -26,7 +26,7 @@ from cgos_server.storage.history import GameRow, History, Standing, VenueRow
 from cgos_server.web import words
 from cgos_server.web.board_svg import board_svg
 from cgos_server.web.settings import WebSettings
-from cgos_server.web.stored_game import StoredGame
+from cgos_server.web.stored_game import StoredGame, clock_of
 
 PAGE_SIZE: Final = 30
 """Games on one page of a list."""
@@ -323,7 +323,7 @@ def _move_lines(game: StoredGame) -> list[MoveLine]:
             game.color(row.ply).letter,
             row.move,
             words.span(row.used_us),
-            words.time_left(game.terms.time, game.clock_after(game.color(row.ply), row.ply)),
+            words.time_left(game.terms.time, clock_of(row)),
         )
         for row in game.detail.moves
     ]

@@ -16,7 +16,7 @@ from cgos_server.core.games.go_rules import Go
 from cgos_server.core.referee import Terms
 from cgos_server.errors import OurFault
 from cgos_server.protocol.sgf import GameRecord, RecordedMove
-from cgos_server.storage.history import GameDetail
+from cgos_server.storage.history import GameDetail, MoveRow
 from cgos_server.web import words
 
 
@@ -31,6 +31,11 @@ class Seen(NamedTuple):
     stones: dict[str, Color]
     last: str | None
     captures: tuple[int, int]
+
+
+def clock_of(row: MoveRow) -> ClockState:
+    """The mover's clock after a move."""
+    return ClockState(row.main_us, row.period_us, row.quota, row.bank_us)
 
 
 class StoredGame:
@@ -70,10 +75,8 @@ class StoredGame:
 
     def clock_after(self, color: Color, ply: int) -> ClockState:
         """That player's clock when `ply` moves had been made."""
-        for row in reversed(self.detail.moves[:ply]):
-            if self.color(row.ply) is color:
-                return ClockState(row.main_us, row.period_us, row.quota, row.bank_us)
-        return clock.start(self.terms.time)
+        own = ply if self.color(ply) is color else ply - 1
+        return clock_of(self.detail.moves[own - 1]) if own > 0 else clock.start(self.terms.time)
 
     def ending(self) -> str:
         """How it ended, as a sentence; empty while it runs."""
@@ -103,7 +106,7 @@ class StoredGame:
                 RecordedMove(
                     self.color(row.ply),
                     row.move,
-                    ClockState(row.main_us, row.period_us, row.quota, row.bank_us),
+                    clock_of(row),
                     None if row.analysis is None else msgspec.json.encode(row.analysis).decode(),
                 )
                 for row in self.detail.moves

@@ -39,6 +39,8 @@ IDLE_SECONDS = 3600.0
 """Silence after which a connection counts as lost. Opponents may think for long; keep-alive notices dead peers."""
 LEAVING_SECONDS = 10.0
 """How long a client that wants to leave waits after signing in for a game that it may have left unfinished."""
+_OVERTAKING = frozenset(("gameover", "setup", "genmove", "play", "Error:"))
+"""Lines after which the answer to the last ``genmove`` is not wanted any more."""
 
 
 class Identity(NamedTuple):
@@ -261,8 +263,7 @@ class Bridge:
                     hearing.cancel()
                     break
                 line = hearing.result()
-                if line is None or not line.startswith("info"):
-                    # A game that ended, a new setup, a lost connection: the answer is not wanted any more.
+                if line is None or line.split(None, 1)[0] in _OVERTAKING:
                     thinking.cancel()
                     return line
                 await self._hear(parse(line))

@@ -9,8 +9,8 @@ import re
 from typing import NamedTuple, Protocol
 
 from cgos_server.core.games.base import Color
+from cgos_server.core.games.notation import COLUMNS
 
-COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _VERTEX = re.compile(r"([A-HJ-Z])([1-9][0-9]?)")
 
 

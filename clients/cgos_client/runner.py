@@ -23,10 +23,11 @@ REFUSALS = 5
 SETTLED_SECONDS = 10.0
 """A session that lasted this long, or had a game, was a good one: the next pause is short again."""
 
-_LASTING = ("match", "wrong", "disabled", "approv", "choose", "character", "not allowed")
-"""Words of refusals that stay: a wrong password, a name that may not play."""
-_PASSING = ("already", "another", "again", "busy", "full", "later", "many", "moment", "restart", "shut", "wait")
-"""Words of refusals that pass: a name that is still signed in, a server that is full or going down."""
+_PASSING = (
+    *("already", "again in", "again later", "please try again", "another login", "another sign-in", "too many"),
+    *("busy", "is full", "just now", "shutting down", "going down", "restart"),
+)
+"""What refusals say that pass: a name that is still signed in, a server that is full or going down."""
 
 
 class Pauses:
@@ -54,7 +55,7 @@ class Pauses:
 def heals_by_waiting(sentence: str) -> bool:
     """True for a refusal that the same sign-in may not meet the next time."""
     text = sentence.lower()
-    return any(word in text for word in _PASSING) and not any(word in text for word in _LASTING)
+    return any(word in text for word in _PASSING)
 
 
 class Runner:

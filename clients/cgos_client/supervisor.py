@@ -59,14 +59,14 @@ class SupervisedEngine:
         """Have the engine running, without a game. Raises EngineGone."""
         if self._given_up >= self._tries:
             raise EngineGone(f"{self._given_up} games in a row were lost because the engine failed: {self._last}")
-        if not isinstance(self._last, EngineUnfit):
-            self._failures = 0
+        self._try_anew()
         if await self._attempt() is None:
             raise EngineGone(str(self._last))
 
     async def sit(self, game: NewGame, moves: list[tuple[Color, str]]) -> None:
         """A game begins, or goes on after a reconnection, with `moves` made already."""
         self._game, self._moves, self._known = game, list(moves), None
+        self._try_anew()
         await self._attempt()
 
     async def played(self, color: Color, move: str) -> None:
@@ -129,10 +129,14 @@ class SupervisedEngine:
 
     async def _brought_up(self) -> Engine:
         if self._engine is None:
-            self._engine, self._known = self._make(), None
-            await self._engine.start()
-            self._analyses = self._engine.analyses
-            log.info("engine: %s", self._engine.label)
+            engine = self._make()
+            try:
+                await engine.start()
+            except BaseException:
+                await engine.close()
+                raise
+            self._engine, self._known, self._analyses = engine, None, engine.analyses
+            log.info("engine: %s", engine.label)
         if self._game is not None:
             if self._known is None:
                 await self._engine.new_game(self._game)
@@ -141,6 +145,10 @@ class SupervisedEngine:
                 await self._engine.play(color, move)
                 self._known += 1
         return self._engine
+
+    def _try_anew(self) -> None:
+        if not isinstance(self._last, EngineUnfit):
+            self._failures = 0
 
     async def _failed(self, failure: EngineFailure) -> None:
         self._failures = self._tries if isinstance(failure, EngineUnfit) else self._failures + 1

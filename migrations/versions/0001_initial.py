@@ -81,9 +81,9 @@ def upgrade() -> None:
         sa.Column("inputs", sa.Text(), nullable=False),
         sa.Column("sits_out", sa.Text(), nullable=False),
         sa.Column("notes", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_rounds_venue_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rounds")),
         sa.UniqueConstraint("venue_id", "number", name=op.f("uq_rounds_venue_id_number")),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_rounds_venue_id")),
     )
     op.create_table(
         "tokens",
@@ -93,8 +93,8 @@ def upgrade() -> None:
         sa.Column("label", sa.String(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("revoked_at", sa.BigInteger(), nullable=True),
-        sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_tokens_bot_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tokens")),
+        sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_tokens_bot_id")),
     )
     op.create_index(op.f("ix_tokens_bot_id"), "tokens", ["bot_id"])
 
@@ -104,8 +104,8 @@ def upgrade() -> None:
         sa.Column("bot_id", sa.Integer(), nullable=False),
         sa.Column("wire_name", sa.String(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_versions_bot_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_versions")),
+        sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_versions_bot_id")),
         sa.UniqueConstraint("wire_name", name=op.f("uq_versions_wire_name")),
     )
     op.create_index(op.f("ix_versions_bot_id"), "versions", ["bot_id"])
@@ -120,9 +120,9 @@ def upgrade() -> None:
         sa.Column("opened_at", sa.BigInteger(), nullable=False),
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
         sa.Column("reason", sa.String(), server_default="", nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_connections")),
         sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_connections_venue_id")),
         sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_connections_version_id")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_connections")),
     )
     op.create_index(op.f("ix_connections_version_id_id"), "connections", ["version_id", "id"])
 
@@ -147,11 +147,11 @@ def upgrade() -> None:
         sa.Column("black_told", sa.Integer(), server_default=sa.text("2"), nullable=False),
         sa.Column("white_told", sa.Integer(), server_default=sa.text("2"), nullable=False),
         sa.Column("plies", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(["black_id"], ["versions.id"], name=op.f("fk_games_black_id")),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_games_round_id")),
-        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_games_venue_id")),
-        sa.ForeignKeyConstraint(["white_id"], ["versions.id"], name=op.f("fk_games_white_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_games")),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_games_venue_id")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_games_round_id")),
+        sa.ForeignKeyConstraint(["black_id"], ["versions.id"], name=op.f("fk_games_black_id")),
+        sa.ForeignKeyConstraint(["white_id"], ["versions.id"], name=op.f("fk_games_white_id")),
     )
     op.create_index(op.f("ix_games_black_id_id_venue_id"), "games", ["black_id", "id", "venue_id"])
     op.create_index("ix_games_black_untold", "games", ["black_id", "ended_at"], sqlite_where=sa.text("black_told < 2"))
@@ -172,9 +172,9 @@ def upgrade() -> None:
         sa.Column("provisional", sa.Integer(), nullable=False),
         sa.Column("anchor", sa.Integer(), nullable=False),
         sa.Column("seq", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("venue_id", "system", "version_id", name=op.f("pk_ratings")),
         sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_ratings_venue_id")),
         sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_ratings_version_id")),
-        sa.PrimaryKeyConstraint("venue_id", "system", "version_id", name=op.f("pk_ratings")),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -182,8 +182,8 @@ def upgrade() -> None:
         sa.Column("game_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("ply", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_analysis_game_id")),
         sa.PrimaryKeyConstraint("game_id", "ply", name=op.f("pk_analysis")),
+        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_analysis_game_id")),
     )
     op.create_table(
         "ledger",
@@ -197,12 +197,12 @@ def upgrade() -> None:
         sa.Column("white_id", sa.Integer(), nullable=True),
         sa.Column("score2", sa.Integer(), nullable=True),
         sa.Column("value", sa.Float(), nullable=True),
-        sa.ForeignKeyConstraint(["black_id"], ["versions.id"], name=op.f("fk_ledger_black_id")),
-        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_ledger_game_id")),
-        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_ledger_venue_id")),
-        sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_ledger_version_id")),
-        sa.ForeignKeyConstraint(["white_id"], ["versions.id"], name=op.f("fk_ledger_white_id")),
         sa.PrimaryKeyConstraint("venue_id", "seq", name=op.f("pk_ledger")),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_ledger_venue_id")),
+        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_ledger_game_id")),
+        sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_ledger_version_id")),
+        sa.ForeignKeyConstraint(["black_id"], ["versions.id"], name=op.f("fk_ledger_black_id")),
+        sa.ForeignKeyConstraint(["white_id"], ["versions.id"], name=op.f("fk_ledger_white_id")),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_ledger_game", "ledger", ["game_id"], unique=True, sqlite_where=sa.text("kind = 'game'"))
@@ -218,8 +218,8 @@ def upgrade() -> None:
         sa.Column("bank_us", sa.BigInteger(), nullable=False),
         sa.Column("used_us", sa.BigInteger(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_moves_game_id")),
         sa.PrimaryKeyConstraint("game_id", "ply", name=op.f("pk_moves")),
+        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_moves_game_id")),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -231,11 +231,11 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("colors", sa.Text(), nullable=False),
         sa.Column("detail", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("game_id", name=op.f("pk_pairings")),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_pairings_game_id")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_pairings_round_id")),
         sa.ForeignKeyConstraint(["high_id"], ["versions.id"], name=op.f("fk_pairings_high_id")),
         sa.ForeignKeyConstraint(["low_id"], ["versions.id"], name=op.f("fk_pairings_low_id")),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_pairings_round_id")),
-        sa.PrimaryKeyConstraint("game_id", name=op.f("pk_pairings")),
     )
     op.create_index(op.f("ix_pairings_round_id"), "pairings", ["round_id"])
 
@@ -250,11 +250,11 @@ def upgrade() -> None:
         sa.Column("after_mean", sa.Float(), nullable=False),
         sa.Column("after_spread", sa.Float(), nullable=False),
         sa.Column("games", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("venue_id", "seq", "system", "version_id", name=op.f("pk_rating_changes")),
         sa.ForeignKeyConstraint(
             ["venue_id", "seq"], ["ledger.venue_id", "ledger.seq"], name=op.f("fk_rating_changes_venue_id_seq")
         ),
         sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_rating_changes_version_id")),
-        sa.PrimaryKeyConstraint("venue_id", "seq", "system", "version_id", name=op.f("pk_rating_changes")),
         sqlite_with_rowid=False,
     )
     op.create_index(

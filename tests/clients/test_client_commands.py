@@ -161,14 +161,14 @@ async def test_gnu_go_plays_a_whole_game_and_survives_a_cut(fake_server):
     from cgos_server.core.games.base import Color, Ruleset
     from cgos_server.core.games.go_rules import Go
 
-    position = Go().new(Ruleset(size=9, komi2=15))
+    position = Go().new(Ruleset(size=7, komi2=15))
     greedy = GreedyBot(random.Random(4))
-    greedy.new_game(9, 15)
+    greedy.new_game(7, 15)
     history = []
 
     async def session(peer, cut_at):
         await peer.sign_in()
-        await peer.say(" ".join(["setup 3 9 7.5 300000 Gnu(1800) Greedy(1200)", *(f"{m} 300000" for m in history)]))
+        await peer.say(" ".join(["setup 3 7 7.5 300000 Gnu(1800) Greedy(1200)", *(f"{m} 300000" for m in history)]))
         while not position.is_over():
             if position.to_play is Color.BLACK:
                 move = greedy.genmove(Color.BLACK, 300_000)
@@ -185,7 +185,10 @@ async def test_gnu_go_plays_a_whole_game_and_survives_a_cut(fake_server):
         assert await peer.hear() == "quit"
 
     async with fake_server(lambda peer: session(peer, 20), lambda peer: session(peer, 10_000)) as fake:
-        engine = [gnugo(), *["--mode", "gtp", "--level", "0", "--chinese-rules", "--positional-superko"]]
+        engine = [
+            gnugo(),
+            *["--mode", "gtp", "--level", "0", "--chinese-rules", "--positional-superko", "--capture-all-dead"],
+        ]
         process = await client(
             *("run", "--server", f"127.0.0.1:{fake.port}", "--name", "Gnu", "--games", "1", "--", *engine)
         )

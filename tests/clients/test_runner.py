@@ -32,11 +32,15 @@ def test_pauses_differ_between_clients():
     [
         ("Sorry, password doesn't match", False),
         ("Wrong password. Check it and try again.", False),
+        ("The name Bot is taken by bot: capitals make no difference. Choose another.", False),
         ("A name has at least 3 characters.", False),
-        ("This bot is disabled by the operator.", False),
+        ("Bot is disabled: ask the operator why.", False),
+        ("There is no bot Bot here, and new ones are added by the operator only.", False),
         ("You are already logged on!  Closing connection.", True),
         ("Bot is signed in here already. If that connection is dead, try again in 30 s.", True),
-        ("Too many sign-ins just now; come back later.", True),
+        ("Bot is registered and waits for approval by the operator. Try again later.", True),
+        ("Too many bots are signing in at once. Please try again in half a minute.", True),
+        ("The server cannot check passwords now (closed). Please try again.", True),
         ("The server is shutting down.", True),
     ],
 )

@@ -232,7 +232,8 @@ async def test_gameover_while_the_engine_thinks(bench):
 
     async def server(peer):
         await peer.sign_in()
-        await peer.say(SETUP, "genmove b 1000", "info still there")
+        await peer.say(SETUP, "genmove b 1000", "info still there", "hmm", "username")
+        assert await peer.hear() == "Bot", "a question is answered meanwhile"
         await peer.say("gameover 2026-11-21 W+Time ")
         assert await peer.hear() == "ready"
         await peer.say("setup 18 9 7.0 60000 Other(1) Bot(1)", "genmove b 60000")

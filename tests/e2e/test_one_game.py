@@ -22,7 +22,7 @@ def test_two_bots_play_a_rated_game(tmp_path: Path) -> None:
         assert result[:2] in ("B+", "W+") or result == "Draw"
         assert plies > 20
         ratings = serving.query("select mean, games from ratings order by mean")
-        assert [games for _, games in ratings][0] >= 1
+        assert min(games for _, games in ratings) >= 1
         assert ratings[0][0] < 1800 < ratings[1][0]
         status, page = serving.get("/", serving.web_port)
         assert status == 200

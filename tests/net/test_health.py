@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from cgos_server.net.health import HttpListener, Probe, health_app
+from cgos_server.net.health import Probe, health_app
+from cgos_server.net.http import HttpListener
 from cgos_server.observability.metrics import Metrics
 
 

@@ -107,7 +107,7 @@ def test_a_dialogue() -> None:
     connection.setup(SETUP)
     connection.genmove(Color.BLACK, 60_000)
     desk.time.advance(5)
-    connection.data_received(b"e5 {\"winrate\": 0.5}\r\n")
+    connection.data_received(b'e5 {"winrate": 0.5}\r\n')
     connection.played(Color.WHITE, "D5", 59_000, 58_000)
     connection.data_received(b"resign\n")
     connection.game_over("2026-01-01", "W+Resign", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -85,13 +86,7 @@ def test_what_is_counted_is_exported(registry: CollectorRegistry) -> None:
     assert value(registry, "cgos_commit_batch_records_sum") == 12
     assert value(registry, "cgos_game_wait_seconds_sum", venue="9x9") == 44
     assert value(registry, "cgos_log_events_total", level="warning") == 1
-    assert value(registry, "cgos_build_info", version="1.2.3", python=_python()) == 1
-
-
-def _python() -> str:
-    import platform
-
-    return platform.python_version()
+    assert value(registry, "cgos_build_info", version="1.2.3", python=platform.python_version()) == 1
 
 
 def test_a_bound_belongs_to_the_bucket_that_it_closes(registry: CollectorRegistry) -> None:
@@ -177,7 +172,7 @@ def test_promtool_accepts_the_exposition(registry: CollectorRegistry) -> None:
 
 
 def test_a_move_is_cheap(registry: CollectorRegistry) -> None:
-    """The best of several runs, against a loop of empty calls in the same run: measured 2-4 times."""
+    """The best of several runs, against a loop of empty calls in the same run: measured 5 times (0.15 us)."""
     moved = Metrics(registry, "1").venue("9x9").moved
 
     def nothing(latency_us: int) -> None:

@@ -117,7 +117,7 @@ async def test_a_bot_from_its_beginning_to_its_end(admin: Admin, accounts: Accou
     await admin.handle(BotPasswd(name="Newbot", password="second"))
     assert await accounts.sign_in(signed("Newbot", "second"))
     assert await sentence(admin, BotDisable(name="Newbot", reason=" it \n cheats ")) == (
-        "Newbot is disabled; 2 connections were closed."
+        "Newbot is disabled; closed 2 connections of it."
     )
     assert live.dismissed == [("Newbot", "Newbot was disabled: it cheats")]
     with pytest.raises(Refused, match="it cheats"):

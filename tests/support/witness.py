@@ -17,7 +17,8 @@ VERTICES = [f"{column}{row}" for column in "ABCDEFGHJ" for row in range(1, 10)]
 class Witness(threading.Thread):
     """Plays random legal moves on 9x9, signing in again whenever the connection is gone.
 
-    :ivar told: (game, ply) -> move, from `setup` and `play` lines; two different moves at one place are a conflict
+    :ivar told: (game, ply) -> move, from `setup` and `play` lines, and own moves that were answered; two different
+        moves at one place are a conflict
     :ivar ends: game -> results it was told
     :ivar conflicts: what was told twice with two meanings
     """
@@ -34,6 +35,7 @@ class Witness(threading.Thread):
         self.position: Position = game_kind("go").new(Ruleset())
         self.game = 0
         self._ready = ready
+        self._unanswered: tuple[tuple[int, int], str] | None = None
 
     def run(self) -> None:
         while not self.stopping.is_set():
@@ -73,18 +75,31 @@ class Witness(threading.Thread):
             case "setup":
                 self.game = int(words[0])
                 self.position = game_kind("go").new(Ruleset())
+                self._unanswered = None
                 for move in words[6::2]:
                     self._note(move)
             case "play":
+                self._confirm()
                 self._note(words[1])
             case "genmove":
                 move = self._choose()
-                self._note(move)
+                number = self.position.read(move)
+                assert number is not None
+                self.position.play(number)
+                self._unanswered = ((self.game, self.position.ply), move)
                 return move
             case "gameover":
+                self._confirm()
                 self.ends.setdefault(self.game, []).append(words[1])
                 return "ready" if self._ready else None
         return None
+
+    def _confirm(self) -> None:
+        """The server went on after our own move, so it has it; before that it may have died without."""
+        if self._unanswered is not None:
+            place, move = self._unanswered
+            self._unanswered = None
+            self._remember(place, move)
 
     def _note(self, move: str) -> None:
         number = self.position.read(move)
@@ -92,7 +107,9 @@ class Witness(threading.Thread):
         refusal = self.position.play(number)
         if refusal is not None:
             self.conflicts.append(f"game {self.game} ply {self.position.ply + 1}: {move} is no legal move ({refusal})")
-        place = (self.game, self.position.ply)
+        self._remember((self.game, self.position.ply), move)
+
+    def _remember(self, place: tuple[int, int], move: str) -> None:
         if self.told.setdefault(place, move) != move:
             self.conflicts.append(f"game {place[0]} ply {place[1]}: {self.told[place]}, later {move}")
 

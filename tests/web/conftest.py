@@ -1,157 +1,16 @@
-"""A database with a little of everything, written through the real store."""
+"""Databases for the pages: one with a past, one of a server that is new."""
 
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import pytest
+from web.past import Builder, write
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.games.go_rules import Go
-from cgos_server.core.rating.registry import label, rating_system
-from cgos_server.core.referee import Referee, Terms, encode
-from cgos_server.core.verdict import Reason, Verdict
-from cgos_server.errors import CommitFailed
-from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
-from cgos_server.storage.records import (
-    AnalysisAdded,
-    BotAdded,
-    ConnectionOpened,
-    GameAdded,
-    GameEnded,
-    MoveAdded,
-    PairingAdded,
-    Record,
-    RoundAdded,
-    VenueAdded,
-    VersionAdded,
-)
-from cgos_server.storage.sql_store import open_store
-
-NOW = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
-MINUTE_MS = 60_000
-
-BOTS = ("Sakura-5k", "gnugo-3.8-L1", "Kogo_mcts", "Tengen.bot", "random-walk", "amigo")
-NINE, THIRTEEN, NINETEEN = 1, 2, 3
-VENUES = {NINE: ("9x9", 9, 14), THIRTEEN: ("13x13", 13, 15), NINETEEN: ("19x19", 19, 15)}
-ENDED = 70
-"""Games 1 to 70 have ended, 71 and 72 run: 71 with some moves, 72 with none. All but game 72 are on 9x9."""
-RUNNING, FRESH = 71, 72
-
-
-def terms(venue: int) -> Terms:
-    _, size, komi2 = VENUES[venue]
-    control = TimeControl(TimeSystem.ABSOLUTE, main=300_000_000)
-    return Terms(Ruleset(size=size, komi2=komi2), control, 3 * size * size, 300_000_000)
-
-
-class Builder:
-    """Collects the records of a made-up past. Everything in it follows from one seed."""
-
-    def __init__(self) -> None:
-        self.rng = random.Random(20_261_121)
-        self.records: list[Record] = []
-        self.at = NOW - 26 * 60 * MINUTE_MS
-        self.ratings = {venue: VenueRatings(venue, rating_system("cgos-elo", 1800.0, {})) for venue in VENUES}
-
-    def build(self) -> list[Record]:
-        for number, (name, _, _) in VENUES.items():
-            fixed = msgspec.to_builtins(terms(number).rules) | {"time": msgspec.to_builtins(terms(number).time)}
-            self.records.append(VenueAdded(number, name, msgspec.json.encode(fixed).decode(), self.at))
-        for number, name in enumerate(BOTS, 1):
-            self.records.append(BotAdded(number, name, name.lower(), "hash", "active", self.at))
-            self.records.append(VersionAdded(number, number, name, self.at))
-            for venue in (NINE, THIRTEEN):
-                if venue == NINE or number <= 2:
-                    self.records.append(ConnectionOpened(10 * number + venue, venue, number, "127.0.0.1", "c", self.at))
-                    self.records += self.ratings[venue].enter(number, 1800.0, self.at).records
-        self.records += self.ratings[NINE].anchor(2, 1900.0, self.at).records
-        for game in range(1, ENDED + 1):
-            black, white = self.rng.sample(range(1, len(BOTS) + 1), 2)
-            self._game(game, NINE, black, white, moves=None)
-            self.at += 20 * MINUTE_MS
-        self.at = NOW - 3 * MINUTE_MS
-        self._game(RUNNING, NINE, 1, 2, moves=31)
-        self._game(FRESH, THIRTEEN, 1, 2, moves=0)
-        return self.records
-
-    def _game(self, game: int, venue: int, black: int, white: int, moves: int | None) -> None:
-        agreed, ratings = terms(venue), self.ratings[venue]
-        labels = [label(ratings.rating(side)) for side in (black, white)]
-        self.records += [
-            RoundAdded(game, venue, game, self.at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
-            GameAdded(game, venue, game, black, white, *labels, encode(agreed), "", self.at),
-            PairingAdded(
-                game,
-                game,
-                black,
-                white,
-                f"{BOTS[black - 1]} (1830) drew 3 of 5 & met the strongest of them <drawn>.",
-                "Black by lot.",
-                "{}",
-            ),
-        ]
-        referee = Referee(agreed)
-        strength = {1: 0.9, 2: 0.75, 3: 0.6, 4: 0.45, 5: 0.1, 6: 0.3}
-        for ply in range(1, (moves if moves is not None else 300) + 1):
-            color, at = referee.to_play, self.at + ply * 2_000
-            if moves is None and ply > 24 and self.rng.random() < 0.012:
-                loser = color if self.rng.random() < strength[(white, black)[color]] else color.other
-                reason = self.rng.choice((Reason.RESIGNATION, Reason.RESIGNATION, Reason.TIME, Reason.ILLEGAL))
-                detail = "KO attempted: D4" if reason is Reason.ILLEGAL else ""
-                return self._end(game, venue, black, white, Verdict(loser.other, reason, None, detail), at)
-            vertex = self._pick(referee, agreed)
-            played = referee.submit(vertex, self.rng.randrange(200_000, 4_000_000))
-            assert played is not None
-            self.records.append(MoveAdded(game, ply, played.move_text, *played.clock, played.used, at))
-            if ply == 5:
-                said = {"comment": "winrate <b>0.51</b>"}
-                self.records.append(AnalysisAdded(game, ply, msgspec.json.encode(said).decode()))
-            if referee.verdict is not None:
-                return self._end(game, venue, black, white, referee.verdict, at)
-        return None
-
-    def _pick(self, referee: Referee, agreed: Terms) -> str:
-        """A random legal move that fills no own eye, else a pass."""
-        position = Go().new(agreed.rules)
-        current = referee.position
-        assert isinstance(current, type(position))
-        candidates = [move for move in current.empties() if not current.is_eye(current.to_play, move)]
-        self.rng.shuffle(candidates)
-        for move in candidates:
-            if current.copy().play(move) is None:
-                return current.write(move)
-        return "PASS"
-
-    def _end(self, game: int, venue: int, black: int, white: int, verdict: Verdict, at: int) -> None:
-        if game == ENDED:
-            verdict = Verdict(None, Reason.ABORT, None, "stopped by an operator")
-        winner = None if verdict.winner is None else int(verdict.winner)
-        self.records.append(
-            GameEnded(at, winner, verdict.reason.value, verdict.margin2, verdict.detail, verdict.text, 2, 2, game)
-        )
-        if verdict.score2 is not None:
-            self.records += self.ratings[venue].game(game, black, white, verdict.score2, at).records
-
-
-async def write(path: Path, records: list[Record]) -> None:
-    faults: list[Exception] = []
-
-    def failed(failure: CommitFailed) -> None:
-        faults.append(failure)
-
-    store = await open_store(path, failed=failed, on_error=faults.append)
-    await store.commit(records)
-    await store.close()
-    assert faults == []
 
 
 @pytest.fixture(scope="session")

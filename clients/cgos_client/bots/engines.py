@@ -6,11 +6,15 @@ A bot keeps its own board and answers moves as text. Must not know: servers, con
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from cgos_server.core.games.base import Color, Illegality, Ko
 from cgos_server.core.games.go_board import BLACK, EMPTY, PASS, WHITE, Board, tables
 from cgos_server.core.games.notation import PASS_WORD, normal
+
+RESIGN = -2
+"""The choice to give the game up, beside the board's own PASS."""
 
 
 class IllegalMove(ValueError):
@@ -42,6 +46,9 @@ class Bot(Protocol):
 
     def analysis(self) -> str | None:
         """One line of JSON about the position before the last chosen move, or None."""
+
+    def hurry(self) -> None:
+        """End a :meth:`genmove` that runs in another thread soon; its move is not wanted any more."""
 
 
 class BoardBot:
@@ -82,19 +89,23 @@ class BoardBot:
             raise IllegalMove(f"{move}: {refusal}")
 
     def genmove(self, color: Color, left_ms: int) -> str:
-        point = self.choose(color, left_ms)
-        if point is None:
-            return "RESIGN"
-        refusal = self._put(color, point)
-        assert refusal is None, f"chose {self.board.tables.names[point]}: {refusal}"
-        return PASS_WORD if point == PASS else self.board.tables.names[point]
+        for point in self.candidates(color, left_ms):
+            if point == RESIGN:
+                return "RESIGN"
+            if self._put(color, point) is None:
+                return PASS_WORD if point == PASS else self.board.tables.names[point]
+        self._put(color, PASS)
+        return PASS_WORD
 
-    def choose(self, color: int, left_ms: int) -> int | None:
-        """A legal point, or PASS; None to resign."""
+    def candidates(self, color: int, left_ms: int) -> Iterable[int]:
+        """Empty points, PASS or RESIGN, best first. The first legal one is played; where there is none, a pass."""
         raise NotImplementedError
 
     def analysis(self) -> str | None:
         return None
+
+    def hurry(self) -> None:
+        """Nothing here takes long."""
 
     def margin2(self, color: int) -> int:
         """By how many half points `color` leads if the game ended here and all stones are alive."""
@@ -139,26 +150,14 @@ class RandomBot(BoardBot):
     def name(self) -> str:
         return "random"
 
-    def choose(self, color: int, left_ms: int) -> int | None:  # noqa: ARG002
+    def candidates(self, color: int, left_ms: int) -> Iterable[int]:  # noqa: ARG002
         board, points = self.board, self.board.empties()
         while points:
             index = int(self.rng.random() * len(points))
-            point = points[index]
-            if not board.is_eye(color, point) and is_legal(board, color, point):
-                return point
-            points[index] = points[-1]
+            point, points[index] = points[index], points[-1]
             points.pop()
-        return PASS
-
-
-def is_legal(board: Board, color: int, point: int) -> bool:
-    """True where `color` may play on the empty `point`."""
-    around = board.tables.neighbors[point]
-    if any(board.at(neighbor) == EMPTY for neighbor in around) and all(
-        board.at(neighbor) != 1 - color for neighbor in around
-    ):
-        return True  # a stone that takes nothing and has a liberty repeats no position
-    return board.copy().play(color, point) is None
+            if not board.is_eye(color, point):
+                yield point
 
 
 class Chain(NamedTuple):
@@ -201,9 +200,9 @@ class GreedyBot(BoardBot):
     def name(self) -> str:
         return "greedy"
 
-    def choose(self, color: int, left_ms: int) -> int | None:  # noqa: ARG002
+    def candidates(self, color: int, left_ms: int) -> Iterable[int]:  # noqa: ARG002
         if self.wins_by_passing(color):
-            return PASS
+            return [PASS]
         board = self.board
         by_point = chains(board)
         rated = []
@@ -211,10 +210,7 @@ class GreedyBot(BoardBot):
             worth = None if board.is_eye(color, point) else _worth(board, by_point, color, point)
             if worth is not None:
                 rated.append((worth + self.rng.random(), point))
-        for _, point in sorted(rated, reverse=True):
-            if is_legal(board, color, point):
-                return point
-        return PASS
+        return [point for _, point in sorted(rated, reverse=True)]
 
 
 def _worth(board: Board, by_point: dict[int, Chain], color: int, point: int) -> float | None:

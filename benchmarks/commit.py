@@ -1,0 +1,323 @@
+"""CPU time and latency of one durable move, against a bare sqlite3 executemany and against other ways to write.
+
+Two measurements. *Bulk*: moves come in rounds of 10, 100 or 1 000 and nothing else happens; the baseline is a plain
+connection that commits 100 rows at a time. *Busy*: 20, 200 or 1 000 players always have a move in flight, and the event
+loop works a little and uses a socket for each one, as a server does; the baseline is the same loop without a database.
+What a way of writing adds to it is the price of durability. All ways run in turn within each run, so that a slow
+moment of the machine hits all alike; figures are medians over the runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import platform
+import shutil
+import socket
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+from unittest import mock
+
+import aiosqlite
+
+from cgos_server.errors import CommitFailed
+from cgos_server.storage import schema, writer
+from cgos_server.storage.records import BotAdded, GameAdded, MoveAdded, Record, VenueAdded, VersionAdded
+from cgos_server.storage.sql_store import Durability, connect_for_writing, open_store
+from cgos_server.storage.statements import STATEMENTS
+
+GAMES = 20_000
+PLIES = 120
+ROUNDS = (10, 100, 1_000)
+PLAYERS = (20, 200, 1_000)
+SECONDS = 0.5
+"""How long one way of writing runs within one run."""
+
+Then = Callable[[], None]
+
+
+class Sink(Protocol):
+    """Takes moves, and calls back once they are durable."""
+
+    def submit(self, records: Sequence[Record], then: Then) -> None: ...
+
+
+class Way(NamedTuple):
+    """A way of writing: opens a sink on a database, with whatever it replaces in the writer."""
+
+    open: Callable[[Path], contextlib.AbstractAsyncContextManager[Sink]]
+    replaced: Mapping[str, Any] = MappingProxyType({})
+
+
+class Nothing:
+    """No database: what the loop costs by itself."""
+
+    def submit(self, records: Sequence[Record], then: Then) -> None:
+        asyncio.get_running_loop().call_soon(then)
+
+
+class ThroughAiosqlite:
+    """Group commit by a task over aiosqlite: one executemany, three hand-overs a batch."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+        self._gathered: list[tuple[Sequence[Record], Then]] = []
+        self._some = asyncio.Event()
+
+    def submit(self, records: Sequence[Record], then: Then) -> None:
+        self._gathered.append((records, then))
+        self._some.set()
+
+    async def run(self) -> None:
+        sql = STATEMENTS[MoveAdded].text
+        while True:
+            await self._some.wait()
+            self._some.clear()
+            batch, self._gathered = self._gathered, []
+            await self._connection.execute("BEGIN IMMEDIATE")
+            await self._connection.executemany(sql, [record for records, _ in batch for record in records])
+            await self._connection.execute("COMMIT")
+            for _, then in batch:
+                then()
+
+
+def executemany(connection: sqlite3.Connection, batch: Sequence[writer.Group]) -> int:
+    """A batch of moves as sqlite3 likes it best where nobody else wants the interpreter's lock."""
+    rows = [record for group in batch for record in group.records]
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(STATEMENTS[MoveAdded].text, rows)
+    connection.execute("COMMIT")
+    return len(rows)
+
+
+@contextlib.asynccontextmanager
+async def _nothing(_path: Path) -> Any:
+    yield Nothing()
+
+
+def _store(durability: Durability = "process") -> Callable[[Path], Any]:
+    @contextlib.asynccontextmanager
+    async def opened(path: Path) -> Any:
+        store = await open_store(path, failed=_stop, on_error=_stop, durability=durability)
+        yield store
+        await store.close()
+
+    return opened
+
+
+@contextlib.asynccontextmanager
+async def _aiosqlite(path: Path) -> Any:
+    async with aiosqlite.connect(path, isolation_level=None) as connection:
+        for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
+            await connection.execute(f"PRAGMA {pragma}")
+        sink = ThroughAiosqlite(connection)
+        task = asyncio.create_task(sink.run())
+        yield sink
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+WAYS: dict[str, Way] = {
+    "no database": Way(_nothing),
+    "the store": Way(_store()),
+    "the store, power": Way(_store("power")),
+    "16 rows a statement": Way(_store(), {"ROWS_PER_STATEMENT": 16}),
+    "executemany": Way(_store(), {"write": executemany}),
+    "aiosqlite": Way(_aiosqlite),
+}
+
+
+def _stop(error: Exception | CommitFailed) -> None:
+    raise error
+
+
+def template(directory: Path) -> Path:
+    """A database with games to put moves into."""
+    path = directory / "template.sqlite"
+    schema.prepare(path)
+    connection = connect_for_writing(path)
+    records: list[Record] = [VenueAdded(1, "9x9", "{}", 0)]
+    for number in (1, 2):
+        records += [BotAdded(number, f"b{number}", f"b{number}", "", "active", 0)]
+        records += [VersionAdded(number, number, f"b{number}", 0)]
+    records += [GameAdded(game, 1, None, 1, 2, "1800?", "1800?", "{}", "", 0) for game in range(1, GAMES + 1)]
+    writer.write(connection, [writer.Group(records, None)])
+    connection.close()
+    return path
+
+
+def _moves() -> Iterator[MoveAdded]:
+    """Moves of running games in turn, as many games at a time as there are."""
+    for first in range(1, GAMES, 500):
+        for ply in range(1, PLIES + 1):
+            for game in range(first, first + 500):
+                yield MoveAdded(game, ply, "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
+
+
+def bare(path: Path, rows: int) -> float:
+    """CPU microseconds a row of a plain connection that commits 100 rows at a time."""
+    connection = connect_for_writing(path)
+    connection.execute("PRAGMA wal_autocheckpoint = 1000").fetchall()
+    connection.execute("PRAGMA foreign_keys = OFF")
+    moves = _moves()
+    sql = STATEMENTS[MoveAdded].text
+    start = time.process_time()
+    for _ in range(rows // 100):
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany(sql, [next(moves) for _ in range(100)])
+        connection.execute("COMMIT")
+    spent = time.process_time() - start
+    connection.close()
+    return spent / rows * 1e6
+
+
+async def bulk(path: Path, size: int, rows: int) -> float:
+    """CPU microseconds a move, where `size` moves come at a time and nothing else happens."""
+    async with _store()(path) as store:
+        moves = _moves()
+        start = time.process_time()
+        for _ in range(rows // size):
+            done = asyncio.get_running_loop().create_future()
+            for _ in range(size - 1):
+                store.submit((next(moves),), _nobody)
+            store.submit((next(moves),), lambda done=done: done.set_result(None))
+            await done
+        return (time.process_time() - start) / rows * 1e6
+
+
+def _nobody() -> None:
+    """Somebody is always told; here it is free."""
+
+
+async def busy(way: Way, path: Path, players: int) -> dict[str, float]:
+    """CPU microseconds a move of a loop with `players` moves in flight, and milliseconds from a move to its commit."""
+    near, far = socket.socketpair()
+    slots: list[list[int]] = [[player + 1, 0] for player in range(players)]
+    waits: list[float] = []
+    running = True
+    with near, far:
+        async with way.open(path) as sink:
+
+            def play(slot: list[int]) -> None:
+                for _ in range(150):  # what a referee and a line's parsing cost
+                    pass
+                slot[1] += 1
+                if slot[1] > PLIES:
+                    slot[:] = [(slot[0] + players - 1) % GAMES + 1, 1]
+                move = MoveAdded(slot[0], slot[1], "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
+                begun = time.perf_counter()
+                sink.submit((move,), lambda: told(slot, begun))
+
+            def told(slot: list[int], begun: float) -> None:
+                waits.append(time.perf_counter() - begun)
+                near.send(b"play b Q16 123456\n")
+                far.recv(64)
+                if running:
+                    asyncio.get_running_loop().call_soon(play, slot)
+
+            for slot in slots:
+                play(slot)
+            await asyncio.sleep(SECONDS / 10)
+            waits.clear()
+            start = time.process_time()
+            await asyncio.sleep(SECONDS)
+            spent, count = time.process_time() - start, len(waits)
+            running = False
+            await asyncio.sleep(SECONDS / 10)
+    waits.sort()
+    return {
+        "cpu_us": spent / count * 1e6,
+        "p50_ms": waits[count // 2] * 1e3,
+        "p99_ms": waits[count * 99 // 100] * 1e3,
+    }
+
+
+def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
+    """Measure everything and report it line by line.
+
+    :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting
+    :return: ``bulk``: CPU microseconds a move by size of round; ``busy``: by players and way of writing; ``ratios``
+    """
+    bulks: dict[str, list[float]] = {}
+    busys: dict[tuple[int, str], list[dict[str, float]]] = {}
+    with tempfile.TemporaryDirectory(prefix="cgos-commit-") as name:
+        directory = Path(name)
+        empty = template(directory)
+
+        def fresh() -> Path:
+            path = directory / "run.sqlite"
+            for leftover in directory.glob("run.sqlite*"):
+                leftover.unlink()
+            shutil.copyfile(empty, path)
+            return path
+
+        for _ in range(runs):
+            bulks.setdefault("bare", []).append(bare(fresh(), 40_000))
+            for size in ROUNDS:
+                bulks.setdefault(str(size), []).append(
+                    asyncio.run(bulk(fresh(), size, 40_000 if size > 10 else 10_000))
+                )
+            for players in PLAYERS:
+                for key, way in WAYS.items():
+                    with mock.patch.multiple(writer, **way.replaced) if way.replaced else contextlib.nullcontext():
+                        busys.setdefault((players, key), []).append(asyncio.run(busy(way, fresh(), players)))
+    result: dict[str, Any] = {
+        "benchmark": "commit",
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "runs": runs,
+        "bulk": {key: statistics.median(values) for key, values in bulks.items()},
+        "busy": {str(players): {} for players in PLAYERS},
+    }
+    for (players, key), samples in busys.items():
+        result["busy"][str(players)][key] = {
+            figure: statistics.median(sample[figure] for sample in samples) for figure in samples[0]
+        }
+    result["ratios"] = {
+        f"bare / the store, rounds of {size}": result["bulk"]["bare"] / result["bulk"][str(size)] for size in ROUNDS
+    } | {
+        f"the store / no database, {players} players": ways["the store"]["cpu_us"] / ways["no database"]["cpu_us"]
+        for players, ways in result["busy"].items()
+    }
+    _report(result, report)
+    return result
+
+
+def _report(result: dict[str, Any], report: Callable[[str], None]) -> None:
+    report(f"Python {result['python']}, SQLite {result['sqlite']}, median of {result['runs']} interleaved runs")
+    report(f"bulk: bare executemany of 100 {result['bulk']['bare']:.2f} us a move (CPU); through the store")
+    for size in ROUNDS:
+        report(f"  rounds of {size:<5} {result['bulk'][str(size)]:8.2f} us")
+    for players, ways in result["busy"].items():
+        report(f"busy loop, {players} moves in flight: CPU us a move, added, ms from move to commit p50, p99")
+        for key, figures in ways.items():
+            added = figures["cpu_us"] - ways["no database"]["cpu_us"]
+            report(
+                f"  {key:20} {figures['cpu_us']:7.1f} {added:7.1f} {figures['p50_ms']:8.2f} {figures['p99_ms']:8.2f}"
+            )
+    for key, ratio in result["ratios"].items():
+        report(f"{key:44} {ratio:6.2f} x")
+
+
+def main() -> None:
+    """Print the figures; ``--json FILE`` writes them too."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="interleaved runs (default 5)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    options = parser.parse_args()
+    result = run(options.runs)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

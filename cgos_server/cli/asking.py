@@ -1,0 +1,18 @@
+"""Commands for the running server: one request through its control socket.
+
+Must not know: the database, what a request does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+
+from cgos_server.cli.common import Setup
+from cgos_server.net import control_socket
+from cgos_server.service.admin import Request, Response, ask
+
+
+def ask_server(setup: Setup, request: Request) -> Response:
+    """Have the running server do it. Raises Refused (``no-server``) where there is none."""
+    return asyncio.run(ask(functools.partial(control_socket.call, setup.config.server.data), request))

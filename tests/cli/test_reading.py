@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sgfmill import sgf as sgfmill
+
+from cgos_server.storage.lock import DatabaseLock
+
+
+def test_standings(run: Any, as_json: Any) -> None:
+    lines = run("standings", "--venue", "9x9").stdout.splitlines()
+    assert lines[0] == "9x9"
+    assert lines[1].split() == ["rank", "name", "rating", "state", "games", "last", "game"]
+    # 1800 + 200 * (1 - 1 / (1 + 10 ** (100 / 400))): Alpha's first game, won against an anchor of 1900
+    assert lines[2].split() == ["1", "Alpha", "1928", "provisional", "1", "2"]
+    assert lines[3].split() == ["2", "Beta", "1900", "anchor", "1", "2"]
+    assert len(lines) == 4
+    found = as_json("standings")
+    assert list(found) == ["9x9", "13x13", "19x19"]
+    assert [row["version"] for row in found["9x9"]] == ["Alpha", "Beta"]
+    assert found["9x9"][1]["anchor"] is True
+
+
+def test_games(run: Any, as_json: Any) -> None:
+    lines = run("games").stdout.splitlines()
+    assert lines[1].split() == ["2", "9x9", "Beta", "(1900)", "Alpha", "(1810?)", "running", "1", "2023-11-14", "22:14"]
+    assert "B+4.0" in lines[2]
+    assert [row["id"] for row in as_json("games")] == [2, 1]
+    assert [row["id"] for row in as_json("games", "--running")] == [2]
+    assert [row["id"] for row in as_json("games", "--before", "2")] == [1]
+    assert [row["id"] for row in as_json("games", "--limit", "1")] == [2]
+    assert as_json("games", "--bot", "Gamma") == []
+    assert as_json("games", "--venue", "19x19") == []
+    assert "There is no venue '8x8'" in run("games", "--venue", "8x8", fails=1).stderr
+    assert "There is no bot" in run("games", "--bot", "Nobody", fails=1).stderr
+    run("games", "--running", "--bot", "Alpha", fails=2)
+    run("games", "--limit", "0", fails=2)
+
+
+def test_history(run: Any, as_json: Any) -> None:
+    lines = run("history", "Alpha").stdout.splitlines()
+    assert lines[0] == "9x9"
+    assert lines[2].split()[:5] == ["1", "2023-11-14", "22:13", "enter", "-"]
+    assert lines[3].split()[:7] == ["4", "2023-11-14", "22:14", "game", "1", "Beta", "1"]
+    (found,) = as_json("history", "Alpha", "--venue", "9x9").values()
+    assert found[1]["before_mean"] == 1800.0 < found[1]["after_mean"]
+    assert "Gamma has no rating yet" in run("history", "Gamma").stderr
+    assert "There is no version 'Nobody'" in run("history", "Nobody", fails=1).stderr
+
+
+def test_show(run: Any, as_json: Any) -> None:
+    text = run("show", "1").stdout
+    lines = text.splitlines()
+    assert lines[0].startswith("game 1, 9x9: ")
+    assert "komi 7" in lines[0]
+    assert lines[1:3] == ["black  Alpha (1800?)", "white  Beta (1900)"]
+    assert "result B+4.0: Alpha won by 4 points." in text
+    assert "Alpha was drawn from 1 candidate." in text
+    assert "Alpha is owed Black." in text
+    assert "rating of Alpha (cgos-elo, entry 4): 1800.0 -> " in text
+    # The position by hand: X C3 B3 A1, O D3 C4 C2.
+    at = lines.index("    A B C D E F G H J")
+    assert lines[at + 1 : at + 12] == [
+        " 9  . . . . . . . . .  9",
+        " 8  . . . . . . . . .  8",
+        " 7  . . . . . . . . .  7",
+        " 6  . . . . . . . . .  6",
+        " 5  . . . . . . . . .  5",
+        " 4  . . O . . . . . .  4",
+        " 3  . X X O . . . . .  3",
+        " 2  . . O . . . . . .  2",
+        " 1  X . . . . . . . .  1",
+        "    A B C D E F G H J",
+        "X (black) took 0, O (white) took 0",
+    ]
+    assert lines[at + 13].split() == ["move", "by", "at", "used", "left"]
+    assert lines[at + 14].split() == ["1", "b", "C3", "0:01.7", "4:58"]
+    assert lines[-1].split() == ["9", "b", "PASS", "0:01.7", "4:52"]
+    assert '"comment":"corner"' in as_json("show", "1")["moves"][0]["analysis"]
+
+
+def test_show_a_running_game_with_its_last_move(run: Any) -> None:
+    text = run("show", "2").stdout
+    assert "still running" in text
+    assert "result" not in text
+    assert " 5  . . . .(X). . . .  5" in text
+
+
+def test_show_no_game(run: Any) -> None:
+    assert "There is no game 3" in run("show", "3", fails=1).stderr
+    run("show", "x", fails=2)
+
+
+def test_sgf(run: Any, tmp_path: Path) -> None:
+    text = run("sgf", "1").stdout
+    game = sgfmill.Sgf_game.from_string(text)
+    assert (game.get_size(), game.get_komi(), game.get_winner()) == (9, 7.0, "b")
+    assert (game.get_player_name("b"), game.get_player_name("w")) == ("Alpha", "Beta")
+    moves = [node.get_move() for node in game.get_main_sequence() if node.get_move()[0]]
+    assert moves[:3] == [("b", (2, 2)), ("w", (2, 3)), ("b", None)]
+    assert len(moves) == 9
+    assert game.get_root().get("PC") == "cgos-server"
+    assert run("sgf", "1", "--output", "one.sgf").stdout == ""
+    assert (tmp_path / "one.sgf").read_text() == text
+    assert "cannot be written" in run("sgf", "1", "--output", str(tmp_path / "no" / "one.sgf"), fails=1).stderr
+
+
+def test_bots_accounts_anchors(run: Any, as_json: Any) -> None:
+    assert run("bots").stdout.splitlines()[1].split() == ["Alpha", "active", "0", "2023-11-14", "22:13", "-", "-"]
+    assert [row["name"] for row in as_json("bots")] == ["Alpha", "Beta", "Gamma"]
+    assert as_json("account", "list") == []
+    assert run("anchor", "list").stdout.splitlines()[1].split() == ["9x9", "Beta", "1900.0", "1"]
+    assert [row["version"] for row in as_json("anchor", "list", "--venue", "9x9")["9x9"]] == ["Beta"]
+    assert as_json("token", "list", "Alpha") == []
+    assert "There is no bot" in run("token", "list", "Nobody", fails=1).stderr
+
+
+def test_reading_works_while_a_server_holds_the_database(run: Any, data: Path) -> None:
+    with DatabaseLock(data / "cgos.sqlite", "cgos-server serve"):
+        assert run("standings", "--venue", "9x9").stdout
+
+
+def test_without_a_database(run: Any, tmp_path: Path) -> None:
+    for words in (
+        ["games"],
+        ["standings"],
+        ["bots"],
+        ["history", "x"],
+        ["show", "1"],
+        ["sgf", "1"],
+        ["anchor", "list"],
+    ):
+        result = run(*words, fails=1, where=tmp_path / "none")
+        assert "There is no database" in result.stderr
+        assert "cgos-server serve" in result.stderr
+        assert result.stdout == ""
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_a_server(run: Any) -> None:
+    for command in ("status", "drain"):
+        result = run(command, fails=1)
+        assert "No server runs on" in result.stderr
+        assert result.stdout == ""
+
+
+def test_a_terminal_gets_rich_tables_and_no_control_characters(
+    run: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cgos_server.cli import output
+
+    monkeypatch.setattr(output.sys.stdout, "isatty", lambda: True, raising=False)
+    output.print_table(("name", "n"), [("a\x1b[31mb [red]", 1), (None, 20)], title="t")
+    text = capsys.readouterr().out
+    assert "a?[31mb [red]" in text
+    assert "\x1b[31m" not in text
+    assert "─" in text or "━" in text
+
+
+def test_plain_tables_align(capsys: pytest.CaptureFixture[str]) -> None:
+    from cgos_server.cli.output import print_table
+
+    print_table(("name", "n", "x"), [("a", 5, 1.5), ("bcd", 10, None), ("e", 7, -2.0)])
+    assert capsys.readouterr().out == "name   n    x\na      5  1.5\nbcd   10    -\ne      7   -2\n"
+
+
+def test_json_is_indented_and_whole(run: Any) -> None:
+    text = run("games", "--json").stdout
+    assert text.startswith("[\n  {\n")
+    assert json.loads(text)[0]["black"] == "Beta"

@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from click.testing import CliRunner
+
+from cgos_server.cli import perform
+from cgos_server.cli.main import main
+from cgos_server.config import load
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.net import control_socket
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.admin import Admin
+from cgos_server.service.control import BotStatus, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords, digest
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.sql_store import open_store
+
+
+def audits(data: Path) -> list[tuple[str, str, str]]:
+    with sqlite3.connect(data / "cgos.sqlite") as connection:
+        return connection.execute("SELECT actor, action, subject FROM audit ORDER BY id").fetchall()
+
+
+def bot_row(data: Path, name: str) -> dict[str, Any]:
+    with sqlite3.connect(data / "cgos.sqlite") as connection:
+        connection.row_factory = sqlite3.Row
+        return dict(connection.execute("SELECT * FROM bots WHERE name = ?", (name,)).fetchone())
+
+
+# -- on a closed database
+
+
+def test_a_bot_from_add_to_enable(run: Any, data: Path, tmp_path: Path, as_json: Any) -> None:
+    result = run("bot", "add", "Delta", given="first\n")
+    assert (result.stdout, result.stderr) == ("", "The bot Delta may play.\n")
+    hashed = bot_row(data, "Delta")["password"]
+    assert PasswordHasher().verify(hashed, "first")
+    secret = tmp_path / "secret"
+    secret.write_text("second\nthird\n")
+    run("bot", "passwd", "Delta", "--password-file", str(secret))
+    assert PasswordHasher().verify(bot_row(data, "Delta")["password"], "second")
+    run("bot", "disable", "Delta", "--reason", "it hangs")
+    assert (bot_row(data, "Delta")["state"], bot_row(data, "Delta")["reason"]) == ("disabled", "it hangs")
+    assert [row["state"] for row in as_json("bots")] == ["active", "active", "disabled", "active"]
+    run("bot", "enable", "Delta")
+    assert bot_row(data, "Delta")["state"] == "active"
+    assert "does not wait for approval" in run("approve", "Delta", fails=1).stderr
+    assert [row[1:] for row in audits(data)] == [
+        ("bot add", "Delta"),
+        ("bot passwd", "Delta"),
+        ("bot disable", "Delta"),
+        ("bot enable", "Delta"),
+    ]
+    assert audits(data)[0][0].endswith(" (command)")
+
+
+def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    run("account", "add", "admin1", "--admin", given="secret\n", where=new)
+    run("bot", "add", "Delta", given="secret\n", where=new)
+    run("anchor", "set", "Delta", "1500", "--venue", "9x9", where=new)
+    assert "admin1   admin   active" in run("account", "list", where=new).stdout
+    assert "Delta" in run("anchor", "list", where=new).stdout
+
+
+def test_accounts(run: Any, as_json: Any) -> None:
+    run("account", "add", "Person", given="secret\n")
+    run("account", "grant", "Person", "admin")
+    assert as_json("account", "list")[0]["admin"] is True
+    run("account", "passwd", "Person", given="other\n")
+    run("account", "revoke", "Person", "admin")
+    assert as_json("account", "list")[0]["admin"] is False
+    run("account", "grant", "Person", "king", fails=2)
+    assert "There is no account Nobody" in run("account", "grant", "Nobody", "admin", fails=1).stderr
+    assert "is taken" in run("account", "add", "alpha", given="secret\n", fails=1).stderr
+
+
+def test_tokens(run: Any, data: Path, as_json: Any) -> None:
+    made = run("token", "make", "Alpha", "--label", "home")
+    token = made.stdout.strip()
+    assert token.startswith("cgos_")
+    assert "not shown again" in made.stderr
+    with sqlite3.connect(data / "cgos.sqlite") as connection:
+        assert connection.execute("SELECT digest FROM tokens").fetchall() == [(digest(token),)]
+    assert [(row["id"], row["label"], row["revoked_at"]) for row in as_json("token", "list", "Alpha")] == [
+        (1, "home", None)
+    ]
+    assert "has no token 1" in run("token", "revoke", "Beta", "1", fails=1).stderr
+    run("token", "revoke", "Alpha", "1")
+    assert as_json("token", "list", "Alpha")[0]["revoked_at"] is not None
+    assert token not in (data / "cgos.sqlite").read_bytes().decode("latin-1")
+
+
+def test_anchors(run: Any, as_json: Any) -> None:
+    run("anchor", "set", "Gamma", "-20.5", "--venue", "9x9")
+    assert [(row["version"], row["mean"]) for row in as_json("anchor", "list")["9x9"]] == [
+        ("Beta", 1900.0),
+        ("Gamma", -20.5),
+    ]
+    run("anchor", "unset", "Beta", "--venue", "9x9")
+    assert "is no anchor" in run("anchor", "unset", "Beta", "--venue", "9x9", fails=1).stderr
+    entries = [point["seq"] for point in as_json("history", "Gamma")["9x9"]]
+    assert entries == [5, 6]
+    assert as_json("history", "Beta")["9x9"][-1]["kind"] == "unanchor"
+    assert "There is no bot Nobody" in run("anchor", "set", "Nobody", "1", "--venue", "9x9", fails=1).stderr
+    assert "cgos-server bot add Nobody" in run("anchor", "set", "Nobody", "1", "--venue", "9x9", fails=1).stderr
+
+
+def test_which_venue(run: Any, tmp_path: Path) -> None:
+    assert "Choose one of: 9x9, 13x13, 19x19" in run("anchor", "set", "Gamma", "1", fails=2).stderr
+    assert "there is no venue 8x8" in run("anchor", "set", "Gamma", "1", "--venue", "8x8", fails=2).stderr
+    file = tmp_path / "one.toml"
+    file.write_text('[[venue]]\nname = "9x9"\nport = 1\nsize = 9\nkomi = 7\ntime = { main = "5m" }\n')
+    run("anchor", "set", "Gamma", "1234", "--config", str(file))
+    assert "1234.0" in run("anchor", "list").stdout
+
+
+def test_an_anchor_in_a_venue_whose_terms_changed_is_refused(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CGOS_VENUE__9X9__KOMI", "5.5")
+    result = run("anchor", "set", "Gamma", "1", "--venue", "9x9", fails=2)
+    assert "komi was 7.0 and is 5.5" in result.stderr
+
+
+def test_passwords_are_never_arguments(run: Any, tmp_path: Path) -> None:
+    run("bot", "add", "Delta", "secret", fails=2)
+    assert "There is no password in standard input" in run("bot", "add", "Delta", fails=1).stderr
+    empty = tmp_path / "empty"
+    empty.touch()
+    assert "its first line is empty" in run("bot", "add", "Delta", "--password-file", str(empty), fails=1).stderr
+    missing = str(tmp_path / "missing")
+    assert "cannot be read" in run("bot", "add", "Delta", "--password-file", missing, fails=1).stderr
+    assert "at least 3 characters" in run("bot", "add", "Delta", given="x\n", fails=1).stderr
+
+
+def test_a_terminal_is_asked_twice_and_shows_nothing(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cgos_server.cli import common
+
+    asked: list[dict[str, Any]] = []
+
+    def prompt(text: str, **options: Any) -> str:
+        asked.append(options)
+        return "secret"
+
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(common.click, "prompt", prompt)
+    monkeypatch.setattr(common.sys, "stdin", Terminal())
+    assert common.password("Delta", None) == "secret"
+    assert asked == [{"hide_input": True, "confirmation_prompt": True, "err": True}]
+
+
+def test_a_database_held_by_somebody_silent_is_refused_with_the_holder(
+    run: Any, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(perform, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(perform, "_AGAIN_S", 0.0)
+    with DatabaseLock(data / "cgos.sqlite", "cgos-server serve"):
+        result = run("bot", "add", "Delta", given="secret\n", fails=1)
+    assert "in use by cgos-server serve" in result.stderr
+    assert audits(data) == []
+
+
+def test_two_commands_at_once_wait_for_each_other(data: Path) -> None:
+    results: list[Any] = []
+
+    def add(name: str, file: Path) -> None:
+        words = ["bot", "add", name, "--password-file", str(file), "--data", str(data)]
+        results.append(main(words, standalone_mode=False))
+
+    secret = data / "secret"
+    secret.write_text("secret\n")
+    threads = [threading.Thread(target=add, args=(name, secret)) for name in ("Delta", "Epsilon", "Zeta")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(results) == 3
+    assert len(audits(data)) == 3
+
+
+# -- through a running server
+
+STATUS = ServerStatus(
+    pid=7,
+    version="0.1",
+    up_s=3700.0,
+    ready=True,
+    draining=False,
+    venues=[VenueStatus("9x9", 6809, 2, 0, 1, 1)],
+    games=[GameStatus(2, "9x9", "Beta", "Alpha", 1, True, False)],
+    bots=[BotStatus("Beta", "9x9", "playing", "192.0.2.1", "client 1", 2)],
+    moves=12,
+    ended={"score": 3},
+    warnings=0,
+    errors=1,
+    web="http://127.0.0.1:8080",
+    health="http://127.0.0.1:9809",
+)
+
+
+class Live:
+    """A server as far as commands see it: it holds the lock, the store and the control socket, in a thread."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.dismissed: list[str] = []
+        self.drained = False
+        self.pool: VenueRatings | None = None
+        self._up, self._end = threading.Event(), asyncio.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._run()))
+
+    def __enter__(self) -> Live:
+        self._thread.start()
+        assert self._up.wait(20)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join(20)
+        self._loop.close()
+
+    async def _run(self) -> None:
+        config = load(None, {}, {"server.data": self.data})
+        path = config.server.database
+
+        def fail(error: Exception) -> None:
+            raise error
+
+        def now() -> int:
+            return 1_700_000_000_000
+
+        with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
+            store = await open_store(path, failed=fail, on_error=fail)
+            self.pool = await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
+            ids = Ids(await store.next_ids())
+            admin = Admin(store, ids, Accounts(store, ids, passwords, "open", now), passwords, now, self)
+            async with control_socket.serve(self.data, admin.answer):
+                self._up.set()
+                await self._end.wait()
+            await store.close()
+
+    def status(self) -> ServerStatus:
+        return STATUS
+
+    def dismiss(self, bot: str, sentence: str) -> int:
+        self.dismissed.append(f"{bot}: {sentence}")
+        return 1
+
+    def ratings(self, venue: str) -> VenueRatings | None:
+        return self.pool if venue == "9x9" else None
+
+    def drain(self) -> None:
+        self.drained = True
+
+
+@pytest.fixture
+def live(data: Path) -> Iterator[Live]:
+    with Live(data) as server:
+        yield server
+
+
+def test_writing_commands_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:
+    assert run("bot", "add", "Delta", given="secret\n").stderr == "The bot Delta may play.\n"
+    assert "closed 1 connection of it" in run("bot", "disable", "Delta", "--reason", "it hangs").stderr
+    assert live.dismissed == ["Delta: Delta was disabled: it hangs"]
+    token = run("token", "make", "Alpha").stdout.strip()
+    assert digest(token)
+    run("anchor", "set", "Gamma", "1500", "--venue", "9x9")
+    assert live.pool is not None
+    assert live.pool.rating(3).mean == 1500
+    assert [row["version"] for row in as_json("anchor", "list")["9x9"]] == ["Beta", "Gamma"]
+    assert [row[1] for row in audits(live.data)] == ["bot add", "bot disable", "token make", "anchor set"]
+    assert audits(live.data)[0][0].endswith(" (command)")
+
+
+def test_refusals_come_through_as_they_are(run: Any, live: Live) -> None:
+    assert run("bot", "enable", "Nobody", fails=1).stderr.startswith("Error: There is no bot Nobody. ")
+
+
+def test_status_and_drain(run: Any, live: Live) -> None:
+    text = run("status").stdout
+    assert "process 7, up 1 h 1 min: ready" in text
+    assert "games ended: 3 by score" in text
+    assert "0 warnings, 1 errors" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["9x9", "6809", "1", "2", "0", "1"] in lines
+    assert ["2", "9x9", "Beta", "Alpha", "1", "white"] in lines
+    assert ["Beta", "9x9", "playing", "2", "192.0.2.1", "client", "1"] in lines
+    assert json.loads(run("status", "--json").stdout)["bots"][0]["client"] == "client 1"
+    assert "No new game begins" in run("drain").stderr
+    assert live.drained
+
+
+def test_db_upgrade(run: Any, tmp_path: Path, live: Live) -> None:
+    assert "in use by cgos-server serve" in run("db", "upgrade", fails=1).stderr
+    assert "There is no database" in run("db", "upgrade", fails=1, where=tmp_path / "none").stderr
+
+
+def test_db_upgrade_of_an_up_to_date_database(run: Any) -> None:
+    assert "has this program's schema" in run("db", "upgrade").stderr
+
+
+def test_the_runner_sees_real_exit_codes() -> None:
+    assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2

@@ -1,0 +1,96 @@
+"""An engine that is interrupted while it starts or replays is never taken for one that is ready."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from cgos_client.engine import EngineFailure, EngineMove, NewGame
+from cgos_client.supervisor import EngineGone, SupervisedEngine
+
+from cgos_server.core.games.base import Color
+
+GAME = NewGame(9, 14, 60_000)
+
+
+class Engine:
+    """Takes a while to start the second time, and writes down its life."""
+
+    label, analyses = "engine", False
+
+    def __init__(self, life, gate, faults):
+        self.life, self.gate, self.faults = life, gate, faults
+
+    async def start(self):
+        self.life.append("start")
+        if self.life.count("start") > 1:
+            await self.gate.wait()
+        self.life.append("started")
+
+    async def new_game(self, game):
+        self.life.append("new")
+
+    async def play(self, color, move):
+        self.life.append(f"play {move}")
+
+    async def genmove(self, color, left_ms):
+        if self.faults:
+            raise EngineFailure(self.faults.pop())
+        self.life.append("genmove")
+        return EngineMove("C3")
+
+    async def settle(self, grace):
+        pass
+
+    async def game_over(self, result):
+        self.life.append("over")
+
+    async def close(self):
+        self.life.append("close")
+
+
+async def test_interrupted_while_it_restarts():
+    life, gate = [], asyncio.Event()
+    engine = SupervisedEngine(lambda: Engine(life, gate, faults))
+    faults = ["broken"]
+    await engine.start()
+    await engine.sit(GAME, [(Color.BLACK, "D4")])
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await engine.genmove(Color.WHITE, 60_000)
+    assert life == ["start", "started", "new", "play D4", "close", "start", "close"]
+    life.clear()
+    gate.set()
+    await engine.game_over("B+Time")
+    await engine.sit(GAME, [])
+    assert await engine.genmove(Color.BLACK, 60_000) == EngineMove("C3")
+    assert life == ["start", "started", "new", "genmove"]
+    assert engine.ply == 1
+
+
+async def test_a_new_game_is_a_new_chance():
+    """Also where no ending was heard between, after a lost connection."""
+    life, gate = [], asyncio.Event()
+    gate.set()
+    faults = ["broken"] * 3
+    engine = SupervisedEngine(lambda: Engine(life, gate, faults))
+    await engine.start()
+    await engine.sit(GAME, [])
+    assert (await engine.genmove(Color.BLACK, 60_000)).text == "RESIGN"
+    await engine.sit(GAME, [])
+    assert (await engine.genmove(Color.BLACK, 60_000)).text == "C3"
+
+
+async def test_games_given_up_count_only_in_a_row():
+    life, gate = [], asyncio.Event()
+    gate.set()
+    faults = []
+    engine = SupervisedEngine(lambda: Engine(life, gate, faults), tries=2)
+    for broken in (True, False, True, True):
+        await engine.start()
+        await engine.sit(GAME, [])
+        faults += ["broken"] * 2 if broken else []
+        assert (await engine.genmove(Color.BLACK, 60_000)).text == ("RESIGN" if broken else "C3")
+        await engine.game_over("W+Resign")
+    with pytest.raises(EngineGone, match="2 games in a row were lost because the engine failed: broken"):
+        await engine.start()

@@ -1,0 +1,209 @@
+"""What lies in deploy/ is true: ports, commands, keys and files named there are those of the program."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from cgos_server.config import Config, load
+from cgos_server.net.health import health_app
+from cgos_server.net.http import HttpListener
+
+TOP = Path(__file__).parents[2]
+DEPLOY = TOP / "deploy"
+DEFAULT = Config()
+BOT_PORTS = {venue.port for venue in DEFAULT.venue}
+ALL_PORTS = {*BOT_PORTS, DEFAULT.web.port, DEFAULT.health.port}
+
+
+def read(name: str) -> str:
+    return (DEPLOY / name).read_text(encoding="utf-8")
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The Dockerfile's (word, rest), comments dropped and continued lines joined."""
+    text = re.sub(r"^#.*\n", "", read("Dockerfile"), flags=re.MULTILINE)
+    lines = text.replace("\\\n", "").splitlines()
+    return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in lines if line.strip()]
+
+
+def docker(word: str) -> list[str]:
+    return [rest for first, rest in instructions() if first == word]
+
+
+def assignments(lines: list[str]) -> dict[str, str]:
+    return dict(pair.split("=", 1) for line in lines for pair in line.split())
+
+
+def unit() -> dict[str, list[str]]:
+    """Key -> values of the service, in order."""
+    values: dict[str, list[str]] = {}
+    for line in read("cgos-server.service").splitlines():
+        if "=" in line and not line.startswith("#"):
+            key, value = line.split("=", 1)
+            values.setdefault(key, []).append(value)
+    return values
+
+
+def scripts() -> dict[str, str]:
+    loaded = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+    found = loaded["project"]["scripts"]
+    assert isinstance(found, dict)
+    return found
+
+
+# -- the image
+
+
+def test_the_image_opens_the_default_ports() -> None:
+    assert {int(port) for rest in docker("EXPOSE") for port in rest.split()} == ALL_PORTS
+
+
+def test_the_image_configures_the_server_by_keys_that_exist() -> None:
+    config = load(env=assignments(docker("ENV")))
+    assert docker("VOLUME") == [str(config.server.data)]
+    assert docker("WORKDIR")[-1] == str(config.server.data)
+    assert (config.web.host, config.health.host) == ("0.0.0.0", "0.0.0.0")
+    assert (config.web.port, config.health.port) == (DEFAULT.web.port, DEFAULT.health.port)
+
+
+def test_the_image_is_built_from_files_that_exist_and_are_not_ignored() -> None:
+    copied = [word for rest in docker("COPY") for word in rest.split()[:-1]]
+    assert copied
+    allowed = {line[1:] for line in read("Dockerfile.dockerignore").splitlines() if line.startswith("!")}
+    assert set(copied) == allowed
+    for name in copied:
+        assert (TOP / name).exists(), name
+    built = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    wheel = built["targets"]["wheel"]
+    for needed in (*wheel["packages"], *wheel.get("force-include", {})):
+        assert needed.split("/")[0] in copied, needed
+
+
+def test_the_image_runs_the_server_as_an_ordinary_user() -> None:
+    words = [word for word, _ in instructions()]
+    (user,) = docker("USER")
+    assert user not in ("root", "0")
+    assert f" {user} " in " ".join(docker("RUN")) + " "
+    assert words.index("USER") > max(index for index, word in enumerate(words) if word == "RUN")
+    assert json.loads(docker("CMD")[-1])[0] in scripts()
+    assert json.loads(docker("CMD")[-1]) == ["cgos-server", "serve"]
+
+
+async def test_the_images_health_check_tells_alive_from_dead() -> None:
+    check = json.loads(docker("HEALTHCHECK")[0].split("CMD ", 1)[1])
+    assert str(DEFAULT.health.port) in check[-1]
+    assert check[0] == "python"
+
+    async def healthy(port: int) -> bool:
+        code = check[-1].replace(str(DEFAULT.health.port), str(port))
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, *check[1:-1], code, stderr=asyncio.subprocess.DEVNULL
+        )
+        return await child.wait() == 0
+
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    port = int(sock.getsockname()[1])
+    listener = HttpListener(health_app({"sick": lambda: (False, "not ready, but alive")}, CollectorRegistry()), sock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.run())
+        await asyncio.sleep(0)
+        assert await healthy(port)
+        listener.stop()
+    assert not await healthy(port)
+
+
+# -- the service
+
+
+def test_the_service_passes_systemds_own_check(tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not installed")
+    # It also looks for the executable, which is elsewhere on this machine.
+    text = read("cgos-server.service").replace("/opt/cgos-server/bin/cgos-server", sys.executable)
+    copy = tmp_path / "cgos-server.service"
+    copy.write_text(text, encoding="utf-8")
+    check = subprocess.run([program, "verify", str(copy)], capture_output=True, text=True, timeout=60)
+    assert (check.returncode, check.stdout + check.stderr) == (0, "")
+
+
+def test_the_service_leaves_running_games_their_time() -> None:
+    service = unit()
+    assert int(service["TimeoutStopSec"][0]) >= DEFAULT.server.drain_limit_s + 20
+    assert service["KillSignal"] == ["SIGTERM"]
+    assert service["Restart"] == ["on-failure"]
+    assert int(service["LimitNOFILE"][0]) > DEFAULT.limits.connections + 1_000
+
+
+def test_the_service_starts_the_server_in_the_directory_it_may_write_to() -> None:
+    service = unit()
+    program, *arguments = service["ExecStart"][0].split()
+    assert Path(program).name in scripts()
+    assert arguments == ["serve"]
+    config = load(env=assignments(service["Environment"]))
+    assert config.server.data == Path("/var/lib") / service["StateDirectory"][0]
+    assert service["WorkingDirectory"] == [str(config.server.data)]
+    assert service["ProtectSystem"] == ["strict"]
+    assert service["DynamicUser"] == ["yes"]
+
+
+# -- monitoring
+
+
+def test_prometheus_accepts_the_scrape_file() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed")
+    check = subprocess.run(
+        [promtool, "check", "config", str(DEPLOY / "prometheus.yml")], capture_output=True, text=True, timeout=30
+    )
+    assert check.returncode == 0, check.stdout + check.stderr
+
+
+def test_prometheus_scrapes_the_default_listener() -> None:
+    (target,) = re.findall(r'targets: \["([^"]+)"\]', read("prometheus.yml"))
+    parts = urlsplit(f"http://{target}")
+    assert (parts.hostname, parts.port) == (DEFAULT.health.host, DEFAULT.health.port)
+    assert "metrics_path" not in read("prometheus.yml")  # the default, /metrics, is ours
+
+
+# -- the guide
+
+
+def test_the_guide_names_every_port_and_file() -> None:
+    text = read("README.md")
+    for port in ALL_PORTS:
+        assert str(port) in text
+    for path in DEPLOY.iterdir():
+        assert path.name == "README.md" or f"`{path.name}`" in text
+    assert f"{DEFAULT.server.drain_limit_s:.0f} seconds" in text
+
+
+def test_keys_and_commands_in_the_guide_exist() -> None:
+    text = read("README.md")
+    variables = {pair[0]: "My server" for pair in re.findall(r"`(CGOS_\w+__\w+)(=|`)", text)}
+    assert load(env=variables).server.name == "My server"
+    section, key = "server", "drain_limit_s"
+    assert f"`{section}.{key}`" in text
+    assert hasattr(getattr(DEFAULT, section), key)
+    commands = set(re.findall(r"cgos-server(?: |$)(status|serve|\w+ --data)", text))
+    assert commands
+    for command in {word.split()[0] for word in commands}:
+        answer = subprocess.run(
+            [sys.executable, "-m", "cgos_server", command, "--help"], capture_output=True, text=True, timeout=60
+        )
+        assert answer.returncode == 0, command
+        assert "--data" in answer.stdout

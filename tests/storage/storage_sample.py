@@ -1,0 +1,96 @@
+"""A short history to put into a database: three bots, five games in two venues."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from cgos_server.storage.records import (
+    AnalysisAdded,
+    BotAdded,
+    ConnectionClosed,
+    ConnectionOpened,
+    GameAdded,
+    GameEnded,
+    LedgerAdded,
+    MoveAdded,
+    OwnerAdded,
+    PairingAdded,
+    RatingMoved,
+    RatingNow,
+    Record,
+    RoundAdded,
+    TokenAdded,
+    TokenRevoked,
+    VenueAdded,
+    VersionAdded,
+)
+
+
+def unexpected(error: Exception) -> NoReturn:
+    """Nothing may fail in these tests."""
+    raise error
+
+
+def move(game: int, ply: int, text: str = "E5") -> MoveAdded:
+    """A move; its figures tell which one it was."""
+    return MoveAdded(game, ply, text, 60_000_000 - ply, ply, 5, 7, 1_000 + ply, 1_700_000_000_000 + ply)
+
+
+def people() -> list[Record]:
+    """Two venues, an account and three bots: alpha and Beta are active, gamma waits for approval."""
+    records: list[Record] = [
+        VenueAdded(1, "9x9", '{"size":9}', 100),
+        VenueAdded(2, "19x19", '{"size":19}', 101),
+        OwnerAdded(1, "Olive", "olive", "hash-o", 1, 102),
+    ]
+    for number, (name, state) in enumerate((("alpha", "active"), ("Beta", "active"), ("gamma", "pending")), 1):
+        records.append(BotAdded(number, name, name.lower(), f"hash-{name}", state, 200 + number))
+        records.append(VersionAdded(number, number, name, 200 + number))
+    records += [
+        TokenAdded(1, 1, "d1", "home", 300),
+        TokenAdded(2, 1, "d2", "away", 301),
+        TokenRevoked(310, 2),
+        ConnectionOpened(1, 1, 1, "192.0.2.1", "client A", 400),
+        ConnectionClosed(450, "quit", 1),
+        ConnectionOpened(2, 1, 2, "192.0.2.2", "client B", 410),
+    ]
+    return records
+
+
+def games() -> list[Record]:
+    """In 9x9: game 1 alpha beat Beta, game 2 Beta beat alpha and alpha was not told, game 3 alpha - Beta is running
+    with two moves, game 5 was aborted. In 19x19: game 4 Beta - alpha is running without a move."""
+    records: list[Record] = [
+        RoundAdded(1, 1, 1, 500, "rolling", "birk", '{"formula":"a"}', "42", "[1,2]", '{"gamma":"odd"}', "[]"),
+        RoundAdded(2, 1, 2, 600, "rolling", "birk", "{}", "43", "[]", "{}", '["late"]'),
+        RoundAdded(3, 2, 1, 610, "rolling", "birk", "{}", "44", "[]", "{}", "[]"),
+    ]
+    for game, venue, act, black, white, at in (
+        (1, 1, 1, 1, 2, 1_000),
+        (2, 1, 1, 2, 1, 2_000),
+        (3, 1, 2, 1, 2, 3_000),
+        (4, 2, 3, 2, 1, 3_500),
+        (5, 1, 2, 1, 2, 3_600),
+    ):
+        terms = f'{{"venue":{venue}}}'
+        records.append(GameAdded(game, venue, act, black, white, "1800?", "1750", terms, "", at))
+        records.append(PairingAdded(game, act, 1, 2, f"reason {game}", f"colors {game}", f'{{"game":{game}}}'))
+    records += [move(1, 1), move(1, 2, "D4"), move(1, 3, "PASS"), AnalysisAdded(1, 2, '{"winrate":1e999}')]
+    records += [move(2, 1), move(3, 1, "C3"), move(3, 2, "G7")]
+    records += [
+        GameEnded(1_500, 0, "score", 7, "counted", "B+3.5", 2, 2, 1),
+        GameEnded(2_500, 0, "resignation", None, "", "B+Resign", 2, 0, 2),
+        GameEnded(3_700, None, "abort", None, "no first move", "Abort", 2, 2, 5),
+        LedgerAdded(1, 1, 900, "enter", None, 1, None, None, None, 1_800.0),
+        LedgerAdded(1, 2, 900, "enter", None, 2, None, None, None, 1_750.0),
+        LedgerAdded(1, 3, 1_500, "game", 1, None, 1, 2, 2, None),
+        LedgerAdded(1, 4, 2_500, "game", 2, None, 2, 1, 2, None),
+        RatingMoved(1, "cgos-elo", 1, 1, 1_800.0, 150.0, 1_800.0, 150.0, 0),
+        RatingMoved(1, "cgos-elo", 3, 1, 1_800.0, 150.0, 1_860.0, 120.0, 1),
+        RatingMoved(1, "cgos-elo", 3, 2, 1_750.0, 150.0, 1_690.0, 120.0, 1),
+        RatingMoved(1, "cgos-elo", 4, 1, 1_860.0, 120.0, 1_770.0, 96.0, 2),
+        RatingMoved(1, "cgos-elo", 4, 2, 1_690.0, 120.0, 1_780.0, 96.0, 2),
+        RatingNow(1, "cgos-elo", 1, 1_770.0, 96.0, 2, 1, 0, 4),
+        RatingNow(1, "cgos-elo", 2, 1_780.0, 96.0, 2, 0, 1, 4),
+    ]
+    return records

@@ -1,0 +1,262 @@
+"""The store's questions and promises on a real file."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from storage_sample import games, move, people, unexpected
+
+from cgos_server.core.clock import ClockState
+from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.errors import StoreError
+from cgos_server.storage.records import (
+    BlackTold,
+    BotAdded,
+    BotState,
+    GameAdded,
+    GameEnded,
+    RatingNow,
+    VersionAdded,
+    WhiteTold,
+)
+from cgos_server.storage.sql_store import Durability, SqlStore, connect_for_writing, open_store
+from cgos_server.storage.store import (
+    BotLogin,
+    Meeting,
+    NextIds,
+    Owner,
+    Store,
+    StoredMove,
+    StoredVenue,
+    Token,
+)
+
+
+@pytest.fixture
+async def full(store: SqlStore) -> SqlStore:
+    """The store with the sample in it."""
+    await store.commit([*people(), *games()])
+    return store
+
+
+def query(path: Path, sql: str) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+async def test_a_new_database_is_empty(store: SqlStore) -> None:
+    as_the_interface: Store = store
+    assert await as_the_interface.venues() == []
+    assert await store.next_ids() == NextIds(1, 1, 1, 1, 1, 1, 1)
+    assert await store.login("alpha") is None
+    assert await store.name_taken("alpha") is None
+    assert await store.unfinished_games() == []
+    assert await store.untold_game(1, 1, 0) is None
+    assert await store.ledger(1) == []
+    assert await store.meetings(1) == []
+    assert await store.last_opponents(1) == {}
+    assert await store.last_round(1) == 0
+    assert await store.version_names() == {}
+    assert store.healthy
+    assert store.pending == 0
+
+
+async def test_what_a_sign_in_needs(full: SqlStore) -> None:
+    assert await full.login("alpha") == BotLogin(1, 1, "alpha", "hash-alpha", "active", "", frozenset({"d1"}))
+    assert await full.login("Beta") == BotLogin(2, 2, "Beta", "hash-Beta", "active", "", frozenset())
+    assert await full.login("beta") is None
+    assert await full.name_taken("beta") == "Beta"
+    assert await full.name_taken("olive") == "Olive"
+    assert await full.name_taken("nobody") is None
+    await full.commit([BotState("disabled", "asked for it", 2), VersionAdded(9, 2, "Beta-2", 900)])
+    login = await full.login("Beta")
+    assert login is not None
+    assert (login.state, login.reason, login.version_id) == ("disabled", "asked for it", 2)
+
+
+async def test_accounts_and_tokens(full: SqlStore) -> None:
+    assert await full.owner("Olive") == Owner(1, "Olive", "hash-o", True, "active")
+    assert await full.owner("olive") is None
+    assert await full.tokens(1) == [Token(1, "home", 300, None), Token(2, "away", 301, 310)]
+    assert await full.tokens(2) == []
+
+
+async def test_numbers_names_and_venues(full: SqlStore) -> None:
+    assert await full.next_ids() == NextIds(owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6)
+    assert await full.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
+    assert await full.venues() == [StoredVenue(1, "9x9", '{"size":9}'), StoredVenue(2, "19x19", '{"size":19}')]
+    assert [await full.last_round(venue) for venue in (1, 2, 3)] == [2, 1, 0]
+
+
+async def test_unfinished_games_come_with_their_moves_and_clocks(full: SqlStore) -> None:
+    third, fourth = await full.unfinished_games()
+    assert (third.id, third.venue_id, third.black, third.white) == (3, 1, "alpha", "Beta")
+    assert (third.black_id, third.white_id, third.black_label, third.white_label) == (1, 2, "1800?", "1750")
+    assert (third.terms, third.start, third.started_at) == ('{"venue":1}', "", 3_000)
+    assert third.moves == (
+        StoredMove("C3", ClockState(59_999_999, 1, 5, 7)),
+        StoredMove("G7", ClockState(59_999_998, 2, 5, 7)),
+    )
+    assert (third.result, third.ended_at, third.black_told, third.white_told) == (None, None, 2, 2)
+    assert (fourth.id, fourth.black, fourth.white, fourth.moves) == (4, "Beta", "alpha", ())
+
+
+async def test_moves_come_in_the_order_of_play(full: SqlStore) -> None:
+    for ply in (12, 10, 11, 3, 9):
+        await full.commit([move(4, ply, f"P{ply}")])
+    [game] = [game for game in await full.unfinished_games() if game.id == 4]
+    assert [stored.move for stored in game.moves] == ["P3", "P9", "P10", "P11", "P12"]
+
+
+async def test_who_has_not_heard_the_end_of_a_game(full: SqlStore) -> None:
+    game = await full.untold_game(1, 1, 2_500)
+    assert game is not None
+    assert (game.id, game.result, game.detail, game.ended_at) == (2, "B+Resign", "", 2_500)
+    assert (game.black_told, game.white_told) == (2, 0)
+    assert [stored.move for stored in game.moves] == ["E5"]
+    assert await full.untold_game(1, 1, 2_501) is None
+    assert await full.untold_game(1, 2, 0) is None
+    assert await full.untold_game(2, 1, 0) is None
+    await full.commit([WhiteTold(1, 2)])
+    still = await full.untold_game(1, 1, 0)
+    assert still is not None
+    assert still.white_told == 1
+    await full.commit([WhiteTold(2, 2)])
+    assert await full.untold_game(1, 1, 0) is None
+
+
+async def test_the_latest_untold_game_on_either_side_counts(full: SqlStore) -> None:
+    await full.commit([GameEnded(9_000, 1, "time", None, "", "W+Time", 1, 2, 3)])
+    game = await full.untold_game(1, 1, 0)
+    assert game is not None
+    assert game.id == 3
+    await full.commit([BlackTold(2, 3)])
+    game = await full.untold_game(1, 1, 0)
+    assert game is not None
+    assert game.id == 2
+
+
+async def test_the_ledger(full: SqlStore) -> None:
+    entries = await full.ledger(1)
+    assert entries == [
+        Entry(1, Kind.ENTER, version=1, value=1_800.0),
+        Entry(2, Kind.ENTER, version=2, value=1_750.0),
+        Entry(3, Kind.GAME, black=1, white=2, score2=2),
+        Entry(4, Kind.GAME, black=2, white=1, score2=2),
+    ]
+    assert all(type(entry.kind) is Kind for entry in entries)
+    assert await full.ledger(1, after=3) == entries[3:]
+    assert await full.ledger(2) == []
+
+
+async def test_meetings_leave_out_games_without_a_result(full: SqlStore) -> None:
+    assert sorted(await full.meetings(1)) == [Meeting(1, 2, 1), Meeting(2, 1, 1)]
+    await full.commit([GameEnded(9_000, 1, "forfeit", None, "", "W+Forfeit", 2, 2, 3)])
+    assert sorted(await full.meetings(1)) == [Meeting(1, 2, 2), Meeting(2, 1, 1)]
+    await full.commit([GameEnded(9_000, None, "void", None, "", "Void", 2, 2, 4)])
+    assert await full.meetings(2) == []
+
+
+async def test_last_opponents_per_venue(full: SqlStore) -> None:
+    assert await full.last_opponents(1) == {1: 2, 2: 1}
+    await full.commit([GameAdded(6, 1, None, 3, 1, "", "", "{}", "", 7_000)])
+    assert await full.last_opponents(1) == {1: 3, 3: 1, 2: 1}
+    assert await full.last_opponents(2) == {1: 2, 2: 1}
+
+
+async def test_a_group_is_written_wholly_or_not_at_all(database: Path) -> None:
+    failures: list[Exception] = []
+    store = await open_store(database, failed=failures.append, on_error=unexpected)
+    await store.commit(people())
+    store.submit([BotAdded(7, "delta", "delta", "", "active", 0), VersionAdded(7, 99, "delta", 0)])
+    await store.close()
+    assert len(failures) == 1  # bot 99 does not exist
+    assert query(database, "SELECT name FROM bots WHERE id = 7") == []
+
+
+async def test_the_newer_of_two_ratings_and_states_in_one_batch_stands(full: SqlStore, database: Path) -> None:
+    for seq in range(5, 100):
+        full.submit([RatingNow(1, "cgos-elo", 1, float(seq), 10.0, seq, 0, 0, seq), BotState(f"state {seq}", "", 1)])
+    await full.commit([])
+    assert query(database, "SELECT mean, seq FROM ratings WHERE version_id = 1") == [(99.0, 99)]
+    assert query(database, "SELECT state FROM bots WHERE id = 1") == [("state 99",)]
+
+
+async def test_a_commit_is_seen_by_readers_when_it_is_told(full: SqlStore) -> None:
+    told: list[int] = []
+
+    async def look(ply: int) -> None:
+        [game] = [game for game in await full.unfinished_games() if game.id == 4]
+        told.append(len(game.moves) - ply)
+
+    async with asyncio.TaskGroup() as group:
+        for ply in range(1, 30):
+            full.submit([move(4, ply)], lambda ply=ply: group.create_task(look(ply)))  # type: ignore[misc]
+            await asyncio.sleep(0)
+        await full.commit([])
+    assert len(told) == 29
+    assert min(told) >= 0
+
+
+@pytest.mark.parametrize("durability", get_args(Durability))
+async def test_durability_reaches_the_connection(database: Path, durability: Durability) -> None:
+    with contextlib.closing(connect_for_writing(database, durability)) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == ({"process": 1, "power": 2}[durability],)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+    store = await open_store(database, failed=unexpected, on_error=unexpected, durability=durability)
+    await store.commit(people())
+    await store.close()
+    assert query(database, "SELECT count(*) FROM bots") == [(3,)]
+
+
+async def test_reading_cannot_write(full: SqlStore) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        full._connection.execute("DELETE FROM bots")
+
+
+async def test_a_database_that_cannot_be_read_is_a_store_error(full: SqlStore) -> None:
+    full._connection.close()
+    with pytest.raises(StoreError, match="could not be read"):
+        await full.venues()
+
+
+async def test_strange_paths(tmp_path: Path) -> None:
+    path = tmp_path / "50% of #2?" / "my games.sqlite"
+    schema.prepare(path)
+    store = await open_store(path, failed=unexpected, on_error=unexpected)
+    await store.commit(people())
+    assert len(await store.venues()) == 2
+    await store.close()
+    assert sorted(file.name for file in path.parent.iterdir()) == ["my games.sqlite"]
+
+
+async def test_a_missing_directory_is_an_error_with_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="unable to open database file"):
+        await open_store(tmp_path / "no" / "db", failed=unexpected, on_error=unexpected)
+
+
+async def test_no_question_of_a_running_server_reads_all_games(full: SqlStore, database: Path) -> None:
+    asked: list[str] = []
+    full._connection.set_trace_callback(asked.append)
+    await full.login("alpha")
+    await full.name_taken("alpha")
+    await full.untold_game(1, 1, 0)
+    await full.unfinished_games()
+    await full.last_opponents(1)
+    await full.meetings(1)
+    await full.last_round(1)
+    await full.next_ids()
+    full._connection.set_trace_callback(None)
+    assert len(asked) == 11
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        for sql in asked:
+            plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+            assert not [
+                step for step in plan if step.startswith(("SCAN games", "SCAN moves")) and "INDEX" not in step
+            ], sql

@@ -1,0 +1,183 @@
+"""However records are cut into batches, and wherever one fails and is tried again, the same rows stand at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, get_args
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
+from storage_sample import move
+
+from cgos_server.storage import records, tables
+from cgos_server.storage.records import Record
+from cgos_server.storage.statements import STATEMENTS
+from cgos_server.storage.writer import ROWS_PER_STATEMENT, Group, write
+
+
+def test_every_kind_of_record_has_a_statement() -> None:
+    assert set(STATEMENTS) == set(get_args(records.Record))
+
+
+def memory() -> sqlite3.Connection:
+    """An empty database with foreign keys on."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    dialect = sqlite.dialect()
+    for table in tables.metadata.sorted_tables:
+        connection.execute(str(CreateTable(table).compile(dialect=dialect)))
+        for index in table.indexes:
+            connection.execute(str(CreateIndex(index).compile(dialect=dialect)))
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def content(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    return {
+        name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
+        for name in tables.metadata.tables
+    }
+
+
+class Story:
+    """Makes records that could have happened in this order: what is changed was added before."""
+
+    def __init__(self) -> None:
+        self.told: list[Record] = [records.VenueAdded(1, "9x9", "{}", 0)]
+        self.bots = self.owners = self.tokens = self.connections = self.entries = 0
+        self.moves: dict[int, int] = {}
+        self.ended: list[int] = []
+        for _ in range(2):
+            self.bot(0, 0)
+
+    def happens(self, what: int, which: int, value: int) -> None:
+        kinds = (
+            self.bot, self.bot_state, self.password, self.owner, self.owner_changed, self.token, self.revoked,
+            self.opened, self.closed, self.game, self.move, self.move, self.move, self.end, self.heard, self.rated,
+            self.rated, self.noted,
+        )  # fmt: skip
+        kinds[what % len(kinds)](which, value)
+
+    def bot(self, _which: int, value: int) -> None:
+        self.bots += 1
+        name = f"b{self.bots}"
+        self.told.append(records.BotAdded(self.bots, name, name, f"p{value}", "active", value))
+        self.told.append(records.VersionAdded(self.bots, self.bots, name, value))
+
+    def bot_state(self, which: int, value: int) -> None:
+        self.told.append(records.BotState(f"s{value}", f"r{value}", 1 + which % self.bots))
+
+    def password(self, which: int, value: int) -> None:
+        self.told.append(records.BotPassword(f"p{value}", 1 + which % self.bots))
+
+    def owner(self, _which: int, value: int) -> None:
+        self.owners += 1
+        self.told.append(records.OwnerAdded(self.owners, f"o{self.owners}", f"o{self.owners}", f"p{value}", 0, 0))
+
+    def owner_changed(self, which: int, value: int) -> None:
+        if self.owners:
+            self.told.append(records.OwnerChanged(f"p{value}", value % 2, "active", 1 + which % self.owners))
+
+    def token(self, which: int, value: int) -> None:
+        self.tokens += 1
+        self.told.append(records.TokenAdded(self.tokens, 1 + which % self.bots, f"d{value}", "", value))
+
+    def revoked(self, which: int, value: int) -> None:
+        if self.tokens:
+            self.told.append(records.TokenRevoked(value, 1 + which % self.tokens))
+
+    def opened(self, which: int, value: int) -> None:
+        self.connections += 1
+        self.told.append(records.ConnectionOpened(self.connections, 1, 1 + which % self.bots, "", "", value))
+
+    def closed(self, which: int, value: int) -> None:
+        if self.connections:
+            self.told.append(records.ConnectionClosed(value, f"r{value}", 1 + which % self.connections))
+
+    def game(self, which: int, value: int) -> None:
+        game = len(self.moves) + len(self.ended) + 1
+        black = 1 + which % self.bots
+        white = 1 + (which + 1) % self.bots
+        self.told.append(records.GameAdded(game, 1, None, black, white, "", "", "{}", "", value))
+        self.moves[game] = 0
+
+    def _running(self, which: int) -> int | None:
+        return list(self.moves)[which % len(self.moves)] if self.moves else None
+
+    def move(self, which: int, value: int) -> None:
+        game = self._running(which)
+        if game is not None:
+            for _ in range(1 + value % (ROWS_PER_STATEMENT + 2) if value > 90 else 1):
+                self.moves[game] += 1
+                self.told.append(move(game, self.moves[game]))
+            if value % 2:
+                self.told.append(records.AnalysisAdded(game, self.moves[game], f"{value}"))
+
+    def end(self, which: int, value: int) -> None:
+        game = self._running(which)
+        if game is not None:
+            del self.moves[game]
+            self.ended.append(game)
+            self.entries += 1
+            self.told.append(records.GameEnded(value, 0, "time", None, "", "B+Time", 0, 0, game))
+            self.told.append(records.LedgerAdded(1, self.entries, value, "game", game, None, 1, 2, 2, None))
+            self.told.append(records.RatingMoved(1, "k", self.entries, 1, 0.0, 1.0, value, 1.0, self.entries))
+
+    def heard(self, which: int, value: int) -> None:
+        if self.ended:
+            kind = records.BlackTold if value % 2 else records.WhiteTold
+            self.told.append(kind(value % 3, self.ended[which % len(self.ended)]))
+
+    def rated(self, which: int, value: int) -> None:
+        self.told.append(records.RatingNow(1, "k", 1 + which % 2, float(value), 1.0, value, 0, 0, value))
+
+    def noted(self, which: int, value: int) -> None:
+        self.told.append(records.AuditAdded(value, f"who {which}", "what", "whom", "{}"))
+
+
+class Flaky:
+    """A connection whose n-th `execute` fails, for each n given."""
+
+    def __init__(self, connection: sqlite3.Connection, failures: Sequence[int]) -> None:
+        self._connection = connection
+        self._failures = set(failures)
+        self._count = 0
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        self._count += 1
+        if self._count in self._failures:
+            raise sqlite3.OperationalError("database or disk is full")
+        return self._connection.execute(sql, parameters)
+
+
+happenings = st.lists(st.tuples(st.integers(0, 17), st.integers(0, 5), st.integers(0, 99)), min_size=5, max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(happenings, st.lists(st.integers(1, 25), min_size=1, max_size=8), st.lists(st.integers(1, 80), max_size=12))
+def test_batches_and_retries_change_nothing(
+    what: list[tuple[int, int, int]], sizes: list[int], failures: list[int]
+) -> None:
+    story = Story()
+    for happening in what:
+        story.happens(*happening)
+    with contextlib.closing(memory()) as one_by_one, contextlib.closing(memory()) as batched:
+        for record in story.told:
+            write(one_by_one, [Group([record], None)])
+        flaky: Any = Flaky(batched, failures)
+        rest, turn = story.told, 0
+        while rest:
+            size = sizes[turn % len(sizes)]
+            batch, rest, turn = rest[:size], rest[size:], turn + 1
+            groups = [Group(batch[:2], None), Group(batch[2:], None)]
+            while True:
+                try:
+                    assert write(flaky, groups) == len(batch)
+                    break
+                except sqlite3.OperationalError:
+                    # What closing the connection does to a transaction.
+                    batched.rollback()
+        assert content(batched) == content(one_by_one)

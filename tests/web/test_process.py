@@ -1,0 +1,111 @@
+"""The real web process: starts on an inherited socket, reads only, and goes when the pipe closes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+import structlog
+
+from cgos_server.runtime.web_process import WebProcess
+from cgos_server.web.settings import WebSettings, command
+
+SETTINGS = WebSettings("Riverside", {"9x9": 6809})
+
+
+@pytest.fixture
+def data(database: Path, tmp_path: Path) -> Path:
+    """A data directory with a copy of the past."""
+    shutil.copyfile(database, tmp_path / "cgos.sqlite")
+    return tmp_path
+
+
+@pytest.fixture
+def sock() -> socket.socket:
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    bound.listen()
+    return bound
+
+
+@asynccontextmanager
+async def running(data: Path, sock: socket.socket, pipe: int) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A child with the pipe's reading end; killed at the latest at the end of the block."""
+    line = [*command(data, SETTINGS, "json", "info"), "--listen-fd", str(sock.fileno()), "--pipe-fd", str(pipe)]
+    child = await asyncio.create_subprocess_exec(*line, pass_fds=(sock.fileno(), pipe), stderr=asyncio.subprocess.PIPE)
+    try:
+        yield child
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.communicate()
+
+
+async def get(sock: socket.socket, path: str) -> httpx2.Response:
+    async with httpx2.AsyncClient(trust_env=False, timeout=30) as client:
+        return await client.get(f"http://127.0.0.1:{sock.getsockname()[1]}{path}")
+
+
+async def test_it_serves_writes_nothing_and_goes_when_the_pipe_closes(data: Path, sock: socket.socket) -> None:
+    theirs, ours = os.pipe()
+    before = (data / "cgos.sqlite").read_bytes()
+    with sock:
+        async with running(data, sock, theirs) as child:
+            os.close(theirs)
+            page = await get(sock, "/venue/9x9")
+            assert page.status_code == 200
+            assert "server" not in page.headers
+            os.close(ours)
+            async with asyncio.timeout(20):
+                _, errors = await child.communicate()
+        assert child.returncode == 0
+        assert b'"level": "warning"' not in errors
+        assert b'"level": "error"' not in errors
+        assert b"the web process ends" in errors
+    assert (data / "cgos.sqlite").read_bytes() == before
+
+
+async def test_it_goes_on_sigterm_and_ignores_what_comes_through_the_pipe(data: Path, sock: socket.socket) -> None:
+    theirs, ours = os.pipe()
+    with sock:
+        async with running(data, sock, theirs) as child:
+            os.close(theirs)
+            os.write(ours, b"anything")
+            assert (await get(sock, "/")).status_code == 200
+            child.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(20):
+                await child.communicate()
+        os.close(ours)
+    assert child.returncode == 0
+
+
+async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: socket.socket) -> None:
+    """The two halves fit: what WebProcess executes is what the module understands."""
+    restarts: list[None] = []
+
+    async def pause(seconds: float) -> None:
+        pass
+
+    line = command(data, SETTINGS, "json", "warning")
+    assert line[0] == sys.executable
+    web = WebProcess(line, sock, log=structlog.get_logger(), restarted=lambda: restarts.append(None), pause=pause)
+    with sock:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(web.run())
+            assert (await get(sock, "/")).status_code == 200
+            first = web.pid
+            assert first is not None
+            os.kill(first, signal.SIGKILL)
+            assert (await get(sock, "/")).status_code == 200
+            assert web.pid not in (None, first)
+            web.stop()
+    assert len(restarts) == 1
