@@ -30,8 +30,9 @@ import aiosqlite
 
 from cgos_server.errors import CommitFailed
 from cgos_server.storage import schema, writer
+from cgos_server.storage.connections import Durability, connect_for_writing
 from cgos_server.storage.records import BotAdded, GameAdded, MoveAdded, Record, VenueAdded, VersionAdded
-from cgos_server.storage.sql_store import Durability, connect_for_writing, open_store
+from cgos_server.storage.sql_store import open_store
 from cgos_server.storage.statements import STATEMENTS
 
 GAMES = 20_000

@@ -13,20 +13,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import msgspec
 from sqlalchemy import (
-    URL,
     Column,
     ColumnElement,
     CompoundSelect,
-    Connection,
     RowMapping,
     Select,
     and_,
     case,
-    event,
     func,
     literal_column,
     or_,
@@ -34,10 +30,10 @@ from sqlalchemy import (
     union_all,
 )
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage import tables
+from cgos_server.storage.connections import reading_engine
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -248,11 +244,8 @@ class History:
     """
 
     def __init__(self, path: Path) -> None:
-        url = URL.create("sqlite+aiosqlite", database=f"file:{quote(str(path))}", query={"mode": "ro", "uri": "true"})
-        self._engine = create_async_engine(url, pool_size=4, max_overflow=0)
-        # One answer shows one moment, even where it takes several questions.
-        event.listen(self._engine.sync_engine, "connect", _leave_transactions_to_us)
-        event.listen(self._engine.sync_engine, "begin", _begin)
+        self._path = path
+        self._engine = reading_engine(path)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -324,10 +317,10 @@ class History:
     async def running_games(self, venue: str | None = None) -> list[GameRow]:
         """Games without a verdict, newest first."""
         async with self._snapshot() as read:
-            asked: list[ColumnElement[bool]] = [_games.c.result.is_(None)]
             if venue is not None:
-                asked.append(_games.c.venue_id == await _venue_id(read, venue))
-            return await _game_rows(read, *asked)
+                await _venue_id(read, venue)
+            running = await _game_rows(read, _games.c.result.is_(None))
+        return [game for game in running if venue in (None, game.venue)]
 
     async def game(self, game_id: int) -> GameDetail:
         """All about one game."""
@@ -494,6 +487,8 @@ class History:
 
     @contextlib.asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[Read]:
+        if not self._path.exists():
+            raise StoreError(f"there is no database at {self._path}")
         try:
             async with self._engine.connect() as connection:
 
@@ -594,11 +589,3 @@ def _decoded(text: str | None) -> Any:
 
 def _no_bot(name: str) -> Refused:
     return Refused("no-bot", f"There is no bot {name!r}. `cgos-server bots` lists them.")
-
-
-def _leave_transactions_to_us(connection: Any, _record: object) -> None:
-    connection.isolation_level = None
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")

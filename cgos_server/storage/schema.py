@@ -17,12 +17,13 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, NullPool, create_engine, event, insert, inspect
+from sqlalchemy import Connection, insert, inspect
 from sqlalchemy.exc import DatabaseError
 
 import cgos_server
 from cgos_server.errors import SchemaMismatch
 from cgos_server.storage import tables
+from cgos_server.storage.connections import migrating_engine
 
 
 def migrations() -> Path:
@@ -37,10 +38,7 @@ def migrations() -> Path:
 @contextlib.contextmanager
 def open_for_migration(path: Path) -> Iterator[Connection]:
     """A connection on which changes of the schema are transactions too: a killed upgrade leaves the old schema."""
-    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool)
-    event.listen(engine, "connect", _leave_transactions_to_us)
-    event.listen(engine, "begin", _begin)
-    with engine.connect() as connection:
+    with migrating_engine(path).connect() as connection:
         yield connection
 
 
@@ -143,11 +141,3 @@ def _foreign(path: Path) -> SchemaMismatch:
         f"{path} is not a database of cgos-server. Move the file away, or give another data directory in the "
         "configuration.",
     )
-
-
-def _leave_transactions_to_us(connection: Any, _record: object) -> None:
-    connection.isolation_level = None
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")

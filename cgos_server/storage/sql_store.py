@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-from urllib.parse import quote
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Column,
@@ -39,45 +38,10 @@ from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import tables
+from cgos_server.storage.connections import Durability, connect_for_reading, connect_for_writing
 from cgos_server.storage.records import Record
 from cgos_server.storage.store import BotLogin, Meeting, NextIds, Owner, StoredGame, StoredMove, StoredVenue, Token
 from cgos_server.storage.writer import Connect, Observe, Writer
-
-Durability = Literal["process", "power"]
-"""What a commit survives: the death of the process, or a power cut too."""
-
-_SYNCHRONOUS: dict[Durability, str] = {"process": "NORMAL", "power": "FULL"}
-
-_CACHE_KIB = 32_768
-"""The last page of every running game should stay in the writer's cache: 8,000 games."""
-
-
-def connect_for_writing(path: Path, durability: Durability = "process") -> sqlite3.Connection:
-    """The writer's connection to the database at `path`, in autocommit mode. Raises sqlite3.Error."""
-    connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, cached_statements=512, timeout=1.0
-    )
-    try:
-        for pragma in (
-            "journal_mode = WAL",
-            f"synchronous = {_SYNCHRONOUS[durability]}",
-            "foreign_keys = ON",
-            f"cache_size = -{_CACHE_KIB}",
-            "wal_autocheckpoint = 0",  # the writer does it, once it has told of the commit
-            "journal_size_limit = 67108864",
-        ):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def connect_for_reading(path: Path) -> sqlite3.Connection:
-    """A connection to the database at `path` that cannot write to it. Raises sqlite3.Error."""
-    return sqlite3.connect(
-        f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None, check_same_thread=False, timeout=1.0
-    )
 
 
 class _Query(NamedTuple):

@@ -154,7 +154,7 @@ games = Table(
     Index(None, "white_id", "id", "venue_id"),
     # All that is counted over many games, so that the games themselves need not be read.
     Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
-    Index("ix_games_unfinished", "venue_id", "id", sqlite_where=text("result IS NULL")),
+    Index("ix_games_unfinished", "id", sqlite_where=text("result IS NULL")),
     Index("ix_games_black_untold", "black_id", "ended_at", sqlite_where=text("black_told < 2")),
     Index("ix_games_white_untold", "white_id", "ended_at", sqlite_where=text("white_told < 2")),
 )

@@ -232,8 +232,7 @@ async def test_gameover_while_the_engine_thinks(bench):
 
     async def server(peer):
         await peer.sign_in()
-        await peer.say(SETUP, "genmove b 1000", "info still there", "hmm", "username")
-        assert await peer.hear() == "Bot", "a question is answered meanwhile"
+        await peer.say(SETUP, "genmove b 1000", "info still there")
         await peer.say("gameover 2026-11-21 W+Time ")
         assert await peer.hear() == "ready"
         await peer.say("setup 18 9 7.0 60000 Other(1) Bot(1)", "genmove b 60000")
@@ -245,6 +244,40 @@ async def test_gameover_while_the_engine_thinks(bench):
     over = bench.heard.index("over W+Time")
     assert bench.heard[over - 1] == "settle"
     assert [result.moves for result in bench.results] == [0, 1]
+
+
+async def test_talk_while_the_engine_thinks_is_heard_and_the_move_still_sent(bench):
+    bench.agenda.games_left = 1
+    gate = asyncio.Event()
+
+    async def server(peer):
+        await peer.sign_in()
+        await peer.say(SETUP, "genmove b 60000", "info still there", "hmm", "username")
+        assert await peer.hear() == "Bot"
+        gate.set()
+        assert await peer.hear() == "C3"
+        await peer.say("gameover 2026-11-21 B+Resign ")
+        assert await peer.hear() == "quit"
+
+    assert await bench.run(bench.memory(gate, "C3"), [server]) == 0
+    assert bench.heard.count("genmove b") == 1
+
+
+async def test_asked_again_while_the_engine_thinks(bench):
+    """The first answer is given up, and the engine's board with it."""
+    bench.agenda.games_left = 1
+
+    async def server(peer):
+        await peer.sign_in()
+        await peer.say(SETUP, "genmove b 60000")
+        await bench.asked.wait()
+        await peer.say("genmove b 50000")
+        assert await peer.hear() == "C3"
+        await peer.say("gameover 2026-11-21 B+Resign ")
+        assert await peer.hear() == "quit"
+
+    assert await bench.run(bench.memory(asyncio.Event(), "C3"), [server]) == 0
+    assert bench.heard.count("new 9 14 60000 Other 1700?") == 2
 
 
 async def test_connection_lost_while_the_engine_thinks(bench):

@@ -14,6 +14,8 @@ from storage_sample import games, move, people, unexpected
 from cgos_server.core.clock import ClockState
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.errors import StoreError
+from cgos_server.storage import schema
+from cgos_server.storage.connections import Durability, connect_for_writing
 from cgos_server.storage.records import (
     BlackTold,
     BotAdded,
@@ -24,7 +26,7 @@ from cgos_server.storage.records import (
     VersionAdded,
     WhiteTold,
 )
-from cgos_server.storage.sql_store import Durability, SqlStore, connect_for_writing, open_store
+from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.storage.store import (
     BotLogin,
     Meeting,

@@ -16,8 +16,8 @@ from storage_sample import games, move, people
 
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import writer as writer_module
+from cgos_server.storage.connections import connect_for_writing
 from cgos_server.storage.records import AuditAdded, GameEnded, LedgerAdded, Record
-from cgos_server.storage.sql_store import connect_for_writing
 from cgos_server.storage.writer import Writer
 
 

@@ -1,0 +1,331 @@
+"""The read side: every answer on a small known history, in one moment, by indexes."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import event
+from storage_sample import move, unexpected
+
+from cgos_server.errors import Refused, StoreError
+from cgos_server.storage.connections import connect_for_writing
+from cgos_server.storage.history import (
+    AccountRow,
+    BotRow,
+    GameChange,
+    GameRow,
+    History,
+    LedgerRow,
+    MoveRow,
+    PairingRow,
+    RatingPoint,
+    Standing,
+    TokenRow,
+    VenueRow,
+)
+from cgos_server.storage.records import (
+    BotAdded,
+    GameAdded,
+    GameEnded,
+    LedgerAdded,
+    MoveAdded,
+    RatingMoved,
+    RatingNow,
+    VersionAdded,
+)
+from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.writer import Group, write
+
+
+@pytest.fixture
+async def history(history_database: Path) -> AsyncIterator[History]:
+    async with History(history_database) as opened:
+        yield opened
+
+
+def ids(rows: list[GameRow]) -> list[int]:
+    return [row.id for row in rows]
+
+
+async def test_venues(history: History) -> None:
+    assert await history.venues() == [VenueRow(1, "9x9", {"size": 9}, 100), VenueRow(2, "19x19", {"size": 19}, 101)]
+
+
+async def test_standings(history: History) -> None:
+    assert await history.standings("9x9") == [
+        Standing("cgos-elo", "Beta", 1_780.0, 96.0, 2, False, True, 5, 3_700),
+        Standing("cgos-elo", "alpha", 1_770.0, 96.0, 2, True, False, 5, 3_700),
+    ]
+    assert await history.standings("9x9", "another") == []
+    assert await history.standings("19x19") == []
+
+
+async def test_a_standing_without_a_game_and_a_running_last_game(history_database: Path, history: History) -> None:
+    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    await store.commit(
+        [
+            LedgerAdded(2, 1, 0, "enter", None, 1, None, None, None, 1_800.0),
+            RatingNow(2, "cgos-elo", 1, 1_800.0, 150.0, 0, 1, 0, 1),
+            RatingNow(2, "cgos-elo", 3, 1_500.0, 150.0, 0, 1, 0, 1),
+        ]
+    )
+    await store.close()
+    assert [(row.version, row.last_game, row.last_game_at) for row in await history.standings("19x19")] == [
+        ("alpha", 4, 3_500),
+        ("gamma", None, None),
+    ]
+
+
+async def test_games_newest_first_page_by_page(history: History) -> None:
+    assert ids(await history.games()) == [5, 4, 3, 2, 1]
+    assert ids(await history.games(limit=2)) == [5, 4]
+    assert ids(await history.games(limit=2, before=4)) == [3, 2]
+    assert ids(await history.games(limit=2, before=2)) == [1]
+    assert ids(await history.games(venue="9x9")) == [5, 3, 2, 1]
+    assert ids(await history.games(venue="19x19", bot="alpha")) == [4]
+    assert ids(await history.games(bot="Beta", limit=3)) == [5, 4, 3]
+    assert ids(await history.games(bot="Beta", before=3)) == [2, 1]
+    assert await history.games(bot="gamma") == []
+    assert (await history.games())[-1] == GameRow(
+        1, "9x9", "alpha", "Beta", "1800?", "1750", 1_000, 1_500, "B+3.5", "score", 3
+    )
+
+
+async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Path, history: History) -> None:
+    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    await store.commit([VersionAdded(9, 1, "alpha-2", 0), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
+    await store.close()
+    assert ids(await history.games(bot="alpha", limit=2)) == [6, 5]
+    assert ids(await history.games(bot="alpha-2")) == [6]
+
+
+async def test_running_games(history: History) -> None:
+    running = await history.running_games()
+    assert [(row.id, row.moves, row.result, row.reason, row.ended_at) for row in running] == [
+        (4, 0, None, None, None),
+        (3, 2, None, None, None),
+    ]
+    assert ids(await history.running_games("9x9")) == [3]
+
+
+async def test_a_game_with_everything_about_it(history: History) -> None:
+    detail = await history.game(1)
+    assert detail.game == GameRow(1, "9x9", "alpha", "Beta", "1800?", "1750", 1_000, 1_500, "B+3.5", "score", 3)
+    assert (detail.terms, detail.start, detail.winner, detail.margin2) == ({"venue": 1}, None, "black", 7)
+    assert detail.detail == "counted"
+    assert detail.pairing == PairingRow(1, 1, "alpha", "Beta", "alpha", "Beta", "reason 1", "colors 1", {"game": 1})
+    assert [(row.ply, row.move) for row in detail.moves] == [(1, "E5"), (2, "D4"), (3, "PASS")]
+    assert detail.moves[1] == MoveRow(2, "D4", 59_999_998, 2, 5, 7, 1_002, 1_700_000_000_002, '{"winrate":1e999}')
+    assert detail.moves[0].analysis is None
+    assert detail.ratings == [
+        GameChange("cgos-elo", 3, "alpha", 1_800.0, 150.0, 1_860.0, 120.0, 1),
+        GameChange("cgos-elo", 3, "Beta", 1_750.0, 150.0, 1_690.0, 120.0, 1),
+    ]
+
+
+async def test_games_without_an_end_or_a_result(history: History) -> None:
+    running, aborted = await history.game(3), await history.game(5)
+    assert (running.winner, running.game.result, running.ratings, len(running.moves)) == (None, None, [], 2)
+    assert (aborted.winner, aborted.game.result, aborted.game.reason, aborted.ratings) == (None, "Abort", "abort", [])
+
+
+async def test_rating_history_says_which_game_changed_what(history: History) -> None:
+    assert await history.rating_history("alpha", "9x9") == [
+        RatingPoint("cgos-elo", 1, 900, "enter", None, None, None, 1_800.0, 150.0, 1_800.0, 150.0, 0),
+        RatingPoint("cgos-elo", 3, 1_500, "game", 1, "Beta", 2, 1_800.0, 150.0, 1_860.0, 120.0, 1),
+        RatingPoint("cgos-elo", 4, 2_500, "game", 2, "Beta", 0, 1_860.0, 120.0, 1_770.0, 96.0, 2),
+    ]
+    assert [point.score2 for point in await history.rating_history("Beta", "9x9")] == [0, 2]
+    assert await history.rating_history("gamma", "9x9") == []
+    assert await history.rating_history("alpha", "19x19") == []
+
+
+async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: Path, history: History) -> None:
+    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    await store.commit([RatingMoved(1, "whole", 3, 3, 1.0, 1.0, 2.0, 1.0, 0)])
+    await store.close()
+    [point] = await history.rating_history("gamma", "9x9")
+    assert (point.kind, point.game, point.opponent, point.score2) == ("game", None, None, None)
+
+
+async def test_bots_accounts_and_tokens(history: History) -> None:
+    assert await history.bots() == [
+        BotRow(1, "alpha", "active", "", 201, ["alpha"], 1, 450),
+        BotRow(2, "Beta", "active", "", 202, ["Beta"], 0, 410),
+        BotRow(3, "gamma", "pending", "", 203, ["gamma"], 0, None),
+    ]
+    assert await history.accounts() == [AccountRow(1, "Olive", True, "active", 102)]
+    assert await history.tokens("alpha") == [TokenRow(1, "home", 300, None), TokenRow(2, "away", 301, 310)]
+
+
+async def test_an_act_of_pairing(history: History) -> None:
+    act = await history.round(1)
+    assert (act.venue, act.number, act.at, act.policy, act.method, act.seed) == ("9x9", 1, 500, "rolling", "birk", "42")
+    assert (act.options, act.inputs, act.sits_out, act.notes) == ({"formula": "a"}, [1, 2], {"gamma": "odd"}, [])
+    assert [(pair.game, pair.black, pair.white, pair.high, pair.low) for pair in act.pairings] == [
+        (1, "alpha", "Beta", "alpha", "Beta"),
+        (2, "Beta", "alpha", "alpha", "Beta"),
+    ]
+
+
+async def test_the_ledger_by_names(history: History) -> None:
+    rows = await history.ledger("9x9", after=1)
+    assert rows == [
+        LedgerRow(2, 900, "enter", None, "Beta", None, None, None, 1_750.0),
+        LedgerRow(3, 1_500, "game", 1, None, "alpha", "Beta", 2, None),
+        LedgerRow(4, 2_500, "game", 2, None, "Beta", "alpha", 2, None),
+    ]
+
+
+async def test_counts(history: History) -> None:
+    counts = await history.counts()
+    assert (counts.bots, counts.versions, counts.running) == (3, 3, 2)
+    assert counts.ended == {"score": 1, "resignation": 1, "abort": 1}
+    assert counts.moves == 6
+    assert counts.created_at > 1_600_000_000_000
+
+
+async def test_counts_of_an_empty_database(database: Path) -> None:
+    async with History(database) as history:
+        counts = await history.counts()
+    assert (counts.bots, counts.running, counts.ended, counts.moves) == (0, 0, {}, 0)
+
+
+async def test_answers_are_one_call_away_from_json(history: History) -> None:
+    text = msgspec.json.encode([await history.game(1), await history.standings("9x9"), await history.counts()])
+    game, standings, counts = msgspec.json.decode(text)
+    assert game["game"]["black"] == "alpha"
+    assert game["moves"][1]["move"] == "D4"
+    assert standings[0]["anchor"] is True
+    assert counts["ended"]["score"] == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "sentence"),
+    [
+        ("standings", ("7x7",), "There is no venue '7x7'. The venues are 19x19, 9x9."),
+        ("games", ("7x7",), "no venue"),
+        ("games", (None, "nobody"), "There is no bot 'nobody'"),
+        ("running_games", ("7x7",), "no venue"),
+        ("game", (99,), "There is no game 99"),
+        ("rating_history", ("nobody", "9x9"), "There is no version 'nobody'"),
+        ("rating_history", ("alpha", "7x7"), "no venue"),
+        ("tokens", ("nobody",), "There is no bot 'nobody'"),
+        ("round", (99,), "There is no act of pairing 99"),
+        ("ledger", ("7x7",), "no venue"),
+    ],
+)
+async def test_what_is_unknown_is_refused_in_a_sentence(
+    history: History, method: str, arguments: tuple[Any, ...], sentence: str
+) -> None:
+    with pytest.raises(Refused) as refusal:
+        await getattr(history, method)(*arguments)
+    assert sentence in refusal.value.sentence
+
+
+async def test_no_venues_yet(database: Path) -> None:
+    async with History(database) as history:
+        assert await history.venues() == []
+        with pytest.raises(Refused, match="There are no venues yet"):
+            await history.standings("9x9")
+
+
+async def test_no_database_is_a_store_error(tmp_path: Path) -> None:
+    async with History(tmp_path / "cgos.sqlite") as history:
+        with pytest.raises(StoreError, match="there is no database at"):
+            await history.venues()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_another_file_is_a_store_error(tmp_path: Path) -> None:
+    path = tmp_path / "cgos.sqlite"
+    path.write_text("These are not the tables you are looking for. " * 50)
+    async with History(path) as history:
+        with pytest.raises(StoreError, match="could not be read"):
+            await history.venues()
+
+
+async def test_one_answer_shows_one_moment(history_database: Path, history: History) -> None:
+    """A game that ends between two of an answer's questions is unfinished in both."""
+    connection = connect_for_writing(history_database)
+    questions: list[str] = []
+
+    def end_the_game(*arguments: Any) -> None:
+        questions.append(arguments[2])
+        if len(questions) == 3:  # after BEGIN and the first question
+            end = GameEnded(9_000, 1, "time", None, "", "W+Time", 2, 2, 3)
+            write(connection, [Group([move(3, 3), end], None)])
+
+    event.listen(history._engine.sync_engine, "before_cursor_execute", end_the_game)
+    detail = await history.game(3)
+    assert (detail.game.moves, detail.winner, len(detail.moves)) == (2, None, 2)
+    assert len(questions) > 3
+    later = await history.game(3)
+    assert (later.game.moves, later.winner, len(later.moves)) == (3, "white", 3)
+    connection.close()
+
+
+async def test_answers_use_indexes(history_database: Path, history: History) -> None:
+    """With many games in the database no answer walks through the games or the moves themselves."""
+    connection = connect_for_writing(history_database)
+    many = range(100, 3_100)
+    rows: list[Any] = [BotAdded(8, "delta", "delta", "", "active", 0), VersionAdded(8, 8, "delta", 0)]
+    rows += [GameAdded(game, 1, 1, 8, 2, "", "", "{}", "", game) for game in many]
+    rows += [MoveAdded(game, 1, "E5", 0, 0, 0, 0, 0, 0) for game in many]
+    rows += [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]
+    write(connection, [Group(rows, None)])
+    connection.execute("ANALYZE")
+    asked: list[tuple[str, Any]] = []
+    event.listen(
+        history._engine.sync_engine,
+        "before_cursor_execute",
+        lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+    )
+    await history.standings("9x9")
+    await history.games()
+    await history.games(venue="9x9", before=2_000)
+    assert len(await history.games(bot="delta", venue="9x9")) == 50
+    await history.running_games()
+    await history.game(500)
+    await history.rating_history("alpha", "9x9")
+    await history.bots()
+    await history.round(2)
+    counts = await history.counts()
+    assert counts.moves == 3_006
+    assert len(asked) > 20
+    big = ("games", "moves", "rating_changes", "ledger")
+    for sql, parameters in asked:
+        if sql != "BEGIN":
+            plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+            scans = [step for step in plan if step.startswith("SCAN") and step.split()[1] in big]
+            in_order = "ORDER BY games.id DESC" in sql and "TEMP B-TREE" not in "".join(plan)
+            quick = ("COVERING INDEX", "ix_games_unfinished")
+            assert in_order or all(any(index in step for index in quick) for step in scans), (sql, plan)
+    connection.close()
+
+
+async def test_reading_while_a_server_writes(history_database: Path, history: History) -> None:
+    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    for ply in range(1, 20):
+        await store.commit([move(4, ply)])
+        [game] = await history.running_games("19x19")
+        assert game.moves == ply
+    await store.close()
+
+
+async def test_reading_cannot_write(history: History) -> None:
+    async with history._engine.connect() as connection:
+        with pytest.raises(Exception, match="readonly"):
+            await connection.exec_driver_sql("DELETE FROM bots")
+
+
+def test_the_sample_is_whole(history_database: Path) -> None:
+    with contextlib.closing(sqlite3.connect(history_database)) as connection:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
