@@ -160,8 +160,8 @@ def _measure(size: int, runs: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()} | {"moves_a_game": moves / len(games)}
 
 
-def run(runs: int = 5) -> dict[str, Any]:
-    """Measure everything.
+def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
+    """Measure everything and report it line by line.
 
     :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting
     :return: ``us``: by board size, CPU microseconds by name; ``ratios``: by board size, what they come to
@@ -175,7 +175,19 @@ def run(runs: int = 5) -> dict[str, Any]:
         }
         for board, us in measured.items()
     }
-    return {"benchmark": "board", "python": platform.python_version(), "runs": runs, "us": measured, "ratios": ratios}
+    result = {"benchmark": "board", "python": platform.python_version(), "runs": runs, "us": measured, "ratios": ratios}
+    _report(result, report)
+    return result
+
+
+def _report(result: dict[str, Any], report: Callable[[str], None]) -> None:
+    report(f"Python {result['python']}, median of {result['runs']} interleaved runs, CPU time")
+    for board in result["us"]:
+        report(f"{board}:")
+        for name, value in result["us"][board].items():
+            report(f"  {name:24} {value:8.2f}{'' if name == 'moves_a_game' else ' us'}")
+        for name, value in result["ratios"][board].items():
+            report(f"  {name:24} {value:8.2f} x")
 
 
 def main() -> None:
@@ -185,13 +197,6 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     options = parser.parse_args()
     result = run(options.runs)
-    print(f"Python {result['python']}, median of {result['runs']} interleaved runs, CPU time")
-    for board in result["us"]:
-        print(f"{board}:")
-        for name, value in result["us"][board].items():
-            print(f"  {name:24} {value:8.2f}{'' if name == 'moves_a_game' else ' us'}")
-        for name, value in result["ratios"][board].items():
-            print(f"  {name:24} {value:8.2f} x")
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 

@@ -49,7 +49,9 @@ class Screen:
         self._moves: deque[tuple[float, int]] = deque()
         self._next_plain = 0.0
         venue = status.venues[0]
-        self._console.print(f"bots: port {venue.port}   pages: {status.web}   metrics: {status.health}/metrics")
+        self._console.print(
+            f"bots: port {venue.port}   pages: {status.web}   metrics: {status.health}/metrics", soft_wrap=True
+        )
         self._console.print(f"data and logs: {directory}", soft_wrap=True)
 
     def __enter__(self) -> Screen:

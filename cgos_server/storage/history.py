@@ -135,8 +135,7 @@ class GameDetail(Value, frozen=True):
 
 
 class RatingPoint(Value, frozen=True):
-    """One change of one rating. `game`, `opponent` and `score2` (the version's own, in half points) only after games
-    of its own."""
+    """One change of one rating. `game`, `opponent` and `score2` (its own, in half points) after its own games only."""
 
     system: str
     seq: int
@@ -358,14 +357,23 @@ class History:
             ratings=[_value(GameChange, change) for change in changes],
         )
 
-    async def rating_history(self, version: str, venue: str) -> list[RatingPoint]:
-        """Every change of a version's ratings in a venue, oldest first."""
+    async def rating_history(self, version: str, venue: str, limit: int | None = None) -> list[RatingPoint]:
+        """Every change of a version's ratings in a venue, or the latest `limit` ones; oldest first."""
         async with self._snapshot() as read:
-            venue_id = await _venue_id(read, venue)
+            at = await _venue_id(read, venue)
             found = await read(select(_versions.c.id).where(_versions.c.wire_name == version))
             if not found:
                 raise Refused("no-version", f"There is no version {version!r}. `cgos-server bots` lists them.")
             me = found[0]["id"]
+            # Found in the index first: asked for whole rows, SQLite would walk through all changes of the venue.
+            key = list(_changes.primary_key.columns)
+            latest = (
+                select(*key)
+                .where(_changes.c.version_id == me, _changes.c.venue_id == at)
+                .order_by(_changes.c.seq.desc(), _changes.c.system.desc())
+                .limit(-1 if limit is None else limit)
+                .subquery()
+            )
             black = _ledger.c.black_id == me
             mine = or_(black, _ledger.c.white_id == me)
             other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
@@ -378,9 +386,9 @@ class History:
                     _versions.c.wire_name.label("opponent"),
                     case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
                 )
-                .join_from(_changes, _ledger, _entry_of_change)
+                .join_from(latest, _changes, and_(*(latest.c[column.name] == column for column in key)))
+                .join(_ledger, _entry_of_change)
                 .outerjoin(_versions, _versions.c.id == other)
-                .where(_changes.c.version_id == me, _changes.c.venue_id == venue_id)
                 .order_by(_changes.c.seq, _changes.c.system)
             )
         return [_value(RatingPoint, row) for row in rows]
@@ -445,8 +453,8 @@ class History:
         decoded = {name: _decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
         return _value(RoundDetail, rows[0], pairings=pairings, **decoded)
 
-    async def ledger(self, venue: str, after: int = 0) -> list[LedgerRow]:
-        """A venue's numbered entries from `after` + 1 on, in order."""
+    async def ledger(self, venue: str, after: int = 0, limit: int | None = None) -> list[LedgerRow]:
+        """A venue's numbered entries from `after` + 1 on, in order, `limit` at most."""
         async with self._snapshot() as read:
             rows = await read(
                 select(
@@ -461,6 +469,7 @@ class History:
                 .outerjoin(_white, _white.c.id == _ledger.c.white_id)
                 .where(_ledger.c.venue_id == await _venue_id(read, venue), _ledger.c.seq > after)
                 .order_by(_ledger.c.seq)
+                .limit(limit)
             )
         return [_value(LedgerRow, row) for row in rows]
 

@@ -1,0 +1,33 @@
+"""`cgos-server demo`, as `make demo` calls it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_demo_plays_and_ends_with_its_summary(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cgos_server", "demo", "--seconds", "12", "--keep", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    summary = re.fullmatch(r"games=(\d+) moves=(\d+) lost=0 errors=0", lines[-1])
+    assert summary is not None, lines[-1]
+    assert int(summary[1]) >= 3
+    assert int(summary[2]) >= 100
+    assert any("Mcts-150" in line for line in lines)
+    log = (tmp_path / "server.log").read_text()
+    assert '"level": "warning"' not in log
+    assert '"level": "error"' not in log
+    assert not any((tmp_path / "data").glob("control.sock"))
