@@ -54,7 +54,7 @@ class PollClock(selectors.DefaultSelector):
     benefit of the doubt: the end of the poll before) or arrived while we waited (that very moment).
 
     :ivar began: when the latest poll began
-    :ivar returned: when the latest poll returned
+    :ivar returned: when the latest poll returned, or should have
     :ivar received: when the lines of the latest poll count as received
     """
 
@@ -71,12 +71,12 @@ class PollClock(selectors.DefaultSelector):
             self.returned = time.monotonic_ns() // 1000
             return ready
         ready = super().select(timeout)
-        self.returned = self.received = returned = time.monotonic_ns() // 1000
+        returned = time.monotonic_ns() // 1000
         if timeout is not None:
-            # A process that was stopped, or got no processor, wakes long after its timeout: lines came at any time.
-            asked = began + int(timeout * 1e6) + _WAKE_SLACK_US
-            if returned > asked:
-                self.received = asked
+            # A process that was stopped, or got no processor, wakes long after its timeout. Lines may have come at any
+            # time since, and it may even find them only at its next poll: the system ends this one empty-handed.
+            returned = min(returned, began + int(timeout * 1e6) + _WAKE_SLACK_US)
+        self.returned = self.received = returned
         return ready
 
 

@@ -61,6 +61,15 @@ def test_a_process_that_overslept_gives_the_benefit_of_the_doubt(polls: Polls) -
     assert clock.received == 5_000_000 + 100_000 + 2_000
 
 
+def test_a_process_that_was_stopped_finds_its_lines_at_the_next_poll(polls: Polls) -> None:
+    clock = PollClock()
+    polls.script = [(0, False), (9_000, False)]
+    clock.select(0.1)
+    polls.script = [(0, True)]
+    clock.select(0.1)
+    assert clock.received == 5_000_000 + 100_000 + 2_000
+
+
 def test_a_poll_that_may_not_wait_never_waits(polls: Polls) -> None:
     clock = PollClock()
     polls.script = [(0, False)]

@@ -125,6 +125,7 @@ class Story:
             self.told.append(records.GameEnded(value, 0, "time", None, "", "B+Time", 0, 0, game))
             self.told.append(records.LedgerAdded(1, self.entries, value, "game", game, None, 1, 2, 2, None))
             self.told.append(records.RatingMoved(1, "k", self.entries, 1, 0.0, 1.0, value, 1.0, self.entries))
+            self.told.append(records.BlackTold(1 + value % 2, game))
 
     def heard(self, which: int, value: int) -> None:
         if self.ended:

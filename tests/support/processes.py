@@ -156,13 +156,18 @@ def server(directory: Path, **options: Any) -> Iterator[ServerProcess]:
         serving.start()
         yield serving
     finally:
-        if serving.process is not None and serving.process.poll() is None:
-            serving.process.terminate()
-            try:
-                serving.process.wait(5)
-            except subprocess.TimeoutExpired:
-                serving.process.kill()
-                serving.process.wait(5)
+        if serving.process is not None:
+            _end(serving.process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ask, ask again (which means at once), then make it."""
+    for end, patience in ((process.terminate, 1), (process.terminate, 5), (process.kill, 5)):
+        if process.poll() is not None:
+            return
+        end()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
 
 
 @contextlib.contextmanager
@@ -181,12 +186,7 @@ def client(
     try:
         yield process
     finally:
-        for end in (process.terminate, process.terminate, process.kill):
-            if process.poll() is not None:
-                break
-            end()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(3)
+        _end(process)
 
 
 def bots(serving: ServerProcess, players: dict[str, tuple[Sequence[str], Sequence[str]]]) -> contextlib.ExitStack:
