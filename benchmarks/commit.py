@@ -131,7 +131,8 @@ WAYS: dict[str, Way] = {
     "no database": Way(_nothing),
     "the store": Way(_store()),
     "the store, power": Way(_store("power")),
-    "16 rows a statement": Way(_store(), {"ROWS_PER_STATEMENT": 16}),
+    "8 rows a statement": Way(_store(), {"ROWS_PER_STATEMENT": 8}),
+    "128 rows a statement": Way(_store(), {"ROWS_PER_STATEMENT": 128}),
     "executemany": Way(_store(), {"write": executemany}),
     "aiosqlite": Way(_aiosqlite),
 }

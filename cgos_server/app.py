@@ -20,11 +20,11 @@ from cgos_server import __version__
 from cgos_server.config import Config, enrol_venues
 from cgos_server.config.schema import WebMode, us
 from cgos_server.core.facts import GameEnded
-from cgos_server.errors import CgosError, CommitFailed
+from cgos_server.errors import CgosError, CommitFailed, Refused
 from cgos_server.net import control_socket
 from cgos_server.net.health import health_app
 from cgos_server.net.http import HttpListener
-from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
 from cgos_server.net.tcp import BotConnection, Port, listen
@@ -74,6 +74,7 @@ class App:
         self._started = started
         self._stop = asyncio.Event()
         self._at_once = False
+        self._closing = False
         self._progress = asyncio.Event()
         self._failure: CommitFailed | None = None
         self._connections: set[BotConnection] = set()
@@ -102,9 +103,14 @@ class App:
     async def _live(self, stack: AsyncExitStack) -> None:
         config = self.config
         data = config.server.data
-        data.mkdir(parents=True, exist_ok=True)
         database = config.server.database
-        stack.enter_context(DatabaseLock(database, "cgos-server serve"))
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(DatabaseLock(database, "cgos-server serve"))
+        except OSError as error:
+            raise Refused(
+                "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
+            ) from error
         await asyncio.to_thread(schema.prepare, database)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
@@ -131,9 +137,15 @@ class App:
         )
         venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
         async with asyncio.TaskGroup() as group:
+            arrivals: set[asyncio.Task[None]] = set()
 
             def spawn(work: Coroutine[Any, Any, None]) -> None:
-                group.create_task(_guarded(work))
+                if self._closing:
+                    work.close()
+                    return
+                task = group.create_task(_guarded(work))
+                arrivals.add(task)
+                task.add_done_callback(arrivals.discard)
 
             bus = Bus(_report)
             bus.subscribe(GameEnded, lambda _: self._progress.set())
@@ -144,7 +156,8 @@ class App:
             control = LiveControl(
                 self.venues, store, time, metrics, self._logs, lambda: (self.web_url, self.health_url), self._stop.set
             )
-            count = ConnectionCount(self._socket_limits())
+            limits = self._socket_limits()
+            count = ConnectionCount(limits)
             metrics.watch(
                 connections=lambda: count.open,
                 bots=self._bots,
@@ -156,7 +169,7 @@ class App:
             )
             admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
             stack.push_async_callback(self._close_connections)
-            servers = await self._open_ports(time, count, metrics, ids)
+            servers = await self._open_ports(time, limits, count, metrics, ids)
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
             health = self._health(registry, store, control)
             web = await self._web(stack, metrics)
@@ -176,10 +189,12 @@ class App:
             await self._drain(control)
             for server in servers:
                 server.close()
+            self._suspend()
+            await self._close_connections()
             health.stop()
             if web is not None:
                 web.stop()
-            for task in tasks:
+            for task in (*tasks, *arrivals):
                 task.cancel()
 
     async def _restore(self, store: SqlStore) -> None:
@@ -190,8 +205,12 @@ class App:
 
     def _socket_limits(self) -> SocketLimits:
         limits = self.config.limits
+        room = room_for(limits.connections)
+        if room < limits.connections:
+            log.warning("the system's limit of open files leaves room for fewer connections than configured",
+                        configured=limits.connections, room=room)  # fmt: skip
         return SocketLimits(
-            limits.connections,
+            room,
             limits.connections_per_address,
             us(limits.login_timeout_s),
             limits.outbox_bytes,
@@ -199,10 +218,9 @@ class App:
         )
 
     async def _open_ports(
-        self, time: LoopTime, count: ConnectionCount, metrics: Metrics, ids: Ids
+        self, time: LoopTime, limits: SocketLimits, count: ConnectionCount, metrics: Metrics, ids: Ids
     ) -> list[asyncio.Server]:
         servers: list[asyncio.Server] = []
-        limits = self._socket_limits()
         for config in self.config.venue:
             venue = self.venues[config.name]
             sock = self._bind(self.config.listen.bots_host, config.port, f"venue {config.name}")
@@ -277,10 +295,19 @@ class App:
             pass
         log.info("stopping", games_suspended=self._running())
 
+    def _suspend(self) -> None:
+        """From here on no game takes a move and no flag falls, however long the rest of the ending takes."""
+        for venue in self.venues.values():
+            for game in running(venue):
+                game.suspend()
+
     async def _close_connections(self) -> None:
-        for connection in list(self._connections):
-            connection.shut()
-        await asyncio.sleep(0)
+        """All are gone when this returns, so that the store hears of it while it is open."""
+        self._closing = True
+        for end in (BotConnection.shut, BotConnection.cut):
+            for connection in list(self._connections):
+                end(connection)
+            await asyncio.sleep(0)
 
     def _running(self) -> int:
         return sum(len(running(venue)) for venue in self.venues.values())

@@ -5,6 +5,8 @@ Must not know: how ratings are computed.
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
@@ -29,6 +31,8 @@ def anchor() -> None:
 @configured
 def anchor_set(setup: Setup, name: str, rating: float, venue: str | None) -> None:
     """Fix the rating of the bot NAME at RATING."""
+    if not math.isfinite(rating):
+        raise click.BadParameter(f"{rating} is no rating.", param_hint="RATING")
     perform_and_say(setup, AnchorSet(venue=one_venue(setup, venue), bot=name, rating=rating))
 
 

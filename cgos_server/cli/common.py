@@ -53,6 +53,8 @@ data_option = click.option(
     "--data", type=click.Path(path_type=Path), metavar="DIR", help="Data directory, instead of the configured one."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+game_number = click.IntRange(1, 2**63 - 1)
+"""A game's number as the database can hold it."""
 venue_option = click.option("--venue", metavar="VENUE", help="Only this venue.")
 
 
@@ -92,8 +94,10 @@ def password(whose: str, file: Path | None) -> str:
     if file is not None:
         try:
             lines = file.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Refused("password-file", f"{file} cannot be read: {error}.") from error
+        except OSError as error:
+            raise Refused("password-file", f"{file} cannot be read: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise Refused("password-file", f"{file} is not text. Its first line is to be the password.") from error
     elif sys.stdin.isatty():
         lines = [click.prompt(f"New password of {whose}", hide_input=True, confirmation_prompt=True, err=True)]
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from cgos_server.cli.common import Setup, configured, json_option, venue_option
+from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
@@ -55,7 +55,7 @@ def standings(setup: Setup, venue: str | None, as_json: bool) -> None:
 @click.option("--bot", metavar="NAME", help="Only games of this bot.")
 @click.option("--running", is_flag=True, help="Only games that are going on.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many.")
-@click.option("--before", type=int, metavar="GAME", help="Only games older than this one.")
+@click.option("--before", type=game_number, metavar="GAME", help="Only games older than this one.")
 @json_option
 @configured
 def games(
@@ -121,7 +121,7 @@ def history(setup: Setup, name: str, venue: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("game", type=int)
+@click.argument("game", type=game_number)
 @json_option
 @configured
 def show(setup: Setup, game: int, as_json: bool) -> None:
@@ -137,7 +137,7 @@ def show(setup: Setup, game: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("game", type=int)
+@click.argument("game", type=game_number)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write it to FILE.")
 @configured
 def sgf(setup: Setup, game: int, output: Path | None) -> None:

@@ -9,6 +9,7 @@ import importlib
 from typing import Any
 
 import click
+from sqlalchemy.exc import OperationalError
 
 from cgos_server import __version__
 from cgos_server.errors import CgosError, ConfigError
@@ -34,6 +35,9 @@ COMMANDS = {
     "db": "setup:db",
 }
 """Command -> module of this package and object in it, in the order in which help lists them."""
+
+
+_ACCESS = "Check that the data directory, and what is in it, can be read and written by the user who runs this command."
 
 
 class _Failure(click.ClickException):
@@ -64,6 +68,12 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except CgosError as error:
             raise (_Misuse if isinstance(error, ConfigError) else _Failure)(str(error)) from error
+        except OperationalError as error:
+            raise _Failure(f"The database cannot be used: {error.orig}. {_ACCESS}") from error
+        except OSError as error:
+            if error.filename is None:  # no file is to blame: a closed pipe, which click knows, or a fault of ours
+                raise
+            raise _Failure(f"{error.filename} cannot be used: {error.strerror}. {_ACCESS}") from error
 
 
 @click.command(cls=Commands)

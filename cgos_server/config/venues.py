@@ -109,13 +109,10 @@ def _port_faults(listeners: list[_Listener]) -> Iterator[ConfigError]:
 
 
 def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
-    rules = None
     if (venue.komi * 2) % 1:
         yield ConfigError(place(("komi",)), f"{venue.komi} is no multiple of 0.5", "Give a komi such as 7 or 7.5.")
-    else:
-        rules = _rules(venue)
     try:
-        objection = game_kind(venue.game).check(rules) if rules is not None else None
+        objection = game_kind(venue.game).check(_rules(venue))
     except Refused as refusal:
         yield objected(place(("game",)), refusal.sentence)
     else:

@@ -1,11 +1,15 @@
-"""How many connections there may be, in all and from one address.
+"""How many connections there may be, in all and from one address, and open files for them.
 
 Must not know: what connections say; failed sign-ins are counted by :mod:`cgos_server.service.accounts`.
 """
 
 from __future__ import annotations
 
+import resource
 from dataclasses import dataclass
+
+SPARE_FILES = 512
+"""Open files besides bots' connections: the database, pages, health, pipes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,19 @@ class SocketLimits:
     login_timeout_us: int = 60_000_000
     outbox: int = 1_048_576
     ignored_per_minute: int = 300
+
+
+def room_for(connections: int) -> int:
+    """Raise this process's limit of open files as far as `connections` need it; how many of them there is room for.
+
+    At the limit itself nothing opens any more, a database that must be opened anew included.
+    """
+    wanted = connections + SPARE_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < wanted:  # unlimited is negative
+        soft = wanted if hard < 0 else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return connections if soft < 0 else max(1, min(connections, soft - SPARE_FILES))
 
 
 class ConnectionCount:

@@ -116,14 +116,13 @@ class BotConnection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         self._orderly = True
-        self._closed_for = self._closed_for or CloseReason.PEER
+        self._close(CloseReason.PEER)
 
     def pause_writing(self) -> None:
         """The outbox is full: this peer does not read. It is dropped; its game goes on under the clock."""
         self._closed_for = self._closed_for or CloseReason.SLOW
         log.info("slow reader dropped", connection=self.id, address=self._address)
-        if self._transport is not None:
-            self._transport.abort()
+        self.cut()
 
     def connection_lost(self, exc: Exception | None) -> None:
         port = self._port
@@ -221,6 +220,11 @@ class BotConnection(asyncio.Protocol):
     def shut(self) -> None:
         """The server stops: close without a word of blame."""
         self._close(CloseReason.SHUTDOWN)
+
+    def cut(self) -> None:
+        """Close now, whatever the peer has not read yet."""
+        if self._transport is not None:
+            self._transport.abort()
 
     def _write(self, data: bytes) -> None:
         if self._transport is not None and data:

@@ -41,7 +41,7 @@ class Phase(enum.Enum):
     COMMITTING = enum.auto()
     """A move or an end waits for its commit; no clock runs."""
     SUSPENDED = enum.auto()
-    """Read back after a restart: the clock stands until the mover is back or has been away too long."""
+    """Cut by a restart: the clock stands until the mover is back or has been away too long."""
     OVER = enum.auto()
 
 
@@ -72,8 +72,8 @@ class LiveGame:
     """A game from its commit to the commit of its verdict."""
 
     __slots__ = (
-        "_applied", "_clock_started", "_desk", "_ending", "_flag_at", "_late", "_mover", "_moves", "_played",
-        "_received", "_sessions", "_tellings", "_timer", "_timer_at",
+        "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ending", "_flag_at", "_grace_ends", "_late",
+        "_mover", "_moves", "_played", "_received", "_sessions", "_tellings", "_timer", "_timer_at",
         "id", "phase", "referee", "sides",
     )  # fmt: skip
 
@@ -96,6 +96,10 @@ class LiveGame:
         self._flag_at = 0
         self._timer: Handle | None = None
         self._timer_at = 0
+        # After a restart: the sides that have neither come back yet nor used up their grace, which ends at an instant.
+        self._awaited: set[Color] = set()
+        self._grace_ends = 0
+        self._credited = -1
 
     # -- what others may ask
 
@@ -137,13 +141,29 @@ class LiveGame:
         self.referee.replay((move.move, move.clock) for move in moves)
         control = self.referee.terms.time
         self._moves = [(move.move, remaining_ms(control, move.clock)) for move in moves]
+        self._awaited = {Color.BLACK, Color.WHITE}
         self.phase = Phase.SUSPENDED
         self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
 
+    def suspend(self) -> None:
+        """The server stops: from here on the game stands as it will after the restart. What is being committed is
+        still told."""
+        self._awaited = {Color.BLACK, Color.WHITE}
+        self._grace_ends = self._desk.time.now() + self._desk.venue.return_grace
+        if self.phase in (Phase.SETTLING, Phase.RUNNING):
+            self._stand()
+
     # -- sessions come and go
 
-    def returned(self, color: Color, session: PlayerSession) -> None:
-        """That side signed in again: show it the game, and go on."""
+    def returned(self, color: Color, session: PlayerSession, asked: int | None = None) -> None:
+        """That side signed in again: show it the game, and go on.
+
+        :param asked: when it asked to (microseconds): from then on the check of its password was our time. Given once a
+            move, lest signing in again and again stops a clock
+        """
+        self._awaited.discard(color)
+        now = self._desk.time.now()
+        self._grace_ends = now + self._desk.venue.return_grace
         if self.phase is Phase.COMMITTING:
             self._late.append((color, session))
             return
@@ -154,9 +174,14 @@ class LiveGame:
             if color is mover:
                 self._run()
             else:
-                self._wake_at(self._desk.time.now() + self._desk.venue.return_grace)
+                self._wake_at(self._grace_ends)
         elif self.phase is Phase.RUNNING and color is mover:
-            session.genmove(color, self.referee.remaining_ms(color, self._desk.time.now() - self._clock_started))
+            if asked is not None and self._credited != self.ply:
+                self._credited = self.ply
+                ours = now - max(asked, self._clock_started)
+                self._clock_started += ours
+                self._flag_at += ours
+            session.genmove(color, self.referee.remaining_ms(color, now - self._clock_started))
 
     def left(self, color: Color) -> None:
         """That side's connection is gone. A running clock runs on; a standing one stands."""
@@ -197,6 +222,9 @@ class LiveGame:
             self._admit_late()
         if ending is not None:
             self._end(ending, [])
+            return
+        if self._awaited and self.referee.to_play in self._awaited:
+            self._stand()
             return
         self._start_clock()
         self._desk.meter.moved(self._clock_started - self._received)
@@ -244,6 +272,11 @@ class LiveGame:
         if self._timer is None or self._timer_at > deadline:
             self._wake_at(deadline)
 
+    def _stand(self) -> None:
+        """No clock runs until the mover comes back or its grace is over."""
+        self.phase = Phase.SUSPENDED
+        self._wake_at(self._grace_ends)
+
     def _wake_at(self, instant: int) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -265,6 +298,7 @@ class LiveGame:
             case Phase.RUNNING:
                 self._end(self.referee.expire(), [])
             case Phase.SUSPENDED if any(self._sessions):
+                self._awaited.discard(self.referee.to_play)
                 self._run()
             case Phase.SUSPENDED:
                 self._end(self.referee.void("Both sides stayed away after a restart of the server."), [])
@@ -318,6 +352,8 @@ class LiveGame:
             if session is not None:
                 session.game_over(date, verdict.text, verdict.detail)
                 self._tellings[color].written()
+            else:
+                self._tellings[color].missed()
         desk = self._desk
         desk.meter.ended(verdict.reason)
         desk.bus.publish(GameEndedFact(desk.venue.name, self.id, verdict.text, verdict.reason.value, at / 1000))

@@ -159,15 +159,15 @@ class Lobby:
 
     def sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
         """See :class:`~cgos_server.protocol.session.Reception`."""
-        self._spawn(self._sign_in(session, credentials))
+        self._spawn(self._sign_in(session, credentials, self._time.received()))
 
-    async def _sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
+    async def _sign_in(self, session: PlayerSession, credentials: Credentials, asked: int) -> None:
         outcome = LoginOutcome.REFUSED
         try:
             signed = await self._accounts.sign_in(credentials)
             outcome = LoginOutcome.ABANDONED
             if session.alive:
-                await self._admit(session, credentials, signed)
+                await self._admit(session, credentials, signed, asked)
             if session.alive:
                 outcome = LoginOutcome.REGISTERED if signed.new else LoginOutcome.ACCEPTED
         except Refused as refusal:
@@ -179,10 +179,14 @@ class Lobby:
         except StoreError:
             self._meter.refused("store")
             session.refused("The server cannot reach its database just now. Please try again in a minute.")
+        except Exception:
+            # Without a word the bot would wait for ever.
+            session.refused("The server failed to sign you in, by a fault of its own. Please tell its operator.")
+            raise
         finally:
             self._meter.login(outcome)
 
-    async def _admit(self, session: PlayerSession, credentials: Credentials, signed: SignedIn) -> None:
+    async def _admit(self, session: PlayerSession, credentials: Credentials, signed: SignedIn, asked: int) -> None:
         version = signed.version_id
         present = self.players.get(version)
         if version in self._arriving or (present is not None and present.session is not None):
@@ -223,7 +227,7 @@ class Lobby:
         self._bus.publish(BotArrived(self.venue, player.name))
         if player.game is not None and player.game.phase is not Phase.OVER:
             self._enter(player, State.PLAYING)
-            player.game.returned(player.color, session)
+            player.game.returned(player.color, session, asked)
         elif player.state is State.PAIRED:
             pass  # it left and came back while its game's beginning was being committed; `began` brings it there
         elif untold is not None:
@@ -241,9 +245,9 @@ class Lobby:
     def _make_idle(self, player: Player) -> None:
         self._enter(player, State.IDLE)
         if self.connected == 1:
-            self._explain_waiting(player)
+            self._explain_waiting(player, self._running())
 
-    def _explain_waiting(self, player: Player) -> None:
+    def _explain_waiting(self, player: Player, games: int) -> None:
         if player.session is None:
             return
         others = self.connected - 1
@@ -251,7 +255,10 @@ class Lobby:
             why = "You are the only bot here. Your game begins as soon as another one signs in."
         else:
             why = f"You wait for an opponent; {others} other bots are here."
-        player.session.info(f"{why} Games in progress: {sum(1 for _ in self.games())} Players: {others + 1}")
+        player.session.info(f"{why} Games in progress: {games} Players: {others + 1}")
+
+    def _running(self) -> int:
+        return sum(1 for _ in self.games())
 
     # -- between games
 
@@ -343,9 +350,9 @@ class Lobby:
 
     def keep_alive(self) -> None:
         """Called about once a minute: a word to every waiting bot, which also keeps address translators awake."""
-        for player in list(self.players.values()):
-            if player.state is State.IDLE:
-                self._explain_waiting(player)
+        games = self._running()
+        for player in self.idle():
+            self._explain_waiting(player, games)
 
     def dismiss(self, version: int, sentence: str) -> bool:
         """Tell a version's connection why it must go, and close it."""

@@ -68,11 +68,14 @@ class VenueMatchmaker:
         self._sat_out: dict[int, tuple[int, int]] = {}
 
     async def run(self) -> None:
-        """An act of pairing every `interval`, until cancelled."""
+        """An act of pairing every `interval`, until cancelled. A fault in one is reported; the other venues play on."""
         interval = self._desk.venue.pairing.interval / 1e6
         while True:
             await asyncio.sleep(interval)
-            await self.act()
+            try:
+                await self.act()
+            except Exception as error:
+                log.error("our fault in pairing", venue=self._desk.venue.name, exc_info=error)
 
     async def act(self) -> None:
         """Pair whoever can be paired now; returns when the round was handed to the store."""
@@ -89,8 +92,12 @@ class VenueMatchmaker:
         else:
             for player in idle:
                 player.state = State.PAIRED
-            pairing = await asyncio.to_thread(self._method.pair, candidates, random.Random(seed))
-            self._lobby.release(idle)
+            try:
+                pairing = await asyncio.to_thread(self._method.pair, candidates, random.Random(seed))
+            finally:
+                self._lobby.release(idle)
+            if self.draining:
+                return
         self._record(pairing, candidates, held, seed)
         self._desk.meter.paired(settings.policy.value, self._desk.time.now() - started)
 
@@ -168,7 +175,7 @@ class VenueMatchmaker:
         desk = self._desk
         for game in games[:SLICE]:
             black, white = game.sides
-            self._count(black.version, white.version)
+            self.count(black.version, white.version)
             now = desk.time.now()
             for side in game.sides:
                 desk.meter.waited(now - self._lobby.player(side.version).since)
@@ -179,7 +186,8 @@ class VenueMatchmaker:
         if rest := games[SLICE:]:
             desk.time.call_at(desk.time.now(), self._begin, rest, at)
 
-    def _count(self, black: int, white: int) -> None:
+    def count(self, black: int, white: int) -> None:
+        """These two play a game that the store did not count among their meetings when the server started."""
         self._meetings[black, white] = self._meetings.get((black, white), 0) + 1
         self._balance[black] = self._balance.get(black, 0) + 1
         self._balance[white] = self._balance.get(white, 0) - 1

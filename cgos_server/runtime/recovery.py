@@ -12,8 +12,12 @@ import structlog
 
 from cgos_server.core.games.base import Start
 from cgos_server.core.referee import Referee, decode
+from cgos_server.core.verdict import Reason, Verdict
+from cgos_server.errors import CgosError
 from cgos_server.runtime.live_game import LiveGame, Side
 from cgos_server.runtime.live_venue import LiveVenue
+from cgos_server.runtime.telling import SETTLED
+from cgos_server.storage.records import GameEnded
 from cgos_server.storage.store import StoredGame
 
 log = structlog.get_logger(__name__)
@@ -23,22 +27,41 @@ def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tup
     """Rebuild `games` from their committed moves, under the terms with which they began.
 
     :param venues: by the store's number; a game of a venue that is no longer configured waits until it is again
-    :returns: games that go on, games of venues that are not configured
+    :returns: games that go on, games of venues that are not configured; a game that cannot be read back is void
     """
-    restored = 0
+    restored = waiting = 0
     for stored in games:
         venue = venues.get(stored.venue_id)
         if venue is None:
+            waiting += 1
             continue
-        begun_at = msgspec.json.decode(stored.start, type=Start) if stored.start else None
-        referee = Referee(decode(stored.terms), begun_at)
-        sides = (
-            Side(stored.black_id, stored.black, stored.black_label),
-            Side(stored.white_id, stored.white, stored.white_label),
-        )
-        game = LiveGame(stored.id, venue.desk, referee, *sides)
+        try:
+            game = _read_back(stored, venue)
+        except (CgosError, ValueError, msgspec.MsgspecError) as error:
+            log.error("a stored game cannot be read back and is void", game=stored.id, exc_info=error)
+            venue.desk.store.submit([_void(stored.id, venue.desk.time.wall_ms())])
+            continue
         venue.lobby.restored(game)
-        game.resume(stored.moves)
+        venue.matchmaker.count(stored.black_id, stored.white_id)
         restored += 1
         log.info("game restored", game=stored.id, venue=venue.venue.name, ply=game.ply)
-    return restored, len(games) - restored
+    return restored, waiting
+
+
+def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
+    """Raises CgosError, ValueError or MsgspecError where what is stored makes no game."""
+    begun_at = msgspec.json.decode(stored.start, type=Start) if stored.start else None
+    referee = Referee(decode(stored.terms), begun_at)
+    sides = (
+        Side(stored.black_id, stored.black, stored.black_label),
+        Side(stored.white_id, stored.white, stored.white_label),
+    )
+    game = LiveGame(stored.id, venue.desk, referee, *sides)
+    game.resume(stored.moves)
+    return game
+
+
+def _void(game: int, at: int) -> GameEnded:
+    """The end of a game that nobody can be shown any more, so it counts as told. `at` in Unix ms."""
+    verdict = Verdict(None, Reason.VOID, None, "The server could not read the game back after a restart.")
+    return GameEnded(at, None, verdict.reason.value, None, verdict.detail, verdict.text, SETTLED, SETTLED, game)

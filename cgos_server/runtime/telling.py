@@ -40,6 +40,10 @@ class Telling:
             return
         self._move(UNACKNOWLEDGED if self.told == NEVER else SETTLED)
 
+    def missed(self) -> None:
+        """The bot left before the first `gameover` could be written: the next one is not the second."""
+        self._move(NEVER)
+
     def acknowledged(self) -> None:
         """The bot sent something after it, or closed in order."""
         self._move(SETTLED)

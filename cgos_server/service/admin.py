@@ -411,8 +411,11 @@ class Admin:
         bot = await self._store.login(name)
         if bot is None:
             near = await self._store.name_taken(fold(name))
-            hint = f"Did you mean {near}?" if near is not None and near != name else "See: cgos-server bots."
-            raise Refused("unknown-bot", f"There is no bot {name}. {hint} Add one with: cgos-server bot add {name}")
+            other = near is not None and near != name  # then nobody else can have this name
+            hint = (
+                f"Did you mean {near}?" if other else f"See: cgos-server bots. Add it with: cgos-server bot add {name}"
+            )
+            raise Refused("unknown-bot", f"There is no bot {name}. {hint}")
         return bot
 
     async def _owner(self, name: str) -> Owner:

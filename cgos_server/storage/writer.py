@@ -21,6 +21,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from cgos_server.errors import CommitFailed, StoreError
+from cgos_server.storage.checkpoints import Checkpointer
 from cgos_server.storage.records import Record
 from cgos_server.storage.statements import STATEMENTS, Statement
 
@@ -33,9 +34,6 @@ Observe = Callable[[int, float], None]
 
 ROWS_PER_STATEMENT = 32
 """Records that one INSERT takes at most, each size up to it prepared once. From 8 to 256 the price was the same."""
-
-ROWS_PER_CHECKPOINT = 4_000
-"""Records after which the write-ahead log is moved into the database, once the loop has been told of the batch."""
 
 _INCURABLE = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
 """What no second try can help: the batch itself is wrong."""
@@ -136,7 +134,7 @@ class Writer:
     async def start(self) -> None:
         """Start the thread and open the connection. Raises StoreError."""
         self._thread.start()
-        await self._started
+        await asyncio.shield(self._started)
 
     def submit(self, records: Sequence[Record], then: Callable[[], None] | None = None) -> None:
         """See :meth:`cgos_server.storage.store.Store.submit`."""
@@ -187,7 +185,7 @@ class Writer:
         await self.drain()
         self._closed = True
         self._batches.put(None)
-        await self._stopped
+        await asyncio.shield(self._stopped)
         self._thread.join()
 
     def _hand_over(self) -> None:
@@ -231,32 +229,32 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            self._work()
-        finally:
-            self._tell(self._stopped.set_result, None)
-
-    def _work(self) -> None:
-        try:
-            connection: sqlite3.Connection | None = self._connect()
+            connection = self._connect()
         except Exception as error:
             failure = StoreError(f"the database could not be opened for writing: {error}")
             self._tell(self._started.set_exception, failure)
             return
         self._tell(self._started.set_result, None)
-        unmoved = 0
-        while (batch := self._batches.get()) is not None:
-            try:
+        try:
+            self._work(connection)
+        except CommitFailed as failure:
+            self._tell(self._give_up, failure)
+        except Exception as error:
+            # A fault of ours. Without this thread nobody would ever be told of anything again.
+            self._tell(self._give_up, CommitFailed(f"the writer stopped: {type(error).__name__}: {error}"))
+        finally:
+            self._tell(self._stopped.set_result, None)
+
+    def _work(self, connection: sqlite3.Connection) -> None:
+        checkpointer = Checkpointer(self._connect, functools.partial(self._tell, self._on_error))
+        try:
+            while (batch := self._batches.get()) is not None:
                 connection, records = self._commit(connection, batch)
-            except CommitFailed as failure:
-                self._tell(self._give_up, failure)
-                return
-            self._tell(self._committed, records)
-            unmoved += records
-            if unmoved >= ROWS_PER_CHECKPOINT:
-                unmoved = 0
-                self._checkpoint(connection)
-        if connection is not None:
+                self._tell(self._committed, records)
+                checkpointer.written(records, connection)
             connection.close()
+        finally:
+            checkpointer.close()
 
     def _commit(self, connection: sqlite3.Connection | None, batch: Sequence[Group]) -> tuple[sqlite3.Connection, int]:
         """Commit, on a new connection after each failure. Raises CommitFailed when time is up or the batch is wrong."""
@@ -280,13 +278,6 @@ class Writer:
             else:
                 self._failing = False
                 return connection, records
-
-    def _checkpoint(self, connection: sqlite3.Connection) -> None:
-        try:
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        except sqlite3.Error as error:
-            failure = StoreError(f"the write-ahead log could not be moved into the database: {error}")
-            self._tell(self._on_error, failure)
 
     def _tell(self, call: Callable[..., object], *arguments: Any) -> None:
         # A loop that was closed before the store has nobody left to tell; what was committed is in the database.

@@ -171,3 +171,17 @@ def test_json_is_indented_and_whole(run: Any) -> None:
     text = run("games", "--json").stdout
     assert text.startswith("[\n  {\n")
     assert json.loads(text)[0]["black"] == "Beta"
+
+
+@pytest.mark.parametrize("command", [("show", "9" * 20), ("sgf", "9" * 20), ("games", "--before", "9" * 20)])
+def test_numbers_beyond_the_database_are_wrong_usage(run: Any, command: tuple[str, ...]) -> None:
+    assert "is not in the range" in run(*command, fails=2).stderr
+
+
+def test_a_data_directory_that_is_none(run: Any, data: Path) -> None:
+    for path in (*data.iterdir(),):
+        path.unlink()
+    (data / "cgos.sqlite").mkdir()
+    refused = run("standings", fails=1).stderr
+    assert refused.startswith("Error: The database cannot be used: ")
+    assert "can be read and written by the user" in refused

@@ -316,3 +316,22 @@ def test_db_upgrade_of_an_up_to_date_database(run: Any) -> None:
 
 def test_the_runner_sees_real_exit_codes() -> None:
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
+
+
+def test_files_that_cannot_be_used_are_named(run: Any, data: Path, tmp_path: Path) -> None:
+    gone, binary = tmp_path / "gone", tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\xa2")
+    assert run("bot", "passwd", "Alpha", "--password-file", str(gone), fails=1).stderr == (
+        f"Error: {gone} cannot be read: No such file or directory.\n"
+    )
+    assert "is not text" in run("bot", "passwd", "Alpha", "--password-file", str(binary), fails=1).stderr
+    lock = data / "cgos.sqlite.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    assert f"Error: {lock} cannot be used: Is a directory." in run("bot", "enable", "Alpha", fails=1).stderr
+
+
+def test_names_and_ratings_that_cannot_be(run: Any) -> None:
+    refused = run("bot", "enable", "alpha", fails=1).stderr
+    assert refused == "Error: There is no bot alpha. Did you mean Alpha?\n"
+    assert "no rating" in run("anchor", "set", "Alpha", "nan", "--venue", "9x9", fails=2).stderr

@@ -150,6 +150,15 @@ def test_a_peers_close_is_orderly_and_a_reset_is_not(error: Exception | None, or
     assert desk.server.told[-1] == ("left", orderly)
 
 
+def test_a_peer_that_closed_its_side_and_does_not_read_is_cut_off() -> None:
+    """Its name would stay taken for as long as its kernel keeps the connection."""
+    desk = Desk()
+    connection, transport = desk.signed_in()
+    connection.eof_received()
+    desk.time.advance(10 * S)
+    assert transport.aborted
+
+
 def test_who_does_not_sign_in_is_told_and_closed() -> None:
     desk = Desk(login_timeout_us=30 * S)
     _, transport = desk.connect()

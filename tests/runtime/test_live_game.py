@@ -270,6 +270,101 @@ def test_while_both_are_away_the_clock_stands_and_then_the_game_is_void() -> Non
     assert table.store.of(rows.LedgerAdded) == []
 
 
+def test_after_a_restart_each_side_has_its_return_grace_also_when_the_other_moved_at_once() -> None:
+    table = restarted()
+    table.game.returned(WHITE, table.white)
+    table.move(WHITE, "D6", after=S)
+    table.time.advance(100 * S)  # Black, who has 48 s left, is still on his way back
+    assert table.game.phase is Phase.SUSPENDED
+    table.game.returned(BLACK, table.black)
+    assert table.black.last() == ("genmove", BLACK, 48_000)
+    table.move(BLACK, "E7", after=S)
+    assert table.game.referee.clocks[BLACK].main == 48 * S - 750_000
+    table.game.left(WHITE)  # he was here already: an ordinary absence
+    assert table.game.phase is Phase.RUNNING
+
+
+def test_the_grace_of_the_second_side_counts_from_the_others_return_and_ends() -> None:
+    table = restarted()
+    table.game.returned(WHITE, table.white)
+    table.move(WHITE, "D6", after=20 * S)
+    table.time.advance(100 * S)
+    assert table.game.phase is Phase.RUNNING
+    table.time.advance(48 * S + 250_001)
+    assert table.white.last() == ("gameover", "W+Time", "")
+
+
+def test_who_waits_for_the_second_side_and_leaves_ends_nothing() -> None:
+    table = restarted()
+    table.game.returned(WHITE, table.white)
+    table.move(WHITE, "D6", after=S)
+    table.game.left(WHITE)
+    table.time.advance(899 * S)
+    assert table.game.phase is Phase.SUSPENDED
+    table.time.advance(2 * S)
+    assert table.store.of(rows.GameEnded)[0].reason == "void"
+
+
+# -- the server stops
+
+
+def test_a_game_that_the_server_leaves_takes_no_move_and_no_flag_falls_in_it(table: Table) -> None:
+    table.move(BLACK, "E5", after=S)
+    table.game.suspend()
+    table.move(WHITE, "D5", after=S)
+    for color in (BLACK, WHITE):
+        table.game.left(color)
+    table.time.advance(500 * S)
+    assert table.game.phase is Phase.SUSPENDED
+    assert [record.ply for record in table.store.of(rows.MoveAdded)] == [1]
+
+
+def test_a_game_that_is_left_in_the_middle_of_a_commit_stands_after_it(table: Table) -> None:
+    table.store.holding = True
+    table.move(BLACK, "E5", after=S)
+    table.game.suspend()
+    table.store.release()
+    assert table.white.words() == ["setup", "played"]
+    assert table.game.phase is Phase.SUSPENDED
+
+
+# -- who is told, and when
+
+
+def test_a_side_that_leaves_while_the_verdict_is_committed_was_not_told_it(table: Table) -> None:
+    table.store.holding = True
+    table.move(BLACK, "resign")
+    table.game.left(WHITE)
+    table.store.release()
+    assert table.store.of(rows.GameEnded)[0].white_told == 1
+    assert [record.told for record in table.store.of(rows.WhiteTold)] == [0]
+    assert table.store.of(rows.BlackTold) == []
+
+
+def test_the_check_of_a_returning_movers_password_is_charged_to_nobody(table: Table) -> None:
+    table.game.left(BLACK)
+    table.time.advance(10 * S)
+    asked = table.time.received()
+    table.time.advance(20 * S)  # a long queue of passwords
+    again = RecordingSession(3)
+    table.game.returned(BLACK, again, asked)
+    assert again.last() == ("genmove", BLACK, 50_000)
+    table.time.advance(50 * S)
+    assert table.game.phase is Phase.RUNNING
+    table.game.move(BLACK, "E5", None, table.time.received())
+    assert table.game.referee.clocks[BLACK].main == 250_000
+
+
+def test_a_clock_that_started_during_the_check_starts_anew(table: Table) -> None:
+    table.game.left(WHITE)
+    asked = table.time.received()
+    table.move(BLACK, "E5", after=5 * S)
+    table.time.advance(5 * S)
+    again = RecordingSession(3)
+    table.game.returned(WHITE, again, asked)
+    assert again.last() == ("genmove", WHITE, 60_000)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 8 * S), st.integers(0, 3 * S), st.integers(0, 5 * S)), min_size=1, max_size=30),

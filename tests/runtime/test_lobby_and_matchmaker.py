@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import threading
 from collections.abc import Coroutine
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 from support.simulated import MemoryStore, RecordingSession, SimulatedTime
 
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
@@ -18,12 +20,13 @@ from cgos_server.core.games.base import Color, Ruleset
 from cgos_server.core.pairing.explain import replay
 from cgos_server.core.referee import encode, terms_of
 from cgos_server.core.venue import PairingSettings, Policy, Venue
-from cgos_server.errors import Refused
+from cgos_server.errors import OurFault, Refused
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
 from cgos_server.runtime.lobby import State
+from cgos_server.runtime.recovery import restore
 from cgos_server.service.accounts import SignedIn
 from cgos_server.service.ids import Ids
 from cgos_server.storage import records as rows
@@ -373,3 +376,159 @@ async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twic
     house.time.advance(0)
     assert len(house.store.of(rows.GameAdded)) == 1
     assert "setup" in again.words()
+
+
+def ended_game(house: House, **told: int) -> StoredGame:
+    return StoredGame(
+        5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode(terms_of(house.venue)), "", 0,
+        (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), **told,
+    )  # fmt: skip
+
+
+async def test_a_game_that_ends_during_a_sign_in_is_told_by_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    anna, _ = await house.arrive("anna", "bert")
+    await house.act()
+    (game,) = house.live.lobby.games()
+    assert anna.seat is not None
+    anna.seat.left(orderly=False)
+    commit = house.store.commit
+
+    async def meanwhile(records: Any) -> None:
+        await commit(records)
+        game.move(game.referee.to_play, "resign", None, house.time.received())
+        assert not list(house.live.lobby.games())
+        house.store.untold = ended_game(house, black_told=0)
+
+    monkeypatch.setattr(house.store, "commit", meanwhile)
+    again = await house.sign_in("anna")
+    assert again.words() == ["accepted", "setup", "gameover"]
+    assert house.live.lobby.players[1].state is State.OWING
+
+
+async def test_a_fault_of_ours_during_a_sign_in_is_answered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the bot would wait for ever: its deadline for signing in is over."""
+
+    async def broken(*_: Any) -> None:
+        raise OurFault("a stored game cannot be read")
+
+    monkeypatch.setattr(house.store, "untold_game", broken)
+    session = RecordingSession(1)
+    house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
+    (outcome,) = await asyncio.gather(*house.tasks, return_exceptions=True)
+    assert isinstance(outcome, OurFault)
+    assert session.words() == ["refused"]
+    assert house.live.lobby.players == {}
+
+
+async def test_a_word_to_all_who_wait_looks_through_the_games_once(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = await house.arrive(*(f"bot{number}" for number in range(20)))
+    looks: list[None] = []
+    games = house.live.lobby.games
+    monkeypatch.setattr(house.live.lobby, "games", lambda: looks.append(None) or games())
+    house.live.lobby.keep_alive()
+    assert all(session.last()[0] == "info" for session in sessions)
+    assert len(looks) == 1
+
+
+async def slow_pairing(house: House, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Task[None], threading.Event]:
+    """An act of pairing that computes in a thread until the event is set."""
+    monkeypatch.setattr("cgos_server.runtime.matchmaker.THREAD_FROM", 2)
+    gate = threading.Event()
+    method = house.live.matchmaker._method
+
+    class Slow:
+        name, options = method.name, method.options
+
+        def pair(self, *arguments: Any) -> Any:
+            gate.wait(10)
+            return method.pair(*arguments)
+
+    house.live.matchmaker._method = Slow()  # type: ignore[assignment]
+    act = asyncio.create_task(house.live.matchmaker.act())
+    await asyncio.sleep(0)
+    return act, gate
+
+
+async def test_many_are_paired_in_a_thread_and_who_came_and_went_meanwhile_harms_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"bot{number}" for number in range(6)]
+    sessions = await house.arrive(*names)
+    act, gate = await slow_pairing(house, monkeypatch)
+    for session in sessions[:2]:
+        assert session.seat is not None
+        session.seat.left(orderly=False)
+    again = await house.sign_in("bot1")
+    newcomer = await house.sign_in("late")
+    gate.set()
+    await act
+    assert house.live.lobby.count(State.PLAYING) in (4, 5)
+    assert house.live.lobby.count(State.PAIRED) == 0
+    assert "setup" not in newcomer.words()
+    playing = {name for pair in house.opponents() for name in pair}
+    assert "bot0" not in playing
+    assert ("setup" in again.words()) == ("bot1" in playing)
+    assert {player.name for player in house.live.lobby.players.values()} == {*names[1:], "late"}
+
+
+async def test_no_game_begins_once_the_server_goes_down(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.arrive("anna", "bert")
+    act, gate = await slow_pairing(house, monkeypatch)
+    house.live.matchmaker.draining = True
+    gate.set()
+    await act
+    assert house.store.of(rows.GameAdded) == []
+    assert house.live.lobby.count(State.IDLE) == 2
+
+
+async def test_a_fault_in_pairing_leaves_everybody_free(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.arrive("anna", "bert")
+    monkeypatch.setattr("cgos_server.runtime.matchmaker.THREAD_FROM", 2)
+
+    class Broken:
+        name, options = "broken", {}
+
+        def pair(self, *_: Any) -> Any:
+            raise ValueError("no pairs today")
+
+    monkeypatch.setattr(house.live.matchmaker, "_method", Broken())
+    with pytest.raises(ValueError, match="no pairs"):
+        await house.live.matchmaker.act()
+    assert house.live.lobby.count(State.IDLE) == 2
+
+
+async def test_a_fault_in_one_act_of_pairing_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = await House(interval=0).open()
+    acts = iter([ValueError("no pairs today"), asyncio.CancelledError()])
+
+    async def act() -> None:
+        raise next(acts)
+
+    monkeypatch.setattr(house.live.matchmaker, "act", act)
+    with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
+        await house.live.matchmaker.run()
+    assert [event["log_level"] for event in logs] == ["error"]
+
+
+async def test_a_game_that_goes_on_after_a_restart_counts_for_the_colors(house: House) -> None:
+    house.accounts.versions.update(anna=1, bert=2)
+    stored = ended_game(house)._replace(id=1, result=None, ended_at=None)
+    house.live.lobby._names.update({1: "anna", 2: "bert"})
+    assert restore([stored], {1: house.live}) == (1, 0)
+    await house.arrive("anna", "bert")
+    house.finish()
+    await house.act()
+    (game,) = house.store.of(rows.GameAdded)
+    assert (game.black_id, game.white_id) == (2, 1)
+
+
+async def test_one_game_that_cannot_be_read_back_is_void_and_keeps_nobody_out(house: House) -> None:
+    house.live.lobby._names.update({1: "anna", 2: "bert"})
+    good = ended_game(house)._replace(id=4, result=None, ended_at=None)
+    broken = good._replace(id=5, moves=(StoredMove("E5", ClockState(S)), StoredMove("E5", ClockState(S))))
+    nonsense = good._replace(id=6, terms="{}")
+    assert restore([broken, nonsense, good], {1: house.live}) == (1, 0)
+    assert [(end.id, end.reason) for end in house.store.of(rows.GameEnded)] == [(5, "void"), (6, "void")]
+    assert [game.id for game in house.live.lobby.games()] == [4]

@@ -15,6 +15,7 @@ import pytest
 from storage_sample import games, move, people
 
 from cgos_server.errors import CommitFailed, StoreError
+from cgos_server.storage import checkpoints
 from cgos_server.storage import writer as writer_module
 from cgos_server.storage.connections import connect_for_writing
 from cgos_server.storage.records import AuditAdded, GameEnded, LedgerAdded, Record
@@ -50,6 +51,7 @@ class Disk:
         self.fault: Callable[[str], Exception | None] = works
         self.opened = 0
         self.refusals: list[Exception] = []
+        self.seen: list[tuple[int, str]] = []
 
     def connect(self) -> Any:
         self.opened += 1
@@ -80,9 +82,11 @@ class Disk:
 class DiskConnection:
     def __init__(self, disk: Disk, connection: sqlite3.Connection) -> None:
         self._disk = disk
+        self._number = disk.opened
         self._connection = connection
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        self._disk.seen.append((self._number, sql))
         error = self._disk.fault(sql)
         if error is not None:
             raise error
@@ -278,6 +282,23 @@ async def test_a_batch_that_can_never_be_written_is_not_tried_again(bench: Bench
     assert bench.disk.moves() == [(3, 101)]
 
 
+async def test_a_fault_of_the_thread_itself_is_not_a_silent_death(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(checkpoints.Checkpointer, "written", fail)
+    bench.submit(move(3, 101), name="committed")
+    async with asyncio.timeout(10):
+        await bench.failed.wait()
+    bench.submit(move(3, 102), name="never")
+    with pytest.raises(CommitFailed, match="ZeroDivisionError: ours"):
+        await bench.writer.commit([])
+    assert bench.told == ["committed"]
+    assert not bench.writer.healthy
+
+
 async def test_a_record_that_no_table_takes_fails_at_once(bench: Bench) -> None:
     bench.writer.submit([("no", "record")])  # type: ignore[list-item]
     async with asyncio.timeout(10):
@@ -347,33 +368,65 @@ async def test_a_database_that_cannot_be_opened_is_an_error_at_start(tmp_path: P
         await bench.writer.start()
 
 
-async def test_the_log_moves_into_the_database_from_time_to_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer_module, "ROWS_PER_CHECKPOINT", 10)
-    seen: list[str] = []
-    bench.disk.fault = lambda sql: seen.append(sql)
-    for ply in range(101, 131):
+async def test_the_log_is_moved_beside_the_writer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    for ply in range(101, 200):
         await bench.writer.commit([move(3, ply)])
-    await bench.settle()
-    assert sum("wal_checkpoint" in sql for sql in seen) == 3
+    await bench.writer.close()
+    movers = {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql}
+    assert movers == {2}
+    assert {number for number, sql in bench.disk.seen if "INSERT" in sql} == {1}
+    assert len(bench.disk.moves()) == 99
+
+
+async def test_few_records_move_nothing(bench: Bench) -> None:
+    for ply in range(101, 200):
+        await bench.writer.commit([move(3, ply)])
+    await bench.writer.close()
+    assert not [sql for _, sql in bench.disk.seen if "wal_checkpoint" in sql]
+    assert bench.disk.opened == 1
+
+
+async def test_a_log_that_grew_too_long_is_moved_by_the_writer_and_starts_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    monkeypatch.setattr(checkpoints, "LONGEST_LOG", -1)
     wal = bench.disk.path.with_name("cgos.sqlite-wal")
-    grown = wal.stat().st_size
-    for ply in range(131, 231):
+    sizes = []
+    for ply in range(101, 301):
         await bench.writer.commit([move(3, ply)])
-    assert wal.stat().st_size < 3 * grown  # 100 more commits would be ten times as much
+        sizes.append(wal.stat().st_size)
+    assert max(sizes) < 30 * 4_200  # without it, 200 commits of a page or two each
+    await bench.writer.close()
+    assert {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql} == {1}
 
 
 async def test_a_checkpoint_that_fails_is_reported_and_nothing_is_lost(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer_module, "ROWS_PER_CHECKPOINT", 1)
-    bench.disk.refuses(1, "PRAGMA wal_checkpoint")
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 1)
+    bench.disk.refuses(-1, "PRAGMA wal_checkpoint")
     bench.submit(move(3, 101), name="a")
     await bench.settle()
     bench.submit(move(3, 102), name="b")
-    await bench.settle()
+    await bench.writer.close()
     assert bench.told == ["a", "b"]
-    assert [type(error) for error in bench.errors] == [StoreError]
+    assert {type(error) for error in bench.errors} == {StoreError}
+    assert "could not be moved" in str(bench.errors[0])
     assert bench.failures == []
+    assert bench.disk.moves() == [(3, 101), (3, 102)]
+
+
+async def test_a_checkpoint_connection_that_cannot_be_opened_is_reported(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 1)
+    bench.disk.refusals = [sqlite3.OperationalError("too many open files")]
+    bench.submit(move(3, 101), name="a")
+    await bench.writer.close()
+    assert bench.told == ["a"]
+    assert ["too many open files" in str(error) for error in bench.errors] == [True]
 
 
 async def test_an_empty_group_is_told_in_its_turn(bench: Bench) -> None:

@@ -1,0 +1,119 @@
+"""The whole server in this process: how it ends, and how it refuses to begin."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from cgos_server.app import App
+from cgos_server.config import Config
+from cgos_server.config.schema import (
+    HealthConfig,
+    ListenConfig,
+    PairingConfig,
+    ServerConfig,
+    Span,
+    TimeConfig,
+    VenueConfig,
+    WebConfig,
+    WebMode,
+)
+from cgos_server.errors import Refused
+from cgos_server.net.loop import PollClock, new_loop
+from cgos_server.observability.logs import LogCounts
+
+
+def config(data: Path, drain_limit_s: float = 0.0) -> Config:
+    venue = VenueConfig(
+        name="9x9", port=0, size=9, time=TimeConfig(main=Span(60_000_000)),
+        pairing=PairingConfig(interval_s=0.01, settle_s=0.0),
+    )  # fmt: skip
+    return Config(
+        server=ServerConfig(data=data, drain_limit_s=drain_limit_s),
+        listen=ListenConfig(bots_host="127.0.0.1"),
+        web=WebConfig(mode=WebMode.OFF),
+        health=HealthConfig(port=0),
+        venue=(venue,),
+    )
+
+
+def run(settings: Config, during: Callable[[App], Awaitable[None]]) -> int:
+    """Run a server; once it has started do `during`, then a signal. The exit code."""
+    works: list[asyncio.Task[None]] = []
+
+    async def work(app: App) -> None:
+        try:
+            async with asyncio.timeout(10):
+                await during(app)
+        finally:
+            app._signalled()
+
+    clock = PollClock()
+    app = App(settings, clock, LogCounts(), "test", lambda app: works.append(asyncio.create_task(work(app))))
+
+    async def whole() -> int:
+        code = await app.run()
+        await works[0]
+        return code
+
+    with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
+        return runner.run(whole())
+
+
+async def knock(app: App, name: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection that has sent its password and waits for the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", app.venues["9x9"].port)
+    for word in ("e1 test", name, "secret"):
+        await reader.readline()
+        writer.write(f"{word}\n".encode())
+    return reader, writer
+
+
+def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def test_the_end_does_not_wait_for_a_queue_of_passwords(tmp_path: Path) -> None:
+    peers: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def during(app: App) -> None:
+        peers.extend([await knock(app, f"bot{number}") for number in range(60)])
+        await peers[0][0].readuntil(b"info ")  # the first is in
+
+    with capture_logs() as logs:
+        assert run(config(tmp_path), during) == 0
+    assert 1 <= len(rows(tmp_path, "select 1 from bots")) < 60
+    assert [event for event in logs if event["log_level"] in ("warning", "error")] == []
+    assert rows(tmp_path, "select 1 from connections where closed_at is null") == []
+
+
+def test_a_running_game_is_left_as_it_is_and_everybody_is_let_go(tmp_path: Path) -> None:
+    peers: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def during(app: App) -> None:
+        peers.extend([await knock(app, name) for name in ("anna", "bert")])
+        for reader, _ in peers:
+            await reader.readuntil(b"setup ")
+
+    with capture_logs() as logs:
+        assert run(config(tmp_path), during) == 0
+    assert rows(tmp_path, "select result from games") == [(None,)]
+    assert [event for event in logs if event["log_level"] in ("warning", "error")] == []
+    assert rows(tmp_path, "select 1 from connections where closed_at is null") == []
+
+
+def test_a_data_directory_that_cannot_be_used_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    async def never(_: App) -> None:
+        raise AssertionError("it started")
+
+    with pytest.raises(Refused, match="cannot be used"):
+        run(config(tmp_path / "file" / "data"), never)
