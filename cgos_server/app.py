@@ -121,6 +121,7 @@ class App:
             failed=self._commit_failed,
             on_error=_report,
             observe=lambda records, seconds: metrics.commits.committed(records, int(seconds * 1e6)),
+            retrying=lambda error: _commit_retried(metrics, error),
         )
         stack.push_async_callback(store.close)
         time = LoopTime(asyncio.get_running_loop(), self._clock)
@@ -324,6 +325,11 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         await work
     except Exception as error:
         _report(error)
+
+
+def _commit_retried(metrics: Metrics, error: Exception) -> None:
+    metrics.commits.failed()
+    log.warning("a commit failed and is tried again; nobody was told of it", why=str(error))
 
 
 def _report(error: Exception) -> None:

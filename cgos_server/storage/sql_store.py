@@ -330,6 +330,7 @@ async def open_store(
     durability: Durability = "process",
     commit_timeout: float = 10.0,
     observe: Observe | None = None,
+    retrying: Callable[[Exception], None] | None = None,
     connect: Connect | None = None,
 ) -> SqlStore:
     """Open the store on a database whose schema was checked. The caller holds the database's lock. Raises StoreError.
@@ -343,6 +344,7 @@ async def open_store(
         on_error=on_error,
         commit_timeout=commit_timeout,
         observe=observe,
+        retrying=retrying,
     )
     await writer.start()
     try:

@@ -92,6 +92,7 @@ class Writer:
     :param on_error: called in the loop with what a `then` or `observe` raised, and with failed checkpoints
     :param commit_timeout: seconds for which a failing batch is tried again
     :param observe: see `Observe`
+    :param retrying: called in the loop with the error of an attempt that failed and is made again
     :param clock: seconds, monotonic
     :param sleep: pauses the thread between two tries, seconds
     """
@@ -104,6 +105,7 @@ class Writer:
         on_error: Callable[[Exception], None],
         commit_timeout: float = 10.0,
         observe: Observe | None = None,
+        retrying: Callable[[Exception], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -112,6 +114,7 @@ class Writer:
         self._on_error = on_error
         self._commit_timeout = commit_timeout
         self._observe = observe
+        self._retrying = retrying
         self._clock = clock
         self._sleep = sleep
         self._loop = asyncio.get_running_loop()
@@ -273,6 +276,8 @@ class Writer:
                 left = give_up_at - self._clock()
                 if left <= 0 or isinstance(error, _INCURABLE):
                     raise _explain(error, batch) from error
+                if self._retrying is not None:
+                    self._tell(self._retrying, error)
                 self._sleep(min(pause, left))
                 pause = min(2 * pause, _LONGEST_PAUSE)
             else:

@@ -107,12 +107,14 @@ class Bench:
         self.failed = asyncio.Event()
         self.errors: list[Exception] = []
         self.commits: list[int] = []
+        self.retried: list[Exception] = []
         self.writer = Writer(
             disk.connect,
             failed=self._failed,
             on_error=self.errors.append,
             commit_timeout=10.0,
             observe=lambda records, _seconds: self.commits.append(records),
+            retrying=self.retried.append,
             clock=self.time.clock,
             sleep=self.time.sleep,
         )
@@ -211,6 +213,7 @@ async def test_a_refusing_disk_is_tried_again_and_everybody_hears_once(bench: Be
     assert bench.told == ["a", "b"]
     assert bench.time.pauses == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
     assert healthy == [False] * 7
+    assert [str(error) for error in bench.retried] == ["disk I/O error"] * 7
     assert bench.writer.healthy
     assert bench.failures == []
     assert bench.disk.moves() == [(3, 101), (3, 102)]
