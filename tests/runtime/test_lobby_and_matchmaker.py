@@ -522,6 +522,8 @@ async def test_a_game_that_goes_on_after_a_restart_counts_for_the_colors(house: 
     await house.act()
     (game,) = house.store.of(rows.GameAdded)
     assert (game.black_id, game.white_id) == (2, 1)
+    (pairing,) = house.store.of(rows.PairingAdded)
+    assert sorted(json.loads(pairing.detail)["as_black"]) == [0, 1]
 
 
 async def test_one_game_that_cannot_be_read_back_is_void_and_keeps_nobody_out(house: House) -> None:
