@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
+import structlog
+
 from cgos_server.core.clock import remaining_ms, start
 from cgos_server.core.facts import GameEnded as GameEndedFact
 from cgos_server.core.facts import MovePlayed
 from cgos_server.core.games.base import Color
 from cgos_server.core.referee import Played, Referee
 from cgos_server.core.venue import Venue
-from cgos_server.core.verdict import Verdict
+from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.observability.metrics import VenueMeter
 from cgos_server.protocol.session import GameSetup, PlayerSession
@@ -43,6 +45,9 @@ class Phase(enum.Enum):
     SUSPENDED = enum.auto()
     """Cut by a restart: the clock stands until the mover is back or has been away too long."""
     OVER = enum.auto()
+
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +202,11 @@ class LiveGame:
         referee = self.referee
         if self.phase is not Phase.RUNNING or color is not referee.to_play:
             return
-        played = referee.submit(text, received - self._clock_started)
+        try:
+            played = referee.submit(text, received - self._clock_started)
+        except Exception as error:
+            self._end(self._our_fault(error), [])
+            return
         self.phase = Phase.COMMITTING
         self._mover = color
         self._received = received
@@ -322,6 +331,11 @@ class LiveGame:
             self._timer = None
         desk = self._desk
         at = desk.time.wall_ms()
+        black, white = self.sides
+        try:
+            self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, at)
+        except Exception as error:
+            verdict = self._our_fault(error)
         self._tellings = tuple(
             Telling(desk.store, self.id, color, written=self._sessions[color] is not None) for color in Color
         )
@@ -333,11 +347,14 @@ class LiveGame:
                 self.id,
             )
         )  # fmt: skip
-        black, white = self.sides
-        self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, at)
         if self._applied is not None:
             records.extend(self._applied.records)
         desk.store.submit(records, partial(self._ended, verdict, at))
+
+    def _our_fault(self, error: Exception) -> Verdict:
+        """An exception decides no game: what we cannot referee or rate is void."""
+        log.error("our fault; the game is void", game=self.id, venue=self._desk.venue.name, exc_info=error)
+        return Verdict(None, Reason.VOID, None, "The server made a mistake in this game")
 
     def _ended(self, verdict: Verdict, at: int) -> None:
         """The verdict is durable: tell both sides, then everybody else."""

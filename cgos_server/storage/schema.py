@@ -15,15 +15,14 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, insert, inspect
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import Connection, insert
+from sqlalchemy.exc import SQLAlchemyError
 
 import cgos_server
-from cgos_server.errors import SchemaMismatch
+from cgos_server.errors import SchemaMismatch, StoreError
 from cgos_server.storage import tables
-from cgos_server.storage.connections import migrating_engine
+from cgos_server.storage.connections import connect_for_reading, migrating_engine
 
 
 def migrations() -> Path:
@@ -60,20 +59,27 @@ def head() -> str:
 def current(path: Path) -> str | None:
     """The revision of the database at `path`; None where there is no file, or no table in it.
 
-    Raises SchemaMismatch where the file is something else than a database of cgos-server.
+    Raises SchemaMismatch where the file is something else than a database of cgos-server, StoreError where it cannot be
+    read.
     """
     if not path.exists():
         return None
     try:
-        with open_for_migration(path) as connection:
-            revision = MigrationContext.configure(connection).get_current_revision()
-            if revision is None and set(inspect(connection).get_table_names()) - {"alembic_version"}:
-                raise _foreign(path)
-            return revision
-    except DatabaseError as error:
-        if isinstance(error.orig, sqlite3.OperationalError):
-            raise
+        # Read only: commands ask this of the database of a running server, whose writer must not have to wait for them.
+        with contextlib.closing(connect_for_reading(path)) as connection:
+            listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            tables_there = {name for (name,) in listed}
+            if "alembic_version" in tables_there:
+                revision = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+                if revision is not None:
+                    return str(revision[0])
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"the database {path} cannot be read: {error}") from error
+    except sqlite3.DatabaseError as error:
         raise _foreign(path) from error
+    if tables_there - {"alembic_version"}:
+        raise _foreign(path)
+    return None
 
 
 def check(path: Path) -> None:
@@ -101,10 +107,21 @@ def check(path: Path) -> None:
 
 
 def prepare(path: Path) -> None:
-    """Make the database at `path` where there is none yet, else :func:`check` it. Raises SchemaMismatch."""
+    """Make the database at `path` where there is none yet, else :func:`check` it.
+
+    :raises SchemaMismatch: where it is not of this program's schema
+    :raises StoreError: where it cannot be made
+    """
     if current(path) is not None:
         check(path)
         return
+    try:
+        _make(path)
+    except (OSError, SQLAlchemyError, sqlite3.Error) as error:
+        raise StoreError(f"the database {path} could not be made: {error}") from error
+
+
+def _make(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
     with open_for_migration(path) as connection:

@@ -41,6 +41,8 @@ _INCURABLE = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.Interfac
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 _OVERDUE = 1.0
+_HUNG = 2.0
+"""Seconds beyond the commit timeout after which a commit that neither returns nor fails is given up."""
 
 
 class Group(NamedTuple):
@@ -121,6 +123,8 @@ class Writer:
         self._gathered: list[Group] = []
         self._in_flight: list[Group] = []
         self._handed_over: float | None = None
+        self._watch: asyncio.TimerHandle | None = None
+        self._hung = False
         self._busy = False
         self._failing = False
         self._failure: CommitFailed | None = None
@@ -187,6 +191,10 @@ class Writer:
         """Commit everything that was submitted, then close the connection."""
         await self.drain()
         self._closed = True
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._hung:
+            return  # nobody can wait for that thread; it does not keep the process alive
         self._batches.put(None)
         await asyncio.shield(self._stopped)
         self._thread.join()
@@ -195,8 +203,24 @@ class Writer:
         self._in_flight, self._gathered = self._gathered, []
         self._handed_over = self._clock()
         self._batches.put(self._in_flight)
+        if self._watch is None:
+            self._watch = self._loop.call_later(self._commit_timeout + _HUNG, self._look_for_a_hang)
+
+    def _look_for_a_hang(self) -> None:
+        """A disk may also neither take a commit nor refuse it. One timer for many batches, set anew when early."""
+        self._watch = None
+        if self._handed_over is None or self._failure:
+            return
+        left = self._commit_timeout + _HUNG - (self._clock() - self._handed_over)
+        if left > 0:
+            self._watch = self._loop.call_later(left, self._look_for_a_hang)
+            return
+        self._hung = True
+        self._give_up(CommitFailed(f"a commit has not returned within {self._commit_timeout + _HUNG:g} seconds"))
 
     def _committed(self, records: int) -> None:
+        if self._failure:
+            return  # given up already: nobody is told
         batch = self._in_flight
         seconds = self._clock() - (self._handed_over or 0.0)
         if self._gathered:
@@ -221,6 +245,8 @@ class Writer:
             self._on_error(error)
 
     def _give_up(self, failure: CommitFailed) -> None:
+        if self._failure:
+            return
         self._failure = failure
         for waiter in self._waiters:
             if not waiter.done():

@@ -172,6 +172,27 @@ def test_illegal_and_resign_end_the_game_without_a_move(table: Table) -> None:
     assert other.white.last()[:2] == ("gameover", "W+Resign")
 
 
+def mistake(*_: object) -> None:
+    raise ZeroDivisionError("ours")
+
+
+def test_a_mistake_of_the_referee_decides_nothing(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    table.move(BLACK, "E5")
+    monkeypatch.setattr(Referee, "submit", mistake)
+    table.move(WHITE, "D5")
+    assert table.white.last()[:2] == table.black.last()[:2] == ("gameover", "Void")
+    assert table.store.of(rows.GameEnded)[0].reason == "void"
+    assert table.store.of(rows.LedgerAdded) == []
+
+
+def test_a_mistake_of_the_rating_decides_nothing(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    table.move(BLACK, "E5")
+    monkeypatch.setattr(VenueRatings, "game", mistake)
+    table.move(WHITE, "resign")
+    assert table.black.last()[:2] == ("gameover", "Void")
+    assert table.store.of(rows.LedgerAdded) == []
+
+
 def test_lines_out_of_turn_change_nothing(table: Table) -> None:
     table.move(WHITE, "E5")
     assert table.store.of(rows.MoveAdded) == []

@@ -16,7 +16,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 import cgos_server
-from cgos_server.errors import SchemaMismatch
+from cgos_server.errors import SchemaMismatch, StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.tables import metadata
 
@@ -80,6 +80,19 @@ def test_prepare_leaves_a_good_database_alone(database: Path) -> None:
     with contextlib.closing(sqlite3.connect(database)) as connection:
         assert connection.execute("SELECT count(*) FROM venues").fetchone() == (1,)
         assert connection.execute("SELECT count(*) FROM server").fetchone() == (1,)
+
+
+def test_looking_at_the_revision_does_not_wait_for_a_writer(database: Path) -> None:
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert schema.current(database) == schema.head()
+        writer.execute("ROLLBACK")
+
+
+def test_a_database_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    with pytest.raises(StoreError, match="could not be made"):
+        schema.prepare(tmp_path / "file" / "cgos.sqlite")
 
 
 def test_an_empty_file_counts_as_no_database(tmp_path: Path) -> None:

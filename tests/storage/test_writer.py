@@ -260,6 +260,32 @@ async def test_a_disk_that_refuses_for_ever_fails_once_and_nobody_is_told(bench:
     assert bench.errors == []
 
 
+async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "_HUNG", 0.0)
+    at_the_disk, go_on = threading.Event(), threading.Event()
+
+    def hang(_sql: str) -> None:
+        at_the_disk.set()
+        assert go_on.wait(10)
+
+    failed: asyncio.Future[CommitFailed] = asyncio.get_running_loop().create_future()
+    told: list[str] = []
+    writer = Writer(disk.connect, failed=failed.set_result, on_error=lambda _: None, commit_timeout=0.05)
+    await writer.start()
+    disk.fault = hang
+    writer.submit([move(3, 101)], functools.partial(told.append, "told"))
+    async with asyncio.timeout(5):
+        assert "has not returned within 0.05 seconds" in str(await failed)
+        await writer.close()
+    assert at_the_disk.is_set()
+    assert not writer.healthy
+    go_on.set()  # even if it comes back now, nobody is told
+    await asyncio.to_thread(writer._thread.join, 0.2)
+    assert disk.moves() == [(3, 101)]
+    await asyncio.sleep(0)
+    assert told == []
+
+
 async def test_what_gathered_behind_a_failing_batch_is_not_told_either(bench: Bench) -> None:
     bench.disk.refuses(-1, "INSERT")
     bench.submit(move(3, 101), name="first")
