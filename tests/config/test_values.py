@@ -1,18 +1,16 @@
+"""Where values come from, what they become, what the first start fixes, and the words about keys."""
+
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-import tempfile
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from support.configs import VENUE
 
 from cgos_server.config import (
     Config,
@@ -39,32 +37,6 @@ from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.errors import ConfigError
 from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import StoredVenue
-
-VENUE = """
-[[venue]]
-name = "small"
-port = 7000
-size = 5
-time = { main = "1m" }
-"""
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Any:
-    def write(text: str) -> Path:
-        path = tmp_path / "cgos.toml"
-        path.write_text(text)
-        return path
-
-    return write
-
-
-def problems(path: Path | None, env: Mapping[str, str] | None = None, **overrides: Any) -> list[str]:
-    with pytest.raises(ConfigErrors) as raised:
-        load(path, env or {}, overrides)
-    assert str(raised.value) == "\n".join(str(problem) for problem in raised.value.problems)
-    return [str(problem) for problem in raised.value.problems]
-
 
 # -- what runs without any configuration
 
@@ -260,158 +232,6 @@ def test_a_relative_data_directory_counts_from_its_file_else_from_the_working_di
     assert load(write("")).server.database == tmp_path / "cgos-data" / "cgos.sqlite"
 
 
-# -- what is wrong
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[server]\nregistation = 'open'",
-         "server.registation: is no key that the server knows. Did you mean registration?"),
-        ("[wbe]\nport = 1", "wbe: is no key that the server knows. Did you mean web?"),
-        ("[server]\nformula = 'one'",
-         "server.formula: is no key that the server knows. It belongs into [venue.pairing]."),
-        ("[health]\nqqqq = 1", "health.qqqq: is no key that the server knows. Known here: host, port."),
-        ("[web]\nport = '80'", 'web.port: "80" is not possible. Give a whole number from 0 to 65535.'),
-        ("[web]\nport = 65536", "web.port: 65536 is not possible. Give a whole number from 0 to 65535."),
-        ("[web]\nport = true", "web.port: true is not possible. Give a whole number from 0 to 65535."),
-        ("[web]\nport = [80]", "web.port: a list is not possible. Give a whole number from 0 to 65535."),
-        ("[web]\nhost = ''", 'web.host: "" is not possible. Give text that is not empty.'),
-        ("[web]\nmode = 'on'", 'web.mode: "on" is not possible. Give process, inline or off.'),
-        ("[server]\nname = ''", 'server.name: "" is not possible. Give text of 1 to 60 characters.'),
-        ("[server]\ndata = ''", 'server.data: "" is not possible. Give a path.'),
-        ("[server]\ndrain_limit_s = -1", "server.drain_limit_s: -1 is not possible. Give a number from 0 to 1000000."),
-        ("[server]\ndrain_limit_s = nan",
-         "server.drain_limit_s: nan is not possible. Give a number from 0 to 1000000."),
-        ("[server]\ncommit_timeout_s = 0",
-         "server.commit_timeout_s: 0 is not possible. Give a number above 0 up to 1000000."),
-        ("server = 3", "server: 3 is not a table. Write its keys below [server] or as { key = value }."),
-        ("[limits]\nconnections = 5", "limits.connections_per_address: 2000 is more than all connections (5). "
-         "Lower it, or raise limits.connections."),
-        ("[web]\nport = 6809", "web.port: port 6809 belongs to venue 9x9 already. Give each listener its own port."),
-        ("[health]\nport = 8080",
-         "health.port: port 8080 belongs to the pages already. Give each listener its own port."),
-        ("[venue]\nname = 'a'",
-         "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
-        ("venue = []", "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
-    ],
-)  # fmt: skip
-def test_one_problem_in_a_file(write: Any, text: str, expected: str) -> None:
-    path = write(text)
-    assert problems(path) == [f"{path}: {expected}"]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("port = 7000", "", "port: is missing. Add the key: The port where its bots connect; 0 takes any free one."),
-        ('time = { main = "1m" }', "", "time: is missing. Add the key: time = { ... }, as in [venue.time]."),
-        ("size = 5", "size = 26", "size: A board of size 26 is not possible. Set size to a number from 2 to 25."),
-        ("size = 5", "size = 5\nkomi = 7.3", "komi: 7.3 is no multiple of 0.5. Give a komi such as 7 or 7.5."),
-        ("size = 5", "size = 5\ngame = 'chess'", 'game: There is no game "chess". Choose go.'),
-        ("size = 5",
-         "size = 5\nmove_limit = 0", "move_limit: 0 is not possible. Give a whole number from 1 to 1000000."),
-        ('"1m"', '"1 month"', 'time.main: "1 month" is not possible. Give seconds, or text such as 5m or 1h30m.'),
-        ('{ main = "1m" }', '"1m"',
-         'time: "1m" is not a table. Write its keys below [venue.time] or as { key = value }.'),
-        ('{ main = "1m" }', "{ main = '1m', system = 'fischer' }",
-         "time: fischer time needs increment greater than 0. Change it and start again."),
-        ('{ main = "1m" }', "{ main = '1m', stones = 5 }",
-         "time: absolute time has no stones. Leave it out, or choose another time system."),
-        ("size = 5", "size = 5\npairing = { formula = 'x' }",
-         "pairing: birk: formula cannot be 'x'. Choose one of: half, fifth, sqrt, one."),
-        ("size = 5", "size = 5\npairing = { method = 'x' }",
-         "pairing: There is no pairing method 'x'. Choose one of: birk."),
-        ("size = 5", "size = 5\nrating = { system = 'x' }",
-         "rating: There is no rating system 'x'. Choose one of: cgos-elo."),
-        ("size = 5", "size = 5\nrating = { min_k = 300 }",
-         "rating: cgos-elo: min_k must be above 0 and below max_k (200). Change it and start again."),
-    ],
-)  # fmt: skip
-def test_one_problem_in_a_venue(write: Any, old: str, new: str, expected: str) -> None:
-    assert old in VENUE
-    path = write(VENUE.replace(old, new))
-    assert problems(path) == [f"{path}: venue.small.{expected}"]
-
-
-def test_names_of_venues(write: Any) -> None:
-    path = write(VENUE.replace('"small"', '"a b"'))
-    words = "Give 1 to 32 letters, digits, _, . or -, beginning with a letter or digit."
-    assert problems(path) == [f'{path}: venue.a b.name: "a b" is not possible. {words}']
-    path = write(VENUE + VENUE.replace("small", "SMALL").replace("7000", "7001"))
-    assert problems(path) == [
-        f"{path}: venue.SMALL.name: the name is taken by another venue (capitals do not count). "
-        "Give each venue its own name."
-    ]
-
-
-def test_two_listeners_may_share_a_port_on_different_addresses(write: Any) -> None:
-    text = "[listen]\nbots_host = '127.0.0.2'\n[web]\nport = 7000\n" + VENUE
-    assert load(write(text)).web.port == 7000
-    assert len(problems(write(text.replace("127.0.0.2", "::")))) == 1
-
-
-def test_a_port_of_pages_that_are_off_is_free(write: Any) -> None:
-    assert load(write("[web]\nport = 7000\nmode = 'off'\n" + VENUE)).web.enabled is False
-
-
-def test_any_free_port_may_be_asked_for_twice(write: Any) -> None:
-    assert (
-        load(write(VENUE.replace("7000", "0") + VENUE.replace("7000", "0").replace("small", "big"))).venue[1].port == 0
-    )
-
-
-def test_all_problems_are_told_at_once(write: Any) -> None:
-    path = write("[server]\nnmae = 'x'\n[web]\nport = -1\n" + VENUE.replace("size = 5", "size = 'x'"))
-    told = problems(path, {"CGOS_WEB__MODE": "on"}, **{"health.port": 70_000})
-    assert [line.split(": ")[0] + ": " + line.split(": ")[1] for line in told] == [
-        f"{path}: server.nmae",
-        f"{path}: web.port",
-        'environment variable CGOS_WEB__MODE: "on" is not possible. Give process, inline or off.',
-        "command line: health.port",
-        f"{path}: venue.small.size",
-    ]
-
-
-def test_problems_of_the_environment() -> None:
-    assert problems(None, {"CGOS_WEB__PROT": "1"}) == [
-        "environment variable CGOS_WEB__PROT: is no key that the server knows. Did you mean port?"
-    ]
-    assert problems(None, {"CGOS_VENUE__7X7__PORT": "1"}) == [
-        "environment variable CGOS_VENUE__7X7__PORT: there is no venue '7x7'. "
-        "A key comes after the venue's name; the venues are 9x9, 13x13, 19x19."
-    ]
-    assert problems(None, {"CGOS_VENUE__9X9": "1"}) == [
-        "environment variable CGOS_VENUE__9X9: this is a whole venue. "
-        "A key comes after the venue's name; the venues are 9x9, 13x13, 19x19."
-    ]
-    assert problems(None, {"CGOS_VENUE__9X9__TIME": "5m"}) == [
-        'environment variable CGOS_VENUE__9X9__TIME: "5m" is not a table. '
-        "Write its keys below [venue.time] or as { key = value }."
-    ]
-
-
-def test_files_that_cannot_be_read(tmp_path: Path, write: Any) -> None:
-    missing = tmp_path / "none.toml"
-    assert problems(missing) == [
-        f"{missing}: cannot be read (No such file or directory). "
-        "Give the path of a file that can be read; `cgos-server init` writes a new one."
-    ]
-    path = write("[server\n")
-    (told,) = problems(path)
-    assert told.startswith(f"{path}: is not TOML: ")
-    assert "line 1" in told
-    path.write_bytes(b"[server]\nname = '\xff'\n")
-    assert problems(path) == [f"{path}: is not UTF-8 text. Save it as UTF-8."]
-
-
-def test_an_environment_value_below_a_wrong_value_of_the_file(write: Any) -> None:
-    path = write("web = 5\n")
-    assert problems(path, {"CGOS_WEB__PORT": "80"}) == [
-        f"{path}: web: 5 is not a table. Write its keys below [web] or as {{ key = value }}."
-    ]
-
-
 # -- what the first start fixes
 
 
@@ -542,12 +362,12 @@ def test_choices_that_registries_offer_are_in_the_sentences() -> None:
 
 
 def test_the_documentation_has_every_key_with_its_default() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
     assert keys_markdown().strip() in page
 
 
 def test_examples_in_the_documentation_load(write: Any) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     assert len(blocks) >= 2
     for block in blocks:
@@ -556,68 +376,3 @@ def test_examples_in_the_documentation_load(write: Any) -> None:
 
 def test_optional_types_are_seen_through() -> None:
     assert strip(Annotated[int | None, "x"]) is int
-
-
-# -- whatever people write, it loads or is refused with words
-
-
-def toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {toml(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return json.dumps(value) if isinstance(value, str | bool) else repr(value)
-
-
-WORDS = sorted({key.name for key in explain()} | {part for key in explain() for part in key.table.split(".")})
-scalars = (
-    st.booleans()
-    | st.integers(-(2**63), 2**63 - 1)
-    | st.integers(0, 20)
-    | st.floats()
-    | st.text("ab9m s\u00e9", max_size=5)
-    | st.sampled_from(["go", "birk", "fischer", "5m", "one", "rolling", "off", "9x9"])
-)
-keys = st.sampled_from(WORDS) | st.text("abc_", min_size=1, max_size=4)
-values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=6), max_leaves=12
-)
-
-
-def outcome(path: Path | None, env: Mapping[str, str]) -> Config | ConfigErrors:
-    try:
-        return load(path, env)
-    except ConfigErrors as errors:
-        return errors
-
-
-@settings(max_examples=60)
-@given(st.dictionaries(keys, values, max_size=5))
-@example({"venue": [{"name": "a", "port": 1, "size": 9, "komi": float("inf"), "time": {"main": 1}}]})
-@example({"venue": [{"name": 3}, 4]})
-def test_any_file_loads_or_is_refused(tables: dict[str, Any]) -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "any.toml"
-        path.write_text("\n".join(f"{json.dumps(key)} = {toml(value)}" for key, value in tables.items()), "utf-8")
-        found = outcome(path, {})
-        if isinstance(found, Config):
-            assert [venue_value(venue, 1) for venue in found.venue]
-        else:
-            assert all(str(problem).startswith(str(path)) for problem in found.problems)
-
-
-@settings(max_examples=60)
-@given(
-    st.dictionaries(
-        st.lists(keys, min_size=1, max_size=4).map(lambda words: "CGOS_" + "__".join(words).upper()),
-        scalars.map(str),
-        max_size=4,
-    )
-)
-def test_any_environment_loads_or_is_refused(env: dict[str, str]) -> None:
-    assert isinstance(outcome(None, env), Config | ConfigErrors)
-
-
-@given(st.integers(0, 10**14))
-def test_every_length_of_time_can_be_read_back(ms: int) -> None:
-    assert Span.parse(str(Span(ms * 1000))) == Span(ms * 1000)
