@@ -7,7 +7,9 @@ it cannot outlive us, however we end. Must not know what the child does. Games n
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import socket
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -116,7 +118,9 @@ class WebProcess:
     async def _end(self, child: asyncio.subprocess.Process) -> None:
         """See it gone: politely, then by force."""
         if child.returncode is None:
-            child.terminate()
+            # Not child.terminate(): that would look for the exit status itself and take it from the loop's watcher.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGTERM)
         try:
             async with asyncio.timeout(self._stop_limit):
                 await child.wait()

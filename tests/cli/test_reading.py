@@ -147,6 +147,15 @@ def test_without_a_server(run: Any) -> None:
         assert result.stdout == ""
 
 
+def test_data_that_is_a_file_is_refused_with_a_sentence(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for command in ("status", "drain"):
+        stderr = run(command, fails=1, where=file).stderr
+        assert stderr.startswith(f"Error: {file} cannot be used as a data directory")
+        assert "Errno" not in stderr
+
+
 def test_a_terminal_gets_rich_tables_and_no_control_characters(
     run: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,6 +74,28 @@ def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> N
     assert "Delta" in run("anchor", "list", where=new).stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "bot passwd Delta", "bot disable Delta", "bot enable Delta", "approve Delta",
+        "token make Delta", "token revoke Delta 1",
+        "account passwd Person", "account grant Person admin", "account revoke Person admin",
+        "anchor set Delta 1500 --venue 9x9", "anchor unset Delta --venue 9x9",
+    ],
+)  # fmt: skip
+def test_what_creates_nothing_makes_no_database(run: Any, tmp_path: Path, words: str) -> None:
+    typo, empty = tmp_path / "typo", tmp_path / "empty"
+    refused = run(*words.split(), given="secret\n", fails=1, where=typo).stderr
+    assert refused.startswith(f"Error: There is no database at {typo / 'cgos.sqlite'}. ")
+    assert "cgos-server serve" in refused
+    assert "--data" in refused
+    assert not typo.exists()
+    empty.mkdir()
+    (empty / "cgos.sqlite").touch()
+    assert "There is no database at" in run(*words.split(), given="secret\n", fails=1, where=empty).stderr
+    assert (empty / "cgos.sqlite").stat().st_size == 0
+
+
 def test_accounts(run: Any, as_json: Any) -> None:
     run("account", "add", "Person", given="secret\n")
     run("account", "grant", "Person", "admin")

@@ -87,6 +87,36 @@ async def test_a_program_that_does_not_speak_gtp():
     await engine.close()
 
 
+async def test_an_engine_that_loads_for_long_is_waited_for_with_a_word(bench, monkeypatch, caplog):
+    monkeypatch.setattr("cgos_client.gtp.QUIET_SECONDS", 0.05)
+    engine = await started(bench, "--fault", "loads")
+    await engine.close()
+    assert engine.label == "Fake 1.0"
+    assert caplog.text.count("the engine has not answered 'list_commands' yet; waiting up to 20 s for it") == 1
+
+
+async def test_a_program_that_hears_the_command_and_does_not_know_it(monkeypatch):
+    monkeypatch.setattr("cgos_client.gtp.QUIET_SECONDS", 0.05)
+    engine = GtpEngine(["cat"])
+    with pytest.raises(EngineUnfit, match="answered 'list_commands' with 'list_commands', .* in its GTP mode"):
+        await engine.start()
+    await engine.close()
+
+
+async def test_an_engine_that_echoes_what_it_hears_may_still_answer(bench):
+    engine = await started(bench, "--fault", "echo")
+    await engine.close()
+    assert engine.label == "Fake 1.0"
+
+
+async def test_a_list_without_end(bench, monkeypatch):
+    monkeypatch.setattr("cgos_client.gtp.QUIET_SECONDS", 0.05)
+    engine = GtpEngine(bench.fake_gtp("--fault", "endless"))
+    with pytest.raises(EngineFailure, match="'= name / play', but not the empty line that ends a GTP answer"):
+        await engine.start()
+    await engine.close()
+
+
 async def test_an_abandoned_answer_is_not_taken_for_the_next_one(bench):
     engine = await started(bench, "--fault", "slow", "--moves", "D4,E5")
     await engine.new_game(NEW)

@@ -198,6 +198,30 @@ async def test_a_silent_server_counts_as_lost(bench, monkeypatch, caplog):
     assert "the server said nothing for too long" in caplog.text
 
 
+@pytest.mark.parametrize("lines", [[], ["SSH-2.0-OpenSSH_9.2"], ["protocol", "username"]])
+async def test_a_port_that_asks_for_no_sign_in_is_left_soon(bench, monkeypatch, caplog, lines):
+    """The long deadline is for servers that have been signed in to."""
+    monkeypatch.setattr("cgos_client.bridge.LEAVING_SECONDS", 0.05)
+    monkeypatch.setattr("cgos_client.bridge.SIGN_IN_SECONDS", 0.1)
+    bench.agenda.games_left = 1
+
+    async def stranger(peer):
+        await peer.say(*lines)
+        while await peer.hear():
+            pass
+
+    async def server(peer):
+        await peer.sign_in()
+        await peer.say(SETUP, "gameover 2026-11-21 B+Forfeit ")
+        assert await peer.hear() == "quit"
+
+    assert await bench.run(bench.memory(), [stranger, stranger, server]) == 0
+    sentence = "the server does not speak the CGOS protocol or does not answer: it did not ask for the password"
+    assert caplog.text.count(sentence) == 2
+    first, second = bench.pauses
+    assert 1 <= first <= 2 <= second <= 4
+
+
 async def test_a_line_without_end_and_a_closed_port(fake_server):
     async def flood(peer):
         await peer.say("x" * (3 << 20))

@@ -8,6 +8,8 @@ import time
 
 import pytest
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit
+from cgos_client.gtp import GtpEngine
+from cgos_client.supervisor import SupervisedEngine
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
 
@@ -419,6 +421,14 @@ async def test_an_engine_that_cannot_start_ends_the_client_before_it_connects(be
     assert await bench.run(bench.gtp("--fault", "dead", "--times", "100"), []) == 1
     assert bench.commands() == ["(start)"] * 3
     assert "exit status 7" in caplog.text
+
+
+@pytest.mark.parametrize("command", ["/no/such/engine", "true"])
+async def test_the_reason_for_giving_up_at_the_start_is_said_once(bench, caplog, command):
+    assert await bench.run(SupervisedEngine(lambda: GtpEngine([command])), []) == 1
+    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert len(errors) == 1
+    assert errors[0].startswith("the engine ")
 
 
 async def test_a_move_that_no_engine_can_make_good(bench):

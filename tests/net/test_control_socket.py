@@ -107,6 +107,15 @@ async def test_no_server(tmp_path: Path) -> None:
     assert refusal.value.code == "no-server"
 
 
+async def test_a_directory_that_is_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for path in (file, file / "below"):
+        with pytest.raises(Refused, match=r"cannot be used as a data directory.* --data") as refusal:
+            await call(path, b"x")
+        assert refusal.value.code == "no-directory"
+
+
 async def test_an_answer_that_never_comes(tmp_path: Path) -> None:
     async def silent(line: bytes) -> bytes:
         await asyncio.Event().wait()

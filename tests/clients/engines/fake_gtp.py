@@ -66,6 +66,9 @@ asked = 0
 
 if faulty and options.fault == "banner":
     write("Welcome to this engine\nready.\n")
+if faulty and options.fault == "loads":
+    write("Loading the network\n")
+    time.sleep(0.5)
 if faulty and options.fault == "dead":
     sys.exit(7)
 
@@ -73,7 +76,11 @@ for line in sys.stdin:
     line = line.strip()
     record(line)
     word, _, rest = line.partition(" ")
-    if word == "list_commands":
+    if options.fault == "echo":
+        write(line + "\n")
+    if word == "list_commands" and options.fault == "endless":
+        write("= name\nplay\n")
+    elif word == "list_commands":
         answer("\n".join(commands))
     elif word == "name":
         answer("Fake")
