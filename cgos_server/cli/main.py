@@ -9,10 +9,9 @@ import importlib
 from typing import Any
 
 import click
-from sqlalchemy.exc import OperationalError
 
 from cgos_server import __version__
-from cgos_server.errors import CgosError, ConfigError
+from cgos_server.errors import CgosError, CommitFailed, ConfigError, StoreError
 
 COMMANDS = {
     "init": "setup:init",
@@ -66,10 +65,12 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except CommitFailed as error:
+            raise _Failure(str(error)) from error
+        except StoreError as error:
+            raise _Failure(f"Sorry, {error}. {_ACCESS}") from error
         except CgosError as error:
             raise (_Misuse if isinstance(error, ConfigError) else _Failure)(str(error)) from error
-        except OperationalError as error:
-            raise _Failure(f"The database cannot be used: {error.orig}. {_ACCESS}") from error
         except OSError as error:
             if error.filename is None:  # no file is to blame: a closed pipe, which click knows, or a fault of ours
                 raise

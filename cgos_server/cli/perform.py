@@ -20,7 +20,7 @@ from cgos_server.config import enrol_venues
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, DatabaseLocked, Refused
 from cgos_server.service.accounts import Accounts
-from cgos_server.service.admin import Admin, Done, Request, Response
+from cgos_server.service.admin import AccountAdd, Admin, BotAdd, Done, Request, Response
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings
@@ -32,16 +32,28 @@ PATIENCE_S = 5.0
 """How long another command, or a server that is just starting or stopping, may hold the database without answering."""
 
 _AGAIN_S = 0.1
+_CREATING = (AccountAdd, BotAdd)
+"""Requests that make sense before the first start: they alone may make a database."""
 
 
 def perform(setup: Setup, request: Request) -> Response:
     """Have `request` done by whoever may. Raises Refused, DatabaseLocked, OurFault."""
+    creating = isinstance(request, _CREATING)
+    if not creating and not setup.database.exists():  # asked before the lock, which makes the directory
+        raise Refused(
+            "no-database",
+            f"There is no database at {setup.database}. Start the server, which makes one, with: cgos-server serve. "
+            "If there is one elsewhere, give the right --data.",
+        )
     request = msgspec.structs.replace(request, actor=f"{_user()} (command)")
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             with DatabaseLock(setup.database, f"cgos-server {request.__struct_config__.tag}"):
-                schema.prepare(setup.database)
+                if creating:
+                    schema.prepare(setup.database)
+                else:
+                    schema.check(setup.database)
                 return asyncio.run(_alone(setup, request))
         except DatabaseLocked as locked:
             try:

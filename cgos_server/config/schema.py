@@ -207,7 +207,11 @@ class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         Count, doc("Lines that nobody asked for, a minute and connection, before the connection is dropped.")
     ] = 120
     password_queue: Annotated[
-        Count, doc("Password checks that may wait; sign-ins beyond it are asked to try again.")
+        Count,
+        doc(
+            "Password checks that may wait, at most half of them from one address; sign-ins beyond it are asked to try "
+            "again."
+        ),
     ] = 2_000
 
 

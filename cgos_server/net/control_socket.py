@@ -73,7 +73,8 @@ async def serve(directory: Path, handler: Handler) -> AsyncIterator[Path]:
 async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> bytes:
     """Send one line to the server on `directory`; its answer.
 
-    :raises Refused: (``no-server``) where no server listens there
+    :raises Refused: (``no-server``) where no server listens there, (``no-directory``) where `directory` cannot be one,
+        (``no-permission``) where it belongs to somebody else
     :raises OurFault: where it does not answer in time, or breaks off
     """
     try:
@@ -91,6 +92,11 @@ async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> 
         raise OurFault(f"The server on {directory} did not answer within {timeout_s:g} seconds.") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise Refused("no-server", f"No server runs on {directory}. Start one with: cgos-server serve") from error
+    except NotADirectoryError as error:
+        raise Refused(
+            "no-directory",
+            f"{directory} cannot be used as a data directory: it is a file, or lies below one. Give the right --data.",
+        ) from error
     except PermissionError as error:
         raise Refused(
             "no-permission", f"The server on {directory} belongs to another user. Use that user's account."

@@ -17,7 +17,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, insert
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 
 import cgos_server
 from cgos_server.errors import SchemaMismatch, StoreError
@@ -115,10 +115,8 @@ def prepare(path: Path) -> None:
     if current(path) is not None:
         check(path)
         return
-    try:
+    with _store_errors(path, "made"):
         _make(path)
-    except (OSError, SQLAlchemyError, sqlite3.Error) as error:
-        raise StoreError(f"the database {path} could not be made: {error}") from error
 
 
 def _make(path: Path) -> None:
@@ -137,14 +135,24 @@ def _make(path: Path) -> None:
 def upgrade(path: Path) -> tuple[str, str]:
     """Bring the database at `path` to this program's schema; (revision before, revision after).
 
-    The caller holds the database's lock. Raises SchemaMismatch where there is no database or a newer one.
+    The caller holds the database's lock. Raises SchemaMismatch where there is no database or a newer one, StoreError
+    where it cannot be written.
     """
     found = current(path)
     if found is None or not _knows(found):
         check(path)
-    with open_for_migration(path) as connection, connection.begin():
+    with _store_errors(path, "upgraded"), open_for_migration(path) as connection, connection.begin():
         command.upgrade(alembic_config(connection), "head")
     return str(found), head()
+
+
+@contextlib.contextmanager
+def _store_errors(path: Path, done: str) -> Iterator[None]:
+    """What the file system or SQLite objects to, as our own error."""
+    try:
+        yield
+    except (OSError, DBAPIError, sqlite3.Error) as error:
+        raise StoreError(f"the database {path} could not be {done}: {error}") from error
 
 
 def _knows(revision: str) -> bool:

@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 3600.0
 """Silence after which a connection counts as lost. Opponents may think for long; keep-alive notices dead peers."""
+SIGN_IN_SECONDS = 30.0
+"""The same until the password has been sent: what asks for no sign-in is another kind of server, or hangs."""
 LEAVING_SECONDS = 10.0
 """How long a client that wants to leave waits after signing in for a game that it may have left unfinished."""
 _OVERTAKING = frozenset(("gameover", "setup", "genmove", "play", "Error:"))
@@ -180,6 +182,11 @@ class Bridge:
         """What the end of reading means."""
         if self._connection.lost is not None:
             return End.LOST, self._connection.lost
+        if not self._password_sent:
+            return End.LOST, (
+                "the server does not speak the CGOS protocol or does not answer: it did not ask for the password, and "
+                f"was silent for {SIGN_IN_SECONDS:g} s"
+            )
         if self._leaves_unless_seated():
             self._agenda.game = None
             return End.LEFT, "left, since no game is waiting"
@@ -190,8 +197,9 @@ class Bridge:
 
     async def _read(self) -> str | None:
         """The next line; None when the connection is lost, was silent for too long, or the client may leave."""
+        limit = IDLE_SECONDS if self._password_sent else SIGN_IN_SECONDS
         waited = 0.0
-        while waited < IDLE_SECONDS:
+        while waited < limit:
             line = await self._connection.read(LEAVING_SECONDS)
             if line is not None or self._connection.lost is not None:
                 return line

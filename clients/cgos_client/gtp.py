@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 DEFAULT_SECONDS = 600.0
 CLOSE_SECONDS = 3.0
+QUIET_SECONDS = 5.0
+"""Silence at the start after which the person in front of it hears what is waited for, or what is wrong."""
 LINE_LIMIT = 1 << 20
 ANSWER_LIMIT = 16 << 20
 ANALYSIS_LIMIT = 60_000
@@ -70,6 +72,8 @@ ASKINGS = (
 )
 """The ways of asking for a move, best first; the first that the engine lists is used."""
 
+_LIST = "list_commands"
+"""The first command: engines load before they answer it, and other programs show here that they know no GTP."""
 _REQUIRED = ("boardsize", "clear_board", "play")
 
 
@@ -93,6 +97,8 @@ class GtpEngine:
         self._answer: list[str] = []
         self._answer_size = 0
         self._stray: str | None = None
+        self._told = False
+        """True once it was said that the engine is slow to start."""
 
     @property
     def label(self) -> str:
@@ -117,8 +123,8 @@ class GtpEngine:
                 f"the engine {self._command[0]!r} cannot be started ({error.strerror or error}). "
                 "Check the command after '--'."
             ) from None
-        self._owed, self._answer, self._stray = None, [], None
-        self._listed = frozenset(word for line in await self._ask("list_commands") for word in line.split())
+        self._owed, self._answer, self._stray, self._told = None, [], None, False
+        self._listed = frozenset(word for line in await self._ask(_LIST) for word in line.split())
         missing = [name for name in _REQUIRED if name not in self._listed]
         askings = [asking for asking in ASKINGS if asking.command in self._listed]
         if missing or not askings:
@@ -233,7 +239,8 @@ class GtpEngine:
         command, (_, stdout) = self._owed, _pipes(self._process)
         try:
             async with asyncio.timeout(seconds):
-                while not self._took((await stdout.readuntil(b"\n")).decode("utf-8", "replace").strip()):
+                read = self._read_first if command == _LIST else _read_line
+                while not self._took((await read(stdout)).decode("utf-8", "replace").strip()):
                     pass
         except TimeoutError:
             raise EngineFailure(self._hung(seconds)) from None
@@ -243,6 +250,35 @@ class GtpEngine:
             raise EngineFailure(f"the engine answered {command!r} with a line of over {LINE_LIMIT} bytes") from None
         answer, self._answer, self._answer_size, self._owed, self._stray = self._answer, [], 0, None, None
         return answer
+
+    async def _read_first(self, stdout: asyncio.StreamReader) -> bytes:
+        """A line of the first answer: patient with silence, not with what cannot become an answer any more."""
+        while True:
+            try:
+                async with asyncio.timeout(QUIET_SECONDS):
+                    return await _read_line(stdout)
+            except TimeoutError:
+                self._quiet()
+
+    def _quiet(self) -> None:
+        """The first answer is not complete, and nothing more came for a while."""
+        if self._answer:
+            raise EngineFailure(f"the engine answered {_LIST!r} with {self._unfinished()}")
+        if self._stray is not None and _LIST in self._stray:
+            raise EngineUnfit(
+                f"the program answered {_LIST!r} with {self._stray[:200]!r}, which is no GTP: an answer begins with "
+                "'=' or '?'. Is it an engine, and started in its GTP mode?"
+            )
+        if not self._told:
+            log.warning(
+                "the engine has not answered %r yet; waiting for it. Some engines load for minutes; one that never "
+                "answers may not be in its GTP mode",
+                _LIST,
+            )
+        self._told = True
+
+    def _unfinished(self) -> str:
+        return f"{_shown(self._answer)}, but not the empty line that ends a GTP answer"
 
     def _took(self, line: str) -> bool:
         """Add one line to the owed answer; True when that ended it."""
@@ -266,7 +302,7 @@ class GtpEngine:
     def _hung(self, seconds: float) -> str:
         text = f"the engine did not answer {self._owed!r} within {seconds:g} s"
         if self._answer:
-            return f"{text}: it wrote {_shown(self._answer)}, but not the empty line that ends a GTP answer"
+            return f"{text}: it wrote {self._unfinished()}"
         if self._stray is not None:
             return f"{text}: it wrote {self._stray[:200]!r}, but nothing that begins with '=' or '?'"
         return text
@@ -295,6 +331,11 @@ def _pipes(process: asyncio.subprocess.Process) -> tuple[asyncio.StreamWriter, a
     assert process.stdin is not None, "started with both pipes"
     assert process.stdout is not None, "started with both pipes"
     return process.stdin, process.stdout
+
+
+async def _read_line(stdout: asyncio.StreamReader) -> bytes:
+    """May be cancelled without losing anything."""
+    return await stdout.readuntil(b"\n")
 
 
 async def _to_the_end(process: asyncio.subprocess.Process, stdout: asyncio.StreamReader) -> None:

@@ -60,7 +60,7 @@ class SupervisedEngine:
         if self._given_up >= self._tries:
             raise EngineGone(f"{self._given_up} games in a row were lost because the engine failed: {self._last}")
         self._try_anew()
-        if await self._attempt() is None:
+        if await self._attempt(starting=True) is None:
             raise EngineGone(str(self._last))
 
     async def sit(self, game: NewGame, moves: list[tuple[Color, str]]) -> None:
@@ -118,13 +118,16 @@ class SupervisedEngine:
         if engine is not None:
             await engine.close()
 
-    async def _attempt(self) -> Engine | None:
-        """The engine, running and with the whole game on its board; None when that has failed too often."""
+    async def _attempt(self, *, starting: bool = False) -> Engine | None:
+        """The engine, running and with the whole game on its board; None when that has failed too often.
+
+        :param starting: the caller raises the last failure, so that it is not logged here as well
+        """
         while self._failures < self._tries:
             try:
                 return await self._brought_up()
             except EngineFailure as failure:
-                await self._failed(failure)
+                await self._failed(failure, starting=starting)
         return None
 
     async def _brought_up(self) -> Engine:
@@ -150,11 +153,11 @@ class SupervisedEngine:
         if not isinstance(self._last, EngineUnfit):
             self._failures = 0
 
-    async def _failed(self, failure: EngineFailure) -> None:
+    async def _failed(self, failure: EngineFailure, *, starting: bool = False) -> None:
         self._failures = self._tries if isinstance(failure, EngineUnfit) else self._failures + 1
         self._last = failure
         if self._failures < self._tries:
             log.warning("%s; restarting it (failure %d of %d in a row)", failure, self._failures, self._tries)
-        else:
+        elif not starting:
             log.error("%s", failure)
         await self.close()

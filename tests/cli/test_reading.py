@@ -192,5 +192,5 @@ def test_a_data_directory_that_is_none(run: Any, data: Path) -> None:
         path.unlink()
     (data / "cgos.sqlite").mkdir()
     refused = run("standings", fails=1).stderr
-    assert refused.startswith("Error: The database cannot be used: ")
+    assert refused.startswith("Error: Sorry, the database ")
     assert "can be read and written by the user" in refused

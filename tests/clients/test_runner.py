@@ -201,8 +201,8 @@ async def test_a_silent_server_counts_as_lost(bench, monkeypatch, caplog):
 @pytest.mark.parametrize("lines", [[], ["SSH-2.0-OpenSSH_9.2"], ["protocol", "username"]])
 async def test_a_port_that_asks_for_no_sign_in_is_left_soon(bench, monkeypatch, caplog, lines):
     """The long deadline is for servers that have been signed in to."""
-    monkeypatch.setattr("cgos_client.bridge.LEAVING_SECONDS", 0.05)
-    monkeypatch.setattr("cgos_client.bridge.SIGN_IN_SECONDS", 0.1)
+    monkeypatch.setattr("cgos_client.bridge.LEAVING_SECONDS", 0.1)
+    monkeypatch.setattr("cgos_client.bridge.SIGN_IN_SECONDS", 0.3)
     bench.agenda.games_left = 1
 
     async def stranger(peer):
