@@ -89,12 +89,12 @@ class Accounts:
         finally:
             self._failures.end(attempt, outcome)
 
-    async def register(self, name: str, password: str, state: str, actor: str, origin: str) -> BotLogin:
+    async def register(self, name: str, password: str, state: str, actor: str, address: str) -> BotLogin:
         """Make the bot `name` with its only version, of the same wire name.
 
         :param state: ``active`` or ``pending``
         :param actor: who does it, for the audit
-        :param origin: the address it came from, or the command
+        :param address: where it came from; empty for commands
         :raises Refused: where the name or the password cannot be had; call it under :meth:`name_lock`
         """
         fault = bot_name_fault(name) or password_fault(password)
@@ -105,14 +105,14 @@ class Accounts:
                 "unknown-token", f"There is no bot {name} here, so it has no token. Register with a password."
             )
         await self.must_be_free(name)
-        hashed = await self._passwords.hash(password)
+        hashed = await self._passwords.hash(password, address)
         at = self._now_ms()
         bot, version = self._ids.bot(), self._ids.version()
         await self._store.commit(
             [
                 BotAdded(bot, name, fold(name), hashed, state, at),
                 VersionAdded(version, bot, name, at),
-                audit(at, actor, "bot add", name, state=state, origin=origin),
+                audit(at, actor, "bot add", name, state=state, origin=address or "command"),
             ]
         )
         return BotLogin(bot, version, name, hashed, state, "", frozenset())
@@ -138,7 +138,7 @@ class Accounts:
                 login = await self._store.login(credentials.name)  # it may have been registered while we waited
                 if login is None:
                     return await self._welcome(credentials)
-        await self._check(login, credentials.secret)
+        await self._check(login, credentials.secret, credentials.address)
         if credentials.new_secret is not None:
             await self._change_password(login, credentials, credentials.new_secret)
         return SignedIn(login.bot_id, login.version_id, login.name)
@@ -158,12 +158,12 @@ class Accounts:
             raise _waits(name)
         return SignedIn(login.bot_id, login.version_id, login.name, new=True)
 
-    async def _check(self, login: BotLogin, secret: str) -> None:
+    async def _check(self, login: BotLogin, secret: str, address: str) -> None:
         """Raises Refused unless `secret` is right and the bot may play."""
         if looks_like_token(secret):
             if digest(secret) not in login.tokens:
                 raise Refused("wrong-password", f"Sorry, this is no valid token of {login.name}.")
-        elif not await self._passwords.verify(login.password, secret):
+        elif not await self._passwords.verify(login.password, secret, address):
             raise Refused("wrong-password", f"Sorry, password doesn't match the name {login.name}.")
         if login.state == "pending":
             raise _waits(login.name)
@@ -180,7 +180,7 @@ class Accounts:
             fault = "A password must not look like a token: choose another."
         if fault is not None:
             raise Refused("name-or-password", fault)
-        hashed = await self._passwords.hash(new)
+        hashed = await self._passwords.hash(new, credentials.address)
         await self._store.commit(
             [
                 BotPassword(hashed, login.bot_id),

@@ -279,7 +279,7 @@ class Admin:
 
     async def _bot_add(self, request: BotAdd) -> Done:
         async with self._accounts.name_lock(request.name):
-            await self._accounts.register(request.name, request.password, "active", request.actor, "command")
+            await self._accounts.register(request.name, request.password, "active", request.actor, "")
         return Done(f"The bot {request.name} may play.")
 
     async def _bot_passwd(self, request: BotPasswd) -> Done:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 
 from cgos_server.errors import Refused
 from cgos_server.protocol.session import Credentials
@@ -247,3 +249,56 @@ async def test_a_full_queue_is_no_wrong_password(store: Any, ids: Ids, clock: An
         accounts = Accounts(store, ids, full, "open", clock, failed_logins=2)
         for _ in range(5):
             assert (await refusal(accounts, said("Newbot")))[0] == "busy"
+
+
+class SlowHasher(PasswordHasher):
+    """Hashes once the test lets it, and remembers what it hashed."""
+
+    def __init__(self) -> None:
+        super().__init__(time_cost=1, memory_cost=8, parallelism=1)
+        self.open = threading.Event()
+        self.hashed: list[Any] = []
+
+    def hash(self, password: Any, *, salt: bytes | None = None) -> str:
+        assert self.open.wait(10)
+        self.hashed.append(password)
+        return super().hash(password, salt=salt)
+
+
+async def until_waiting(passwords: Passwords, count: int) -> None:
+    for _ in range(1000):
+        if passwords.waiting == count:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(f"{passwords.waiting} wait, not {count}")
+
+
+async def test_one_address_with_many_connections_keeps_nobody_waiting(store: Any, ids: Ids, clock: Any) -> None:
+    hasher = SlowHasher()
+    with Passwords(20, hasher=hasher) as passwords:
+        accounts = Accounts(store, ids, passwords, "open", clock)
+        crowd = [asyncio.ensure_future(accounts.sign_in(said(f"crowd{n}", f"crowd{n}"))) for n in range(30)]
+        await until_waiting(passwords, 10)
+        other = asyncio.ensure_future(accounts.sign_in(said("Other", "other", address="192.0.2.2")))
+        await until_waiting(passwords, 11)
+        hasher.open.set()
+        assert (await other).new
+        ends = await asyncio.gather(*crowd, return_exceptions=True)
+    assert hasher.hashed[:2] == ["crowd0", "other"]
+    assert [end.code for end in ends if isinstance(end, Refused)] == ["busy"] * 20
+
+
+async def test_a_sign_in_that_is_called_off_while_it_waits_costs_no_hash(store: Any, ids: Ids, clock: Any) -> None:
+    hasher = SlowHasher()
+    with Passwords(20, hasher=hasher) as passwords:
+        accounts = Accounts(store, ids, passwords, "open", clock)
+        first, second = (asyncio.ensure_future(accounts.sign_in(said(name, name))) for name in ("First", "Second"))
+        await until_waiting(passwords, 2)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        assert passwords.waiting == 1
+        hasher.open.set()
+        assert (await first).new
+        assert (await accounts.sign_in(said("Second", "again"))).new  # the name was not kept
+    assert hasher.hashed == ["First", "again"]
