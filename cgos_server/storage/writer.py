@@ -193,9 +193,9 @@ class Writer:
         self._closed = True
         if self._watch is not None:
             self._watch.cancel()
-        if self._hung:
-            return  # nobody can wait for that thread; it does not keep the process alive
         self._batches.put(None)
+        if self._hung:
+            return  # that thread ends when its disk lets it; until then it does not keep the process alive
         await asyncio.shield(self._stopped)
         self._thread.join()
 
@@ -281,8 +281,8 @@ class Writer:
                 connection, records = self._commit(connection, batch)
                 self._tell(self._committed, records)
                 checkpointer.written(records, connection)
-            connection.close()
         finally:
+            connection.close()
             checkpointer.close()
 
     def _commit(self, connection: sqlite3.Connection | None, batch: Sequence[Group]) -> tuple[sqlite3.Connection, int]:

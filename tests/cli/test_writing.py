@@ -5,6 +5,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,12 @@ from cgos_server.storage.sql_store import open_store
 
 
 def audits(data: Path) -> list[tuple[str, str, str]]:
-    with sqlite3.connect(data / "cgos.sqlite") as connection:
+    with closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
         return connection.execute("SELECT actor, action, subject FROM audit ORDER BY id").fetchall()
 
 
 def bot_row(data: Path, name: str) -> dict[str, Any]:
-    with sqlite3.connect(data / "cgos.sqlite") as connection:
+    with closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
         connection.row_factory = sqlite3.Row
         return dict(connection.execute("SELECT * FROM bots WHERE name = ?", (name,)).fetchone())
 
@@ -113,7 +114,7 @@ def test_tokens(run: Any, data: Path, as_json: Any) -> None:
     token = made.stdout.strip()
     assert token.startswith("cgos_")
     assert "not shown again" in made.stderr
-    with sqlite3.connect(data / "cgos.sqlite") as connection:
+    with closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
         assert connection.execute("SELECT digest FROM tokens").fetchall() == [(digest(token),)]
     assert [(row["id"], row["label"], row["revoked_at"]) for row in as_json("token", "list", "Alpha")] == [
         (1, "home", None)

@@ -280,7 +280,7 @@ async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monk
     assert at_the_disk.is_set()
     assert not writer.healthy
     go_on.set()  # even if it comes back now, nobody is told
-    await asyncio.to_thread(writer._thread.join, 0.2)
+    await asyncio.to_thread(writer._thread.join, 5)
     assert disk.moves() == [(3, 101)]
     await asyncio.sleep(0)
     assert told == []
