@@ -60,3 +60,16 @@ def test_the_readme_has_the_two_commands() -> None:
     readme = (ROOT / "README.md").read_text()
     assert "make demo" in readme
     assert "make test" in readme
+
+
+def test_the_walk_of_a_move_names_what_exists() -> None:
+    """Every `Class.method` and module path of docs/architecture.md is in the code."""
+    page = (DOCS / "architecture.md").read_text()
+    sources = "\n".join(path.read_text() for path in (ROOT / "cgos_server").rglob("*.py"))
+    named = re.findall(r"`([A-Z]\w+)\.(\w+)`", page)
+    assert len(named) >= 10
+    for owner, method in named:
+        assert re.search(rf"^class {owner}\b", sources, re.MULTILINE), owner
+        assert re.search(rf"^    (?:async )?def {method}\(", sources, re.MULTILINE), f"{owner}.{method}"
+    for module in re.findall(r"`((?:\w+/)+\w+\.py)`", page):
+        assert (ROOT / "cgos_server" / module).exists() or (ROOT / module).exists(), module
