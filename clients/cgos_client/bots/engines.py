@@ -6,6 +6,7 @@ A bot keeps its own board and answers moves as text. Must not know: servers, con
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
@@ -51,7 +52,7 @@ class Bot(Protocol):
         """End a :meth:`genmove` that runs in another thread soon; its move is not wanted any more."""
 
 
-class BoardBot:
+class BoardBot(ABC):
     """A bot with a board: everything but the choice of a move.
 
     It never makes a move that positional superko or the ban on suicide forbids, so its moves are legal under every
@@ -97,14 +98,14 @@ class BoardBot:
         self._put(color, PASS)
         return PASS_WORD
 
+    @abstractmethod
     def candidates(self, color: int, left_ms: int) -> Iterable[int]:
         """Empty points, PASS or RESIGN, best first. The first legal one is played; where there is none, a pass."""
-        raise NotImplementedError
 
     def analysis(self) -> str | None:
         return None
 
-    def hurry(self) -> None:
+    def hurry(self) -> None:  # noqa: B027 - only a bot that searches has anything to hurry
         """Nothing here takes long."""
 
     def margin2(self, color: int) -> int:
