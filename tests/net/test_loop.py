@@ -125,7 +125,7 @@ def test_real_loop_never_charges_its_own_stall_and_charges_thinking(
 
     try:
         written, received = loop.run_until_complete(receive(stall=0.0))
-        assert -1_000 <= received - written < 100_000  # thinking is charged; a crowded machine may wake late
+        assert -1_000 <= received - written < 25_000  # thinking is charged; a noisy machine may wake late
         written, received = loop.run_until_complete(receive(stall=0.3))
         assert received <= written  # the 250 ms in which the line lay there are not
     finally:
