@@ -23,11 +23,11 @@ class SocketLimits:
     :ivar ignored_per_minute: lines that nobody asked for, before the connection is closed
     """
 
-    connections: int = 10_000
-    connections_per_address: int = 2_000
-    login_timeout_us: int = 60_000_000
-    outbox: int = 1_048_576
-    ignored_per_minute: int = 300
+    connections: int
+    connections_per_address: int
+    login_timeout_us: int
+    outbox: int
+    ignored_per_minute: int
 
 
 def room_for(connections: int) -> int:

@@ -60,10 +60,6 @@ class VenueRatings:
         """Raises KeyError for a version that never entered."""
         return self.standings()[version]
 
-    def predict(self, black: int, white: int) -> float:
-        """Black's expected score, 0..1."""
-        return self.system.predict(self._state, black, white)
-
     def enter(self, version: int, value: float, at: int) -> Applied:
         """A version joins the pool at rating `value`; `at` in Unix ms."""
         return self._apply(Entry(self.seq + 1, Kind.ENTER, version=version, value=value), None, at)

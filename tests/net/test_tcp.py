@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,9 @@ from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, GameSetup, PlayerSession
 
 S = 1_000_000
+GENEROUS = SocketLimits(
+    connections=1000, connections_per_address=1000, login_timeout_us=60 * S, outbox=1 << 20, ignored_per_minute=300
+)
 
 
 class Transport(asyncio.Transport):
@@ -76,7 +80,7 @@ class Desk:
     def __init__(self, **limits: int) -> None:
         self.time = SimulatedTime()
         self.server = Everything()
-        self.limits = SocketLimits(**limits)
+        self.limits = replace(GENEROUS, **limits)
         self.metrics = Metrics(CollectorRegistry(), "test")
         self.count = ConnectionCount(self.limits)
         self.numbers = iter(range(1, 10_000))
