@@ -150,7 +150,7 @@ def template(directory: Path) -> Path:
     records: list[Record] = [VenueAdded(1, "9x9", "{}", 0)]
     for number in (1, 2):
         records += [BotAdded(number, f"b{number}", f"b{number}", "", "active", 0)]
-        records += [VersionAdded(number, number, f"b{number}", 0)]
+        records += [VersionAdded(number, number, f"b{number}", f"b{number}", "", "", "", "", 0)]
     records += [GameAdded(game, 1, None, 1, 2, "1800?", "1800?", "{}", "", 0) for game in range(1, GAMES + 1)]
     writer.write(connection, [writer.Group(records, None)])
     connection.close()

@@ -73,7 +73,7 @@ def prepare(directory: Path, bots: int) -> None:
             store.submit(
                 [
                     BotAdded(number + 1, name, fold(name), "none", "active", 0),
-                    VersionAdded(number + 1, number + 1, name, 0),
+                    VersionAdded(number + 1, number + 1, name, fold(name), "", "", "", "", 0),
                     TokenAdded(number + 1, number + 1, secret, "benchmark", 0),
                 ]
             )

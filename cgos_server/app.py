@@ -11,6 +11,7 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
+from ipaddress import ip_network
 from typing import Any
 
 import structlog
@@ -27,16 +28,18 @@ from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.tcp import BotConnection, Port, listen
+from cgos_server.net.tcp import BotConnection, Network, Port, listen
+from cgos_server.net.wire import Door
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.session import OperatorDesk
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.web_process import WebProcess
-from cgos_server.service.accounts import Accounts
+from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
@@ -150,7 +153,10 @@ class App:
 
             bus = Bus(_report)
             bus.subscribe(GameEnded, lambda _: self._progress.set())
-            shared = Shared(store, time, bus, ids, accounts, metrics, await store.version_names(), spawn)
+            shared = Shared(
+                store, time, bus, ids, accounts, metrics, await store.version_names(), await store.families(),
+                self._operator_desk, spawn,
+            )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)
             await self._restore(store)
@@ -225,10 +231,17 @@ class App:
         for config in self.config.venue:
             venue = self.venues[config.name]
             sock = self._bind(self.config.listen.bots_host, config.port, f"venue {config.name}")
-            port = Port(venue.lobby, time, limits, count, metrics, ids.connection, self._connections)
+            door = Door(venue.lobby, _Nobody(), time, limits, count, metrics, ids.connection)
+            port = Port(door, self._proxies(), self._connections)
             servers.append(await listen(port, sock, self.config.listen.backlog))
             venue.port = sock.getsockname()[1]
         return servers
+
+    def _proxies(self) -> tuple[Network, ...]:
+        return tuple(ip_network(text, strict=False) for text in self.config.listen.proxies)
+
+    def _operator_desk(self, venue: str, operator: Operator, address: str) -> OperatorDesk:
+        raise Refused("operator", f"{operator.name}: no operators here ({venue}, {address}).")
 
     def _bind(self, host: str, port: int, whose: str) -> socket.socket:
         settings = self.config.listen
@@ -317,6 +330,13 @@ class App:
         return {
             (name, state): count for name, venue in self.venues.items() for state, count in bots_by_state(venue).items()
         }
+
+
+class _Nobody:
+    def enter(self, spectator: Any, everything: bool) -> None: ...
+    def observe(self, spectator: Any, game: int, since: int) -> None: ...
+    def ignore(self, spectator: Any, game: int | None) -> None: ...
+    def leave(self, spectator: Any) -> None: ...
 
 
 async def _guarded(work: Coroutine[Any, Any, None]) -> None:

@@ -32,12 +32,14 @@ class Refused(CgosError):
 
     :param code: a stable word for programs, such as ``name-taken``
     :param sentence: what happened and what the person can do about it
+    :param retry_after_s: when another attempt makes sense, where waiting helps
     """
 
-    def __init__(self, code: str, sentence: str) -> None:
+    def __init__(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         super().__init__(sentence)
         self.code = code
         self.sentence = sentence
+        self.retry_after_s = retry_after_s
 
 
 class ConfigError(Refused):

@@ -151,6 +151,13 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     bots_host: Annotated[
         str, doc("Address of the venues' ports; empty means every address of the machine, IPv4 and IPv6.")
     ] = ""
+    proxies: Annotated[
+        tuple[str, ...],
+        doc(
+            "Addresses or networks of proxies through which bots may come (`10.0.0.0/8`): what they say of a bot's "
+            "address is believed, and a silent connection behind one gives way to a new sign-in."
+        ),
+    ] = ()
     backlog: Annotated[Count, doc("Connections that may wait to be accepted (the system may cap it).")] = 4096
     next_free_port: Annotated[
         bool,
@@ -244,6 +251,7 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         doc("`rolling`: how long two bots that have just met wait for a third; 0 pairs them again at once."),
     ] = 10.0
     settle_s: Annotated[NotNegative, doc("Pause between `setup` and the first `genmove`, charged to nobody.")] = 1.0
+    same_bot: Annotated[bool, doc("Whether versions of one bot may meet each other.")] = False
     formula: Annotated[str, doc("`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt` or `one`.")] = "fifth"
     bye: Annotated[
         str, doc("`birk`: who sits out of an odd number: `fair` takes turns, `natural` takes whoever is left over.")
@@ -303,6 +311,7 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     initial: Annotated[
         float, msgspec.Meta(ge=-10_000, le=10_000), doc("The rating with which a new version begins.")
     ] = 1800.0
+    rated: Annotated[bool, doc("`false` makes it a sandbox: its results change no rating.")] = True
     pairing: PairingConfig = PairingConfig()
     rating: RatingConfig = RatingConfig()
 

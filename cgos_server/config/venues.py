@@ -52,6 +52,7 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
             interval=us(pairing.interval_s),
             rematch_wait=us(pairing.rematch_wait_s),
             settle=us(pairing.settle_s),
+            same_bot=pairing.same_bot,
         ),
         rating=venue.rating.system,
         rating_options=_changed(venue.rating, ("compat", "min_k", "max_k", "provisional_k")),
@@ -59,6 +60,7 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
         ready_limit=us(venue.ready_limit_s),
         return_grace=us(venue.return_grace_s),
         void_after=us(venue.void_after_s),
+        rated=venue.rated,
     )
 
 

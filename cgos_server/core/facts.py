@@ -13,13 +13,15 @@ class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
 
 
 class GameStarted(Fact, frozen=True):
-    """Two versions were paired and their game exists."""
+    """Two versions were paired and their game exists. Labels are their ratings as shown: ``1800`` or ``1800?``."""
 
     venue: str
     game: int
     black: str
     white: str
     at: float
+    black_label: str = ""
+    white_label: str = ""
 
 
 class MovePlayed(Fact, frozen=True):
@@ -33,13 +35,16 @@ class MovePlayed(Fact, frozen=True):
 
 
 class GameEnded(Fact, frozen=True):
-    """A verdict was committed. `result` as in :attr:`cgos_server.core.verdict.Verdict.text`."""
+    """A verdict was committed. `result` as in :attr:`cgos_server.core.verdict.Verdict.text`. `*_used_ms` is how
+    far each side's clock fell, as the wire shows it."""
 
     venue: str
     game: int
     result: str
     reason: str
     at: float
+    black_used_ms: int = 0
+    white_used_ms: int = 0
 
 
 class RatingChanged(Fact, frozen=True):

@@ -30,17 +30,26 @@ class Terms:
 
     :ivar move_limit: plies after which the game is scored as it stands (>= 1)
     :ivar first_move_limit: microseconds a side has for its own first move
+    :ivar rated: False where the result changes no rating, as in a sandbox
+    :ivar mains: [Black's, White's] main time in microseconds where they differ from the time control's, else None
     """
 
     rules: Ruleset
     time: TimeControl
     move_limit: int
     first_move_limit: int
+    rated: bool = True
+    mains: tuple[int, int] | None = None
+
+    def starting_clock(self, color: Color) -> ClockState:
+        """That side's clock before its first move."""
+        state = clock.start(self.time)
+        return state if self.mains is None else state._replace(main=self.mains[color])
 
 
 def terms_of(venue: Venue) -> Terms:
     """The terms of a game that starts in `venue` now."""
-    return Terms(venue.rules, venue.time, venue.move_limit, venue.first_move_limit)
+    return Terms(venue.rules, venue.time, venue.move_limit, venue.first_move_limit, venue.rated)
 
 
 def encode(terms: Terms) -> str:
@@ -92,7 +101,7 @@ class Referee:
             position = game_kind(terms.rules.game).new(terms.rules, start)
         self.terms = terms
         self.position = position
-        self.clocks = [clock.start(terms.time), clock.start(terms.time)]
+        self.clocks = [terms.starting_clock(color) for color in Color]
         self.ply = 0
         self.to_play = position.to_play
         self.moved = [False, False]

@@ -32,6 +32,7 @@ class PairingSettings:
     :ivar interval: time between two acts of pairing
     :ivar rematch_wait: rolling only: how long two bots whose last opponent was each other wait for a third
     :ivar settle: pause between ``setup`` and the first ``genmove``; charged to nobody
+    :ivar same_bot: whether versions of one bot may meet
     """
 
     policy: Policy = Policy.ROLLING
@@ -40,6 +41,7 @@ class PairingSettings:
     interval: int = 2_000_000
     rematch_wait: int = 10_000_000
     settle: int = 1_000_000
+    same_bot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Venue:
     :ivar return_grace: after a restart: how long the mover may stay away before his clock starts
     :ivar void_after: after a restart: how long both may stay away before the game is void
     :ivar initial: rating of a new version
+    :ivar rated: False for a sandbox, where results change no rating
     """
 
     id: int
@@ -69,3 +72,4 @@ class Venue:
     ready_limit: int = 60_000_000
     return_grace: int = 120_000_000
     void_after: int = 900_000_000
+    rated: bool = True

@@ -52,6 +52,8 @@ class State(enum.StrEnum):
     """To move."""
     GAMEOVER = "gameover"
     """The game has ended and `ready` is owed."""
+    VIEWER = "viewer"
+    """Not an engine at all: this table ends here."""
     CLOSED = "closed"
     """Nothing is said or heard any more."""
 
@@ -112,6 +114,12 @@ class Quit(NamedTuple):
     """The engine leaves in order: close now, without a word."""
 
 
+class Watch(NamedTuple):
+    """It is a viewer: from here on :mod:`cgos_server.protocol.cgos_viewer` has the word. `client` as in `SignIn`."""
+
+    client: str
+
+
 class Ignored(NamedTuple):
     """Nothing to do but to count it; see :attr:`CgosPlayer.ignored`."""
 
@@ -125,7 +133,7 @@ class Fatal(NamedTuple):
     code: str
 
 
-Event: TypeAlias = Reply | SignIn | Move | Ready | Quit | Ignored | Fatal
+Event: TypeAlias = Reply | SignIn | Move | Ready | Quit | Watch | Ignored | Fatal
 
 
 class Rule(NamedTuple):
@@ -264,8 +272,12 @@ class CgosPlayer:
         self.state = State.USERNAME
         return Reply(b"username\n")
 
-    def _viewer(self, _: bytes) -> Event:
-        return self._fatal("viewer", "Viewers (v1) are not served here yet. Engines begin with: e1 <client>")
+    def _viewer(self, line: bytes) -> Event:
+        text = _readable(line)
+        if text is None:
+            return self._fatal("bytes", _UNREADABLE)
+        self.state = State.VIEWER
+        return Watch(text[2:].strip()[:CLIENT_MAX])
 
     def _stranger(self, _: bytes) -> Event:
         return self._fatal("stranger", "This is a CGOS server. Begin with: e1 <client>")
@@ -389,7 +401,7 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
                 CgosPlayer._engine,
                 (State.USERNAME, State.CLOSED),
             ),
-            Kind.VIEWER: Rule("v1 <client>", "a viewer: Error, close", CgosPlayer._viewer, (State.CLOSED,)),
+            Kind.VIEWER: Rule("v1 <client>", "a viewer: see there", CgosPlayer._viewer, (State.VIEWER, State.CLOSED)),
         },
     ),
     State.USERNAME: _rules(
@@ -423,6 +435,7 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
         Rule("(any other line)", "ignored: only ready is expected", CgosPlayer._late),
         {Kind.READY: Rule("ready", "wants the next game", CgosPlayer._ready, (State.WAITING,))},
     ),
+    State.VIEWER: dict.fromkeys(Kind, Rule("(any line)", "ignored", CgosPlayer._dead)),
     State.CLOSED: dict.fromkeys(Kind, Rule("(any line)", "ignored", CgosPlayer._dead)),
 }
 """The table. In every state: what each kind of line means."""

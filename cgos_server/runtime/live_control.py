@@ -66,13 +66,12 @@ class LiveControl:
             health=health,
         )
 
-    def dismiss(self, bot: str, sentence: str) -> int:
-        # A bot of the line protocol is its own only version, under its own name.
+    def dismiss(self, bot: int, sentence: str) -> int:
         gone = [
             venue.lobby.dismiss(player.version, sentence)
             for venue in self._venues.values()
             for player in list(venue.lobby.players.values())
-            if player.name == bot
+            if player.family == bot
         ]
         return sum(gone)
 
@@ -97,8 +96,8 @@ class LiveControl:
                 game.sides[Color.BLACK].name,
                 game.sides[Color.WHITE].name,
                 game.ply,
-                game.session(Color.BLACK) is not None,
-                game.session(Color.WHITE) is not None,
+                game.present(Color.BLACK),
+                game.present(Color.WHITE),
             )
             for game in running(venue)
         ]
@@ -107,7 +106,7 @@ class LiveControl:
         return [
             BotStatus(
                 player.name, venue.venue.name, player.state.value, player.address, player.client,
-                None if player.game is None else player.game.id,
+                next(iter(player.games), None),
             )
             for player in venue.lobby.players.values()
             if player.session is not None

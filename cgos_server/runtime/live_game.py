@@ -24,7 +24,7 @@ from cgos_server.core.venue import Venue
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.observability.metrics import VenueMeter
-from cgos_server.protocol.session import GameSetup, PlayerSession
+from cgos_server.protocol.session import GameOver, GameSetup, Table, Turn
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling
@@ -74,29 +74,38 @@ class Side:
 
 
 class LiveGame:
-    """A game from its commit to the commit of its verdict."""
+    """A game from its commit to the commit of its verdict.
+
+    :param why: why these two meet, for people
+    :ivar started_at: Unix milliseconds
+    """
 
     __slots__ = (
-        "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ending", "_flag_at", "_grace_ends", "_late",
-        "_mover", "_moves", "_played", "_received", "_sessions", "_tellings", "_timer", "_timer_at",
-        "id", "phase", "referee", "sides",
+        "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ended_as", "_ending", "_flag_at",
+        "_grace_ends", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_tables", "_tellings",
+        "_timer", "_timer_at", "_why", "id", "phase", "referee", "sides", "started_at",
     )  # fmt: skip
 
-    def __init__(self, game_id: int, desk: Desk, referee: Referee, black: Side, white: Side) -> None:
+    def __init__(
+        self, game_id: int, desk: Desk, referee: Referee, black: Side, white: Side, started_at: int, why: str = ""
+    ) -> None:
         self.id = game_id
         self.referee = referee
         self.sides = (black, white)
         self.phase = Phase.SETTLING
+        self.started_at = started_at
         self._desk = desk
-        self._sessions: list[PlayerSession | None] = [None, None]
+        self._why = why
+        self._tables: list[Table | None] = [None, None]
         self._moves: list[tuple[str, int]] = []
         self._tellings: tuple[Telling, ...] = ()
-        self._late: list[tuple[Color, PlayerSession]] = []
+        self._late: list[tuple[Color, Table]] = []
         self._played: Played | None = None
         self._mover = Color.BLACK
         self._ending: Verdict | None = None
+        self._ended_as: GameOver | None = None
         self._applied: Applied | None = None
-        self._received = 0
+        self._received = self._received_at = 0
         self._clock_started = 0
         self._flag_at = 0
         self._timer: Handle | None = None
@@ -113,39 +122,67 @@ class LiveGame:
         """Committed plies."""
         return len(self._moves)
 
-    def session(self, color: Color) -> PlayerSession | None:
-        """The connection of that side, None while it is away."""
-        return self._sessions[color]
+    def present(self, color: Color) -> bool:
+        """True while that side is connected."""
+        return self._tables[color] is not None
+
+    @property
+    def over(self) -> GameOver | None:
+        """How it ended, once that is committed; without anybody's rating."""
+        return self._ended_as
 
     def telling(self, color: Color) -> Telling:
         """What that side knows of the game's end; only once there is one."""
         return self._tellings[color]
 
     def setup(self) -> GameSetup:
-        """The game as committed, for `setup`."""
+        """The game as committed."""
         terms = self.referee.terms
         black, white = self.sides
         return GameSetup(
             self.id, terms.rules.size, terms.rules.komi2, remaining_ms(terms.time, start(terms.time)),
             black.name, black.label, white.name, white.label, tuple(self._moves),
+            (self._left_after(self.ply, Color.BLACK), self._left_after(self.ply, Color.WHITE)),
+            self._desk.venue.name, terms, self._why,
         )  # fmt: skip
+
+    def turns(self, since: int) -> list[Turn]:
+        """The committed plies after `since`; their times are not kept (`at` is 0)."""
+        turns: list[Turn] = []
+        for ply in range(since + 1, self.ply + 1):
+            move, left = self._moves[ply - 1]
+            color = _mover(ply)
+            turns.append(Turn(ply, color, move, left, self._left_after(ply, color.other), 0, False))
+        return turns
+
+    def _left_after(self, ply: int, color: Color) -> int:
+        """Milliseconds that `color` has left after `ply`."""
+        last = ply if ply and _mover(ply) is color else ply - 1
+        if last > 0:
+            return self._moves[last - 1][1]
+        terms = self.referee.terms
+        return remaining_ms(terms.time, terms.starting_clock(color))
 
     # -- beginning
 
-    def begin(self, black: PlayerSession | None, white: PlayerSession | None) -> None:
-        """The game is committed: set both sides up, and ask Black for a move after the settle pause."""
+    def begin(self, black: Table | None, white: Table | None) -> None:
+        """The game is committed: set both sides up, and ask for the first move after the settle pause."""
         setup = self.setup()
-        for color, session in ((Color.BLACK, black), (Color.WHITE, white)):
-            if session is not None:
-                self._sessions[color] = session
-                session.setup(setup)
+        for color, table in ((Color.BLACK, black), (Color.WHITE, white)):
+            if table is not None:
+                self._tables[color] = table
+                table.setup(setup, color)
         self._wake_at(self._desk.time.now() + self._desk.venue.pairing.settle)
 
-    def resume(self, moves: Sequence[StoredMove]) -> None:
-        """Read back after a restart: the committed moves, both sides away, the clock standing."""
+    def continues(self, moves: Sequence[StoredMove]) -> None:
+        """Begin after these committed moves. Raises OurFault where they cannot be played."""
         self.referee.replay((move.move, move.clock) for move in moves)
         control = self.referee.terms.time
         self._moves = [(move.move, remaining_ms(control, move.clock)) for move in moves]
+
+    def resume(self, moves: Sequence[StoredMove]) -> None:
+        """Read back after a restart: the committed moves, both sides away, the clock standing."""
+        self.continues(moves)
         self._awaited = {Color.BLACK, Color.WHITE}
         self.phase = Phase.SUSPENDED
         self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
@@ -158,9 +195,9 @@ class LiveGame:
         if self.phase in (Phase.SETTLING, Phase.RUNNING):
             self._stand()
 
-    # -- sessions come and go
+    # -- players come and go
 
-    def returned(self, color: Color, session: PlayerSession, asked: int | None = None) -> None:
+    def returned(self, color: Color, table: Table, asked: int | None = None) -> None:
         """That side signed in again: show it the game, and go on.
 
         :param asked: when it asked to (microseconds): from then on the check of its password was our time. Given once a
@@ -170,10 +207,10 @@ class LiveGame:
         now = self._desk.time.now()
         self._grace_ends = now + self._desk.venue.return_grace
         if self.phase is Phase.COMMITTING:
-            self._late.append((color, session))
+            self._late.append((color, table))
             return
-        self._sessions[color] = session
-        session.setup(self.setup())
+        self._tables[color] = table
+        table.setup(self.setup(), color)
         mover = self.referee.to_play
         if self.phase is Phase.SUSPENDED:
             if color is mover:
@@ -186,16 +223,29 @@ class LiveGame:
                 ours = now - max(asked, self._clock_started)
                 self._clock_started += ours
                 self._flag_at += ours
-            session.genmove(color, self.referee.remaining_ms(color, now - self._clock_started))
+            self._ask(table, color, now - self._clock_started)
+
+    def retell(self, color: Color) -> None:
+        """That side wants to hear again where its game stands."""
+        table = self._tables[color]
+        if table is None or self.phase is Phase.COMMITTING:
+            return  # what is being committed is told anyway
+        table.setup(self.setup(), color)
+        if self.phase is Phase.RUNNING and color is self.referee.to_play:
+            self._ask(table, color, self._desk.time.now() - self._clock_started)
 
     def left(self, color: Color) -> None:
         """That side's connection is gone. A running clock runs on; a standing one stands."""
-        self._sessions[color] = None
-        self._late = [(late, session) for late, session in self._late if late is not color]
-        if self.phase is Phase.SUSPENDED and not any(self._sessions):
+        self._tables[color] = None
+        self._late = [(late, table) for late, table in self._late if late is not color]
+        if self.phase is Phase.SUSPENDED and not any(self._tables):
             self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
 
     # -- a move
+
+    def repeats(self, ply: int, text: str) -> bool:
+        """True where `text` is the move that stands at the committed `ply`, in whatever spelling."""
+        return ply > 0 and self._moves[ply - 1][0].upper() == text.strip().upper()
 
     def move(self, color: Color, text: str, analysis: str | None, received: int) -> None:
         """That side answered `genmove`. Ignored unless it is its turn and its clock runs."""
@@ -210,12 +260,14 @@ class LiveGame:
         self.phase = Phase.COMMITTING
         self._mover = color
         self._received = received
+        self._received_at = self._desk.time.wall_ms()
         records: list[Record] = []
         if played is not None:
             self._played = played
             clock = played.clock
-            wall = self._desk.time.wall_ms()
-            records.append(MoveAdded(self.id, len(self._moves) + 1, played.move_text, *clock, played.used, wall))
+            records.append(
+                MoveAdded(self.id, len(self._moves) + 1, played.move_text, *clock, played.used, self._received_at)
+            )
             if analysis is not None:
                 records.append(AnalysisAdded(self.id, len(self._moves) + 1, analysis))
         if referee.verdict is not None:
@@ -247,9 +299,14 @@ class LiveGame:
         mover = self._mover
         left = referee.remaining_ms(mover)
         self._moves.append((played.move_text, left))
-        opponent = self._sessions[mover.other]
+        opponent = self._tables[mover.other]
         if opponent is not None:
-            opponent.played(mover, played.move_text, left, referee.remaining_ms(mover.other) if then else None)
+            opponent.played(
+                Turn(
+                    len(self._moves), mover, played.move_text, left, referee.remaining_ms(mover.other),
+                    self._received_at, then,
+                )
+            )  # fmt: skip
         bus = self._desk.bus
         if bus.wanted(MovePlayed):
             bus.publish(MovePlayed(self._desk.venue.name, self.id, len(self._moves), played.move_text, left))
@@ -257,21 +314,25 @@ class LiveGame:
     def _admit_late(self) -> None:
         """Those who signed in while a commit was under way see the game as it is after it."""
         late, self._late = self._late, []
-        for color, session in late:
-            self._sessions[color] = session
-            session.setup(self.setup())
+        for color, table in late:
+            self._tables[color] = table
+            table.setup(self.setup(), color)
             if self.referee.verdict is None and color is self.referee.to_play:
-                session.genmove(color, self.referee.remaining_ms(color))
+                self._ask(table, color, 0)
 
     # -- clocks
 
     def _run(self) -> None:
         """Ask the mover for a move, if it is there, and start its clock."""
         mover = self.referee.to_play
-        session = self._sessions[mover]
-        if session is not None:
-            session.genmove(mover, self.referee.remaining_ms(mover))
+        table = self._tables[mover]
+        if table is not None:
+            self._ask(table, mover, 0)
         self._start_clock()
+
+    def _ask(self, table: Table, mover: Color, elapsed: int) -> None:
+        referee = self.referee
+        table.genmove(mover, referee.remaining_ms(mover, elapsed), referee.remaining_ms(mover.other))
 
     def _start_clock(self) -> None:
         self.phase = Phase.RUNNING
@@ -305,8 +366,8 @@ class LiveGame:
                 # The move may lie in the socket: look once more before the flag falls.
                 self._wake_at(time.now())
             case Phase.RUNNING:
-                self._end(self.referee.expire(), [])
-            case Phase.SUSPENDED if any(self._sessions):
+                self._flag()
+            case Phase.SUSPENDED if any(self._tables):
                 self._awaited.discard(self.referee.to_play)
                 self._run()
             case Phase.SUSPENDED:
@@ -314,7 +375,22 @@ class LiveGame:
             case Phase.COMMITTING | Phase.OVER:
                 pass
 
+    def _flag(self) -> None:
+        """The mover's time is up, unless its answer lies in the server, held back for a line end that never comes."""
+        table = self._tables[self.referee.to_play]
+        if table is not None:
+            table.hurry()
+        if self.phase is Phase.RUNNING:
+            self._end(self.referee.expire(), [])
+
     # -- the end
+
+    def forfeit(self, loser: Color, detail: str) -> None:
+        """An operator rules that `loser` has lost."""
+        if self.phase is Phase.COMMITTING:
+            self._ending = self._ending or self.referee.forfeit(loser, detail)
+        elif self.phase is not Phase.OVER:
+            self._end(self.referee.forfeit(loser, detail), [])
 
     def abort(self, detail: str) -> None:
         """An operator ends the game without a result."""
@@ -333,11 +409,12 @@ class LiveGame:
         at = desk.time.wall_ms()
         black, white = self.sides
         try:
-            self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, at)
+            if self.referee.terms.rated:
+                self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, at)
         except Exception as error:
             verdict = self._our_fault(error)
         self._tellings = tuple(
-            Telling(desk.store, self.id, color, written=self._sessions[color] is not None) for color in Color
+            Telling(desk.store, self.id, color, written=self._tables[color] is not None) for color in Color
         )
         winner = None if verdict.winner is None else int(verdict.winner)
         told_black, told_white = (telling.told for telling in self._tellings)
@@ -364,16 +441,30 @@ class LiveGame:
         self._admit_late()
         self.phase = Phase.OVER
         date = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
+        over = GameOver(date, verdict.text, verdict.winner, verdict.reason.value, verdict.detail, self.ply)
+        self._ended_as = over
         for color in Color:
-            session = self._sessions[color]
-            if session is not None:
-                session.game_over(date, verdict.text, verdict.detail)
+            table = self._tables[color]
+            if table is not None:
+                table.game_over(over._replace(rating=self._rating_of(color)))
                 self._tellings[color].written()
             else:
                 self._tellings[color].missed()
         desk = self._desk
         desk.meter.ended(verdict.reason)
-        desk.bus.publish(GameEndedFact(desk.venue.name, self.id, verdict.text, verdict.reason.value, at / 1000))
+        used = [max(0, self._left_after(0, color) - self._left_after(self.ply, color)) for color in Color]
+        desk.bus.publish(GameEndedFact(desk.venue.name, self.id, verdict.text, verdict.reason.value, at / 1000, *used))
         if self._applied is not None:
             desk.rater.tell(self._applied)
         desk.ended(self)
+
+    def _rating_of(self, color: Color) -> tuple[float, float] | None:
+        """Mean rating of that side before and after the game."""
+        changes = () if self._applied is None else self._applied.changes
+        version = self.sides[color].version
+        return next(((before.mean, after.mean) for who, before, after in changes if who == version), None)
+
+
+def _mover(ply: int) -> Color:
+    """Who made that ply: colors alternate, from Black."""
+    return Color.WHITE if ply % 2 == 0 else Color.BLACK

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from cgos_server.core.pairing.registry import matchmaker
@@ -15,12 +16,14 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.session import OperatorDesk
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.live_game import Desk, LiveGame
-from cgos_server.runtime.lobby import Lobby, Player, State
+from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.matchmaker import VenueMatchmaker
+from cgos_server.runtime.player import Player, State
 from cgos_server.runtime.rater import Rater
-from cgos_server.service.accounts import Accounts
+from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.ids import Ids
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.store import Store
@@ -31,6 +34,8 @@ class Shared:
     """What all venues of a server share.
 
     :ivar names: version id -> wire name; arrivals add to it
+    :ivar families: version id -> bot id; arrivals add to it
+    :ivar operators: gives an operator who signs in at a venue, from an address, its desk; raises Refused
     :ivar spawn: starts a coroutine in the server's task group
     """
 
@@ -41,6 +46,8 @@ class Shared:
     accounts: Accounts
     metrics: Metrics
     names: dict[int, str]
+    families: dict[int, int]
+    operators: Callable[[str, Operator, str], OperatorDesk]
     spawn: Callable[[Coroutine[Any, Any, None]], None]
 
 
@@ -75,6 +82,8 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         ready_limit=venue.ready_limit,
         spawn=shared.spawn,
         names=shared.names,
+        families=shared.families,
+        operator=partial(shared.operators, venue.name),
     )
     lobby.last_opponent.update(await store.last_opponents(venue.id))
     desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended)

@@ -5,8 +5,8 @@ Decides nothing about moves, pairs or ratings; must not know wire formats, passw
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,91 +14,66 @@ import structlog
 
 from cgos_server.core.facts import BotArrived, BotLeft
 from cgos_server.core.games.base import Color
+from cgos_server.core.verdict import Reason
 from cgos_server.errors import Refused, StoreError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import LoginOutcome, VenueMeter
-from cgos_server.protocol.session import Credentials, PlayerSession
+from cgos_server.protocol.session import (
+    Availability,
+    Credentials,
+    GameOver,
+    Known,
+    Limits,
+    OperatorDesk,
+    PlayerSession,
+    Wish,
+)
 from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling, stored_setup
-from cgos_server.service.accounts import Accounts, SignedIn
+from cgos_server.service.accounts import Accounts, Operator, SignedIn
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
-from cgos_server.storage.store import Store
+from cgos_server.storage.store import Store, StoredGame
 
 log = structlog.get_logger(__name__)
 
 RETELL_MS = 3_600_000
 """The end of a game is not repeated when it lies further back than this (Unix ms)."""
 
-
-class State(enum.StrEnum):
-    """What a signed-in version does."""
-
-    IDLE = "idle"
-    PAIRED = "paired"
-    """Chosen for a game whose beginning is being committed."""
-    PLAYING = "playing"
-    OWING = "owes ready"
-    AWAY = "away"
-    """Not signed in; kept while its game runs."""
+DAY_MS = 86_400_000
+RECOUNT_US = 600_000_000
+"""A bot at its daily limit is looked at again after so long."""
 
 
-class Player:
-    """One version in one venue: the :class:`~cgos_server.protocol.session.Seat` of its session.
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A bot that may come in.
 
-    :ivar since: when its state began (microseconds)
+    :ivar asked: when it asked to (microseconds): from then on the check of its password was our time
+    :ivar capacity: shared by all venues of its connection
     """
 
-    __slots__ = (
-        "_lobby",
-        "address",
-        "client",
-        "color",
-        "game",
-        "name",
-        "session",
-        "since",
-        "state",
-        "telling",
-        "version",
-    )
-
-    def __init__(self, lobby: Lobby, version: int, name: str) -> None:
-        self._lobby = lobby
-        self.version = version
-        self.name = name
-        self.session: PlayerSession | None = None
-        self.address = self.client = ""
-        self.state = State.AWAY
-        self.since = 0
-        self.game: LiveGame | None = None
-        self.color = Color.BLACK
-        self.telling: Telling | None = None
-
-    # -- what its session says
-
-    def move(self, text: str, analysis: str | None, received: int) -> None:
-        game = self.game
-        if game is not None:
-            game.move(self.color, text, analysis, received)
-
-    def ready(self) -> None:
-        self._lobby.ready(self)
-
-    def left(self, orderly: bool) -> None:
-        self._lobby.left(self, orderly)
+    credentials: Credentials
+    signed: SignedIn
+    asked: int
+    capacity: Capacity
+    wish: Wish
 
 
 class Lobby:
     """The bots of one venue.
 
     :ivar connected: how many versions are signed in
-    :ivar players: by version; those who are away stay while their game runs
+    :ivar players: by version; those who are away stay while a game of theirs runs
     :ivar last_opponent: version -> version, of everybody who ever played here
     :param spawn: starts a coroutine in the server's task group
-    :param connection_id: gives the store's number for a new connection
     :param initial: rating with which an unknown version enters
+    :param names: version id -> wire name; arrivals add to it
+    :param families: version id -> bot id; arrivals add to it
+    :param operator: gives an operator from an address its desk; raises Refused where it may not
     """
 
     def __init__(
@@ -116,6 +91,8 @@ class Lobby:
         ready_limit: int,
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         names: dict[int, str],
+        families: dict[int, int],
+        operator: Callable[[Operator, str], OperatorDesk],
     ) -> None:
         self.venue = venue
         self.connected = 0
@@ -132,6 +109,10 @@ class Lobby:
         self._ready_limit = ready_limit
         self._spawn = spawn
         self._names = names
+        self._families = families
+        self._operator = operator
+        self._contention = Contention(time, ready_limit)
+        self._games: dict[int, LiveGame] = {}
         self._arriving: set[int] = set()
         self._warned: set[int] = set()
 
@@ -139,20 +120,25 @@ class Lobby:
 
     def idle(self) -> list[Player]:
         """Who could be paired now."""
-        return [player for player in self.players.values() if player.state is State.IDLE]
+        return [player for player in self.players.values() if player.available]
 
     def count(self, state: State) -> int:
         return sum(player.state is state for player in self.players.values())
 
     def games(self) -> Iterable[LiveGame]:
         """The running games."""
-        return {player.game.id: player.game for player in self.players.values() if player.game is not None}.values()
+        return self._games.values()
+
+    def game(self, number: int) -> LiveGame | None:
+        """A running game."""
+        return self._games.get(number)
 
     def player(self, version: int) -> Player:
         """The entry of a version, made where there is none (away)."""
         player = self.players.get(version)
         if player is None:
-            player = self.players[version] = Player(self, version, self._names[version])
+            player = Player(version, self._names[version], self._families.get(version, -version))
+            self.players[version] = player
         return player
 
     # -- arriving
@@ -162,90 +148,185 @@ class Lobby:
         self._spawn(self._sign_in(session, credentials, self._time.received()))
 
     async def _sign_in(self, session: PlayerSession, credentials: Credentials, asked: int) -> None:
-        outcome = LoginOutcome.REFUSED
-        try:
+        async def enter() -> bool:
             signed = await self._accounts.sign_in(credentials)
-            outcome = LoginOutcome.ABANDONED
+            if not session.alive:
+                return False
+            if isinstance(signed, Operator):
+                session.operator(self._operator(signed, credentials.address))
+                log.info("operator signed in", connection=session.id, account=signed.name, venue=self.venue,
+                         address=credentials.address)  # fmt: skip
+                return False
+            await self.admit(session, Admission(credentials, signed, asked, Capacity(1), Wish()))
+            return signed.new
+
+        await self.receive(session, credentials, enter)
+
+    async def receive(
+        self, session: PlayerSession, credentials: Credentials, enter: Callable[[], Coroutine[Any, Any, bool]]
+    ) -> None:
+        """Run a sign-in; whatever comes of it, the session hears it and it is counted.
+
+        :param enter: does it; True where it registered a new name
+        """
+        outcome = LoginOutcome.ABANDONED
+        try:
+            new = await enter()
             if session.alive:
-                await self._admit(session, credentials, signed, asked)
-            if session.alive:
-                outcome = LoginOutcome.REGISTERED if signed.new else LoginOutcome.ACCEPTED
+                outcome = LoginOutcome.REGISTERED if new else LoginOutcome.ACCEPTED
         except Refused as refusal:
             outcome = LoginOutcome.REFUSED
             self._meter.refused(refusal.code)
             log.info("sign-in refused", connection=session.id, bot=credentials.name, venue=self.venue,
                      code=refusal.code, address=credentials.address)  # fmt: skip
-            session.refused(refusal.sentence)
+            session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
         except StoreError:
+            outcome = LoginOutcome.REFUSED
             self._meter.refused("store")
-            session.refused("The server cannot reach its database just now. Please try again in a minute.")
+            session.refused(
+                "store", "The server cannot reach its database just now. Please try again in a minute.", 60.0
+            )
         except Exception:
+            outcome = LoginOutcome.REFUSED
             # Without a word the bot would wait for ever.
-            session.refused("The server failed to sign you in, by a fault of its own. Please tell its operator.")
+            session.refused(
+                "our-fault", "The server failed to sign you in, by a fault of its own. Please tell its operator."
+            )
             raise
         finally:
             self._meter.login(outcome)
 
-    async def _admit(self, session: PlayerSession, credentials: Credentials, signed: SignedIn, asked: int) -> None:
+    async def admit(self, session: PlayerSession, admission: Admission) -> None:
+        """Seat a bot whose password was right, bring it to its running games and tell it what it missed.
+
+        :raises Refused: where another connection of it stays
+        :raises StoreError: where the database does not answer
+        """
+        signed = admission.signed
         version = signed.version_id
-        present = self.players.get(version)
-        if version in self._arriving or (present is not None and present.session is not None):
-            if present is not None and present.session is not None:
-                present.session.info("Another sign-in with your name was refused, because you are here.")
-            raise Refused(
-                "already-here",
-                f"{signed.name} is signed in here already. If that connection is dead, the server notices within "
-                "30 seconds; try again then.",
-            )
+        if version in self._arriving:
+            raise Refused("already-arriving", f"Another sign-in as {signed.name} is being looked at. Try again.", 5.0)
         self._arriving.add(version)
         try:
-            self._names[version] = signed.name
-            at = self._time.wall_ms()
-            records: list[Record] = [
-                ConnectionOpened(
-                    session.id, self._venue_id, version, credentials.address, credentials.client, at
-                )
-            ]  # fmt: skip
-            if not self._rater.ratings.knows(version):
-                records += self._rater.ratings.enter(version, self._initial(), at).records
-            await self._store.commit(records)
-            untold = None
-            if present is None or present.game is None:
-                untold = await self._store.untold_game(self._venue_id, version, at - RETELL_MS)
+            present = self.players.get(version)
+            if present is not None and present.session is not None:
+                await self._contention.settle(present, admission.credentials.address)
+                self._replace(present)
+            untold = await self._enrol(session, admission)
         finally:
             self._arriving.discard(version)
         if not session.alive:
             self._store.submit([ConnectionClosed(self._time.wall_ms(), "lost during sign-in", session.id)])
             return
-        player = self.player(version)
+        self._contention.settled(version, admission.credentials.address)
+        self._seat(session, admission, untold)
+
+    def _replace(self, player: Player) -> None:
+        """The connection that is there gives way."""
+        session = player.session
+        if session is None:
+            return  # it went by itself meanwhile
+        log.info("connection replaced by a new sign-in", connection=session.id, bot=player.name, venue=self.venue)
+        self.left(player, orderly=False)
+        session.refused("replaced", "Another client signed in under your name, and this connection did not answer.")
+
+    async def _enrol(self, session: PlayerSession, admission: Admission) -> list[StoredGame]:
+        """Write the arrival down; the games whose end the version was not surely told."""
+        signed, credentials = admission.signed, admission.credentials
+        version = signed.version_id
+        self._names[version] = signed.name
+        self._families[version] = signed.bot_id
+        at = self._time.wall_ms()
+        records: list[Record] = [
+            ConnectionOpened(session.id, self._venue_id, version, credentials.address, credentials.client, at)
+        ]
+        if not self._rater.ratings.knows(version):
+            records += self._rater.ratings.enter(version, self._initial(), at).records
+        await self._store.commit(records)
+        present = self.players.get(version)
+        if session.says_ready and present is not None and present.games:
+            return []  # one game at a time: the one that runs
+        untold = await self._store.untold_games(self._venue_id, version, at - RETELL_MS)
+        return untold[-1:] if session.says_ready else untold
+
+    def _seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
+        signed, credentials, wish = admission.signed, admission.credentials, admission.wish
+        player = self.player(signed.version_id)
         player.session = session
         self.connected += 1
         player.address, player.client = credentials.address, credentials.client
-        session.accepted(player)
+        player.capacity = admission.capacity
+        player.capacity.used += len(player.games) + player.reserved
+        player.availability = Availability.READY
+        player.owing = False
+        player.flagged = 0
+        session.accepted(PlayerSeat(self, player, session), signed.name)
         log.info("signed in", connection=session.id, bot=signed.name, venue=self.venue, address=credentials.address,
                  client=credentials.client)  # fmt: skip
         self._bus.publish(BotArrived(self.venue, player.name))
-        if player.game is not None and player.game.phase is not Phase.OVER:
-            self._enter(player, State.PLAYING)
-            player.game.returned(player.color, session, asked)
-        elif player.state is State.PAIRED:
-            pass  # it left and came back while its game's beginning was being committed; `began` brings it there
-        elif untold is not None:
-            color = Color.BLACK if untold.black_id == version else Color.WHITE
-            told = untold.black_told if color is Color.BLACK else untold.white_told
-            player.telling = Telling(self._store, untold.id, color, told)
-            self._enter(player, State.OWING)
-            session.setup(stored_setup(untold))
-            date = datetime.fromtimestamp((untold.ended_at or at) / 1000, UTC).strftime("%Y-%m-%d")
-            session.game_over(date, untold.result or "Abort", untold.detail)
-            player.telling.written()
-        else:
-            self._make_idle(player)
-
-    def _make_idle(self, player: Player) -> None:
-        self._enter(player, State.IDLE)
-        if self.connected == 1:
+        self._stir(player)
+        self.limit(player, wish.limits)
+        for game in list(player.games.values()):
+            if game.phase is not Phase.OVER:
+                game.returned(player.color(game), session.table(game.id), admission.asked)
+        for stored in untold:
+            self._tell_end(player, session, stored)
+        told = {stored.id for stored in untold}
+        rest = [known for known in wish.known if known.game not in told and known.game not in player.games]
+        if rest:
+            self.sync(player, session, rest)
+        if not player.games and not player.owing and self.connected == 1:
             self._explain_waiting(player, self._running())
+
+    def _tell_end(self, player: Player, session: PlayerSession, stored: StoredGame) -> None:
+        """Show an ended game and how it ended."""
+        color = Color.BLACK if stored.black_id == player.version else Color.WHITE
+        telling = Telling(
+            self._store, stored.id, color, stored.black_told if color is Color.BLACK else stored.white_told
+        )
+        table = session.table(stored.id)
+        table.setup(stored_setup(stored, self.venue), color)
+        date = datetime.fromtimestamp((stored.ended_at or 0) / 1000, UTC).strftime("%Y-%m-%d")
+        table.game_over(
+            GameOver(
+                date, stored.result or "Abort", None if stored.winner is None else Color(stored.winner),
+                stored.reason or "", stored.detail, len(stored.moves),
+            )
+        )  # fmt: skip
+        telling.written()
+        player.tellings[stored.id] = telling
+        player.owing = player.owing or session.says_ready
+
+    def sync(self, player: Player, session: PlayerSession, known: Sequence[Known]) -> None:
+        """Tell what follows what the client knows: of running games at once, of ended ones from the store."""
+        rest: list[int] = []
+        for number in dict.fromkeys(game for game, _ in known):
+            live = player.games.get(number)
+            if live is None or live.phase is Phase.OVER:
+                rest.append(number)
+            else:
+                live.retell(player.color(live))
+        if rest:
+            self._spawn(self._tell_ended(player, session, rest))
+
+    async def _tell_ended(self, player: Player, session: PlayerSession, numbers: Sequence[int]) -> None:
+        unknown: list[int] = []
+        for number in numbers:
+            try:
+                stored = await self._store.game(number)
+            except StoreError:
+                session.info("The server cannot reach its database just now; ask again for the games that are missing.")
+                return
+            if player.session is not session:
+                return
+            if stored is None or stored.venue_id != self._venue_id or player.version not in (
+                stored.black_id, stored.white_id,
+            ):  # fmt: skip
+                unknown.append(number)
+            elif stored.result is not None and number not in player.tellings:
+                self._tell_end(player, session, stored)
+        if unknown:
+            session.unknown(unknown)
 
     def _explain_waiting(self, player: Player, games: int) -> None:
         if player.session is None:
@@ -258,106 +339,153 @@ class Lobby:
         player.session.info(f"{why} Games in progress: {games} Players: {others + 1}")
 
     def _running(self) -> int:
-        return sum(1 for _ in self.games())
+        return len(self._games)
 
     # -- between games
 
     def ready(self, player: Player) -> None:
         """The bot asks for its next game."""
-        if player.state is State.OWING:
-            self._acknowledged(player)
-            self._make_idle(player)
+        if player.owing:
+            player.owing = False
+            player.acknowledged()
+            self._stir(player)
+            if self.connected == 1:
+                self._explain_waiting(player, self._running())
+
+    def change(self, player: Player, availability: Availability) -> None:
+        """The bot wants games, or none for now, or none any more."""
+        player.availability = availability
+        self._stir(player)
+        self._send_home(player)
+
+    def limit(self, player: Player, limits: Limits) -> None:
+        """The owner's limits. Games begun in the last 24 hours are counted at once, and again now and then."""
+        player.limits = limits
+        if limits.games_a_day is not None:
+            player.begun = limits.games_a_day  # none until they are counted
+            self._spawn(self._count(player))
+
+    async def _count(self, player: Player) -> None:
+        player.counted = self._time.now()
+        try:
+            player.begun = await self._store.games_begun(self._venue_id, player.version, self._time.wall_ms() - DAY_MS)
+        except StoreError:
+            log.warning("games of a day could not be counted", bot=player.name, venue=self.venue)
 
     def left(self, player: Player, orderly: bool) -> None:
         """The bot's connection is gone."""
         session = player.session
         if session is None:
             return
+        state = player.state
         player.session = None
         self.connected -= 1
-        if orderly and player.state is State.OWING:
-            self._acknowledged(player)
-        player.telling = None
-        log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=player.state.value,
+        if orderly:
+            player.acknowledged()
+        player.tellings.clear()
+        player.capacity = Capacity(1)
+        player.owing = False
+        log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=state.value,
                  orderly=orderly)  # fmt: skip
-        if player.game is not None:
-            self._enter(player, State.AWAY)
-            player.game.left(player.color)
-        elif player.state is not State.PAIRED:
-            del self.players[player.version]
+        for game in list(player.games.values()):
+            game.left(player.color(game))
+        self._forget(player)
         reason = "orderly" if orderly else "lost"
         self._store.submit([ConnectionClosed(self._time.wall_ms(), reason, session.id)])
         self._bus.publish(BotLeft(self.venue, player.name))
 
     def began(self, game: LiveGame) -> None:
         """A game of this venue is committed: bring its players to it."""
+        tables = []
         for color in Color:
             player = self.player(game.sides[color].version)
-            player.game, player.color = game, color
-            self._enter(player, State.PLAYING if player.session is not None else State.AWAY)
+            player.release()
+            self._take(player, game)
+            player.begun += 1
             self.last_opponent[player.version] = game.sides[color.other].version
-        black, white = (self.players[side.version].session for side in game.sides)
-        game.begin(black, white)
+            tables.append(None if player.session is None else player.session.table(game.id))
+        game.begin(*tables)
 
     def restored(self, game: LiveGame) -> None:
         """A game was read back after a restart; both players are away."""
         for color in Color:
-            player = self.player(game.sides[color].version)
-            player.game, player.color = game, color
+            self._take(self.player(game.sides[color].version), game)
 
     def ended(self, game: LiveGame) -> None:
         """A game's end was committed and told."""
+        self._games.pop(game.id, None)
+        over = game.over
         for color in Color:
             player = self.player(game.sides[color].version)
-            player.game = None
-            if player.session is None:
-                del self.players[player.version]
-            else:
-                player.telling = game.telling(color)
-                self._enter(player, State.OWING)
+            player.games.pop(game.id, None)
+            session = player.session
+            if session is not None:
+                player.capacity.used -= 1
+                player.tellings[game.id] = game.telling(color)
+                player.owing = session.says_ready
+                if over is not None and over.reason == Reason.TIME and over.winner is color.other:
+                    player.flagged = self._time.now()
+            self._stir(player)
+            self._send_home(player)
+            self._forget(player)
 
     def release(self, players: Iterable[Player]) -> None:
         """Those chosen for pairing are free again."""
         for player in players:
-            if player.state is State.PAIRED:
-                player.state = State.IDLE
-                if player.session is None:
-                    del self.players[player.version]
+            player.release()
+            self._forget(player)
 
-    def _acknowledged(self, player: Player) -> None:
-        if player.telling is not None:
-            player.telling.acknowledged()
-            player.telling = None
+    def _take(self, player: Player, game: LiveGame) -> None:
+        self._games[game.id] = game
+        player.games[game.id] = game
+        player.capacity.used += 1
+        self._stir(player)
 
-    def _enter(self, player: Player, state: State) -> None:
-        player.state = state
+    def _stir(self, player: Player) -> None:
+        """What the bot does has changed: its waiting begins anew."""
         player.since = self._time.now()
         self._warned.discard(player.version)
+
+    def _send_home(self, player: Player) -> None:
+        """A bot that wants no more games leaves when all its venues are done."""
+        draining = player.availability is Availability.DRAINING
+        if draining and player.session is not None and player.capacity.used == 0:
+            player.session.refused("drained", "Your last game is over, as you wished. Goodbye.")
+
+    def _forget(self, player: Player) -> None:
+        """Nobody needs the entry of a bot that is away and plays nothing."""
+        if player.session is None and not player.games and not player.reserved:
+            self.players.pop(player.version, None)
 
     # -- now and then
 
     def remind(self) -> None:
-        """Called about once a second: tell bots that owe `ready` that they are not paired until it comes."""
+        """Called about once a second: tell bots that owe `ready` that they are not paired until it comes, and count the
+        games of those at their daily limit anew."""
         now = self._time.now()
         for player in self.players.values():
-            late = player.state is State.OWING and now - player.since > self._ready_limit
+            late = player.owing and now - player.since > self._ready_limit
             if late and player.session is not None and player.version not in self._warned:
                 self._warned.add(player.version)
                 player.session.info(
                     "You have not answered gameover with ready, so you get no further game. "
                     "Send ready to be paired again."
                 )
+            limit = player.limits.games_a_day
+            if limit is not None and player.begun >= limit and now - player.counted > RECOUNT_US:
+                self._spawn(self._count(player))
 
     def keep_alive(self) -> None:
         """Called about once a minute: a word to every waiting bot, which also keeps address translators awake."""
         games = self._running()
-        for player in self.idle():
-            self._explain_waiting(player, games)
+        for player in self.players.values():
+            if player.state is State.IDLE:
+                self._explain_waiting(player, games)
 
     def dismiss(self, version: int, sentence: str) -> bool:
         """Tell a version's connection why it must go, and close it."""
         player = self.players.get(version)
         if player is None or player.session is None:
             return False
-        player.session.refused(sentence)
+        player.session.refused("dismissed", sentence)
         return True

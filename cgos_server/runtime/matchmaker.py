@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import structlog
@@ -19,12 +19,14 @@ from cgos_server.core.pairing.base import Candidate, Matchmaker, Pair, Pairing
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.fairness import colors
 from cgos_server.core.pairing.rolling import due, rematch_holds
-from cgos_server.core.referee import Referee, encode, terms_of
+from cgos_server.core.referee import Referee, Terms, encode, terms_of
 from cgos_server.core.venue import Policy
 from cgos_server.runtime.live_game import Desk, LiveGame, Side
-from cgos_server.runtime.lobby import Lobby, Player, State
+from cgos_server.runtime.lobby import Lobby
+from cgos_server.runtime.player import Player
 from cgos_server.service.ids import Ids
-from cgos_server.storage.records import GameAdded, PairingAdded, Record, RoundAdded
+from cgos_server.storage.records import GameAdded, MoveAdded, PairingAdded, Record, RoundAdded
+from cgos_server.storage.store import StoredMove
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +56,7 @@ class VenueMatchmaker:
         new_seed: Callable[[], int],
     ) -> None:
         self.draining = False
+        self.paused = False
         self._desk = desk
         self._lobby = lobby
         self._method = method
@@ -81,9 +84,10 @@ class VenueMatchmaker:
         """Pair whoever can be paired now; returns when the round was handed to the store."""
         settings = self._desk.venue.pairing
         idle = self._lobby.idle()
-        if self.draining or not due(settings.policy, len(idle), sum(1 for _ in self._lobby.games())):
+        if self.draining or self.paused or not due(settings.policy, len(idle), sum(1 for _ in self._lobby.games())):
             return
-        candidates = [self._candidate(player) for player in idle]
+        apart = keep_apart(idle, settings.same_bot)
+        candidates = [self._candidate(player, apart.get(player.version, ())) for player in idle]
         held = {player.version: player for player in idle}
         seed = self._new_seed()
         started = self._desk.time.now()
@@ -91,17 +95,17 @@ class VenueMatchmaker:
             pairing = self._method.pair(candidates, random.Random(seed))
         else:
             for player in idle:
-                player.state = State.PAIRED
+                player.reserve()
             try:
                 pairing = await asyncio.to_thread(self._method.pair, candidates, random.Random(seed))
             finally:
                 self._lobby.release(idle)
-            if self.draining:
+            if self.draining or self.paused:
                 return
         self._record(pairing, candidates, held, seed)
         self._desk.meter.paired(settings.policy.value, self._desk.time.now() - started)
 
-    def _candidate(self, player: Player) -> Candidate:
+    def _candidate(self, player: Player, apart: tuple[int, ...]) -> Candidate:
         sat_out, last = self._sat_out.get(player.version, (0, None))
         return Candidate(
             player.version,
@@ -111,6 +115,7 @@ class VenueMatchmaker:
             sat_out,
             last,
             self._lobby.last_opponent.get(player.version),
+            apart,
         )
 
     def _record(self, pairing: Pairing, candidates: list[Candidate], held: dict[int, Player], seed: int) -> None:
@@ -128,8 +133,8 @@ class VenueMatchmaker:
         waits: dict[int, str] = {}
         for pair in pairing.pairs:
             high, low = held[pair.high], held[pair.low]
-            if high.session is None or low.session is None:
-                continue
+            if not (high.available and low.available):
+                continue  # it went, or paused, while the method worked
             if venue.pairing.policy is Policy.ROLLING and rematch_holds(
                 pair, by_id, venue.pairing.rematch_wait, self._lobby.connected > 2
             ):
@@ -139,7 +144,7 @@ class VenueMatchmaker:
             black, white, why_colors = colors(pair.high, pair.low, self._as_black, self._balance_of, colors_rng)
             first, second = held[black], held[white]
             sides = [Side(player.version, player.name, desk.rater.label(player.version)) for player in (first, second)]
-            game = LiveGame(self._ids.game(), desk, Referee(terms), *sides)
+            game = LiveGame(self._ids.game(), desk, Referee(terms), sides[0], sides[1], at, pair.reason)
             games.append(game)
             records.append(
                 GameAdded(game.id, venue.id, round_id, black, white, sides[0].label, sides[1].label, encoded, "", at)
@@ -166,9 +171,33 @@ class VenueMatchmaker:
         )  # fmt: skip
         for game in games:
             for side in game.sides:
-                held[side.version].state = State.PAIRED
+                held[side.version].reserve()
                 self._sat_out.pop(side.version, None)
         desk.store.submit(records, partial(self._begin, games, at))
+
+    def arrange(self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], why: str) -> int:
+        """Let these two play now, by an operator's wish, beginning after `moves`; the number of the game.
+
+        It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
+        """
+        desk = self._desk
+        at = desk.time.wall_ms()
+        first, second = (
+            Side(player.version, player.name, desk.rater.label(player.version)) for player in (black, white)
+        )
+        game = LiveGame(self._ids.game(), desk, Referee(terms), first, second, at, why)
+        game.continues(moves)
+        records: list[Record] = [
+            GameAdded(
+                game.id, desk.venue.id, None, black.version, white.version, first.label, second.label, encode(terms),
+                "", at,
+            ),
+            *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
+        ]  # fmt: skip
+        black.reserve()
+        white.reserve()
+        desk.store.submit(records, partial(self._begin, [game], at))
+        return game.id
 
     def _begin(self, games: list[LiveGame], at: int) -> None:
         """The round is committed: bring its players to their boards, a few at a time."""
@@ -182,7 +211,9 @@ class VenueMatchmaker:
             self._lobby.began(game)
             desk.meter.started()
             log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)
-            desk.bus.publish(GameStarted(desk.venue.name, game.id, black.name, white.name, at / 1000))
+            desk.bus.publish(
+                GameStarted(desk.venue.name, game.id, black.name, white.name, at / 1000, black.label, white.label)
+            )
         if rest := games[SLICE:]:
             desk.time.call_at(desk.time.now(), self._begin, rest, at)
 
@@ -205,3 +236,19 @@ class VenueMatchmaker:
 
     def _balance_of(self, version: int) -> int:
         return self._balance.get(version, 0)
+
+
+def keep_apart(players: Sequence[Player], same_bot: bool) -> dict[int, tuple[int, ...]]:
+    """By version: the other versions of its bot, unless `same_bot`, and those that its owner avoids."""
+    families: dict[int, list[int]] = {}
+    for player in players:
+        families.setdefault(player.family, []).append(player.version)
+    by_name = {player.name: player.version for player in players}
+    apart: dict[int, tuple[int, ...]] = {}
+    for player in players:
+        family = () if same_bot else families[player.family]
+        avoided = [by_name[name] for name in player.limits.avoid if name in by_name]
+        others = dict.fromkeys(version for version in (*family, *avoided) if version != player.version)
+        if others:
+            apart[player.version] = tuple(others)
+    return apart

@@ -56,7 +56,7 @@ def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
         Side(stored.black_id, stored.black, stored.black_label),
         Side(stored.white_id, stored.white, stored.white_label),
     )
-    game = LiveGame(stored.id, venue.desk, referee, *sides)
+    game = LiveGame(stored.id, venue.desk, referee, *sides, stored.started_at, stored.why)
     game.resume(stored.moves)
     return game
 

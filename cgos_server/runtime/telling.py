@@ -55,12 +55,15 @@ class Telling:
             self._store.submit([record(told, self._game)])
 
 
-def stored_setup(game: StoredGame) -> GameSetup:
-    """A stored game as `setup` tells it."""
+def stored_setup(game: StoredGame, venue: str) -> GameSetup:
+    """A stored game as `setup` tells it. `venue` is the name of its venue."""
     terms = decode(game.terms)
     control = terms.time
+    moves = tuple((move.move, remaining_ms(control, move.clock)) for move in game.moves)
+    left = [remaining_ms(control, terms.starting_clock(color)) for color in Color]
+    for ply, (_, after) in enumerate(moves):
+        left[ply % 2] = after
     return GameSetup(
         game.id, terms.rules.size, terms.rules.komi2, remaining_ms(control, start(control)),
-        game.black, game.black_label, game.white, game.white_label,
-        tuple((move.move, remaining_ms(control, move.clock)) for move in game.moves),
+        game.black, game.black_label, game.white, game.white_label, moves, (left[0], left[1]), venue, terms, game.why,
     )  # fmt: skip

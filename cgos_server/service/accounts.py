@@ -14,16 +14,20 @@ from weakref import WeakValueDictionary
 
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import bot_name_fault, fold, password_fault
-from cgos_server.protocol.session import Credentials
+from cgos_server.protocol.session import Credentials, Declaration
 from cgos_server.service.audit import audit
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token
-from cgos_server.storage.records import BotAdded, BotPassword, VersionAdded
-from cgos_server.storage.store import BotLogin, Store
+from cgos_server.storage.records import BotAdded, BotPassword, VersionAdded, VersionDescribed
+from cgos_server.storage.store import BotLogin, Owner, Store
 
 _WINDOW_MS = 60_000
 _REMEMBERED = 10_000
 """How many (address, name) pairs with wrong passwords are kept; the longest untouched is forgotten first."""
+
+
+LABEL_MAX = 32
+"""Characters of a version's own name."""
 
 
 class Registration(enum.StrEnum):
@@ -35,12 +39,18 @@ class Registration(enum.StrEnum):
 
 
 class SignedIn(NamedTuple):
-    """Who it is. `name` is the wire name of the version; `new` where this sign-in registered it."""
+    """A bot. `name` is the wire name of the version; `new` where this sign-in registered bot or version."""
 
     bot_id: int
     version_id: int
     name: str
     new: bool = False
+
+
+class Operator(NamedTuple):
+    """A person with the right ``admin``."""
+
+    name: str
 
 
 class Accounts:
@@ -70,8 +80,8 @@ class Accounts:
         self._failures = _Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def sign_in(self, credentials: Credentials) -> SignedIn:
-        """The bot behind `credentials`, registered where it is new and the server takes new names.
+    async def sign_in(self, credentials: Credentials) -> SignedIn | Operator:
+        """The bot or operator behind `credentials`; a bot is registered where it is new and new names are taken.
 
         :raises Refused: with the sentence for the bot's author
         :raises StoreError: where the database does not answer
@@ -111,7 +121,7 @@ class Accounts:
         await self._store.commit(
             [
                 BotAdded(bot, name, fold(name), hashed, state, at),
-                VersionAdded(version, bot, name, at),
+                VersionAdded(version, bot, name, fold(name), "", "", "", "", at),
                 audit(at, actor, "bot add", name, state=state, origin=address or "command"),
             ]
         )
@@ -131,19 +141,85 @@ class Accounts:
                 "name-taken", f"The name {name} is taken by {holder}: capitals make no difference. Choose another."
             )
 
-    async def _sign_in(self, credentials: Credentials) -> SignedIn:
+    async def _sign_in(self, credentials: Credentials) -> SignedIn | Operator:
         login = await self._store.login(credentials.name)
         if login is None:
+            owner = await self._store.owner(credentials.name)
+            if owner is not None:
+                return await self._operator(owner, credentials)
             async with self.name_lock(credentials.name):
                 login = await self._store.login(credentials.name)  # it may have been registered while we waited
                 if login is None:
-                    return await self._welcome(credentials)
+                    login = await self._welcome(credentials)
+                    return await self._version(login, credentials.declared, new=True)
         await self._check(login, credentials.secret, credentials.address)
         if credentials.new_secret is not None:
             await self._change_password(login, credentials, credentials.new_secret)
-        return SignedIn(login.bot_id, login.version_id, login.name)
+        return await self._version(login, credentials.declared, new=False)
 
-    async def _welcome(self, credentials: Credentials) -> SignedIn:
+    async def _operator(self, owner: Owner, credentials: Credentials) -> Operator:
+        """Raises Refused unless it is the account's password and the account may command."""
+        if not await self._passwords.verify(owner.password, credentials.secret, credentials.address):
+            raise Refused("wrong-password", f"Sorry, password doesn't match the name {owner.name}.")
+        if owner.state != "active" or not owner.admin:
+            raise Refused(
+                "no-right",
+                f"{owner.name} is a person's account without the right to command here. A bot needs a name of its own.",
+            )
+        return Operator(owner.name)
+
+    async def _version(self, login: BotLogin, declared: Declaration, *, new: bool) -> SignedIn:
+        """The version that plays, made where the bot has none with this label, described anew where it has changed."""
+        if not declared.label:
+            if declared.wire_name not in ("", login.name):
+                raise Refused(
+                    "wire-name",
+                    f"Only a version can have a wire name of its own: declare one, or play as {login.name}.",
+                )
+            if not any(declared):
+                return SignedIn(login.bot_id, login.version_id, login.name, new)
+            wire_name = login.name
+        else:
+            wire_name = declared.wire_name
+        stored = await self._store.version(login.bot_id, declared.label)
+        if stored is None:
+            return await self._new_version(login, declared)
+        if wire_name not in ("", stored.wire_name):
+            raise Refused(
+                "wire-name",
+                f"Version {declared.label} of {login.name} is known as {stored.wire_name}. A version keeps its wire "
+                "name: leave it out, or declare a new version.",
+            )
+        about = (declared.engine, declared.parameters, declared.author)
+        if any(about) and about != (stored.engine, stored.parameters, stored.author):
+            await self._store.commit([VersionDescribed(*about, stored.id)])
+        return SignedIn(login.bot_id, stored.id, stored.wire_name, new)
+
+    async def _new_version(self, login: BotLogin, declared: Declaration) -> SignedIn:
+        label = declared.label
+        if len(label) > LABEL_MAX or not label.isascii() or not label.isprintable():
+            raise Refused("version", f"The name of a version has at most {LABEL_MAX} printable ASCII characters.")
+        name = declared.wire_name or f"{login.name}-{label}"
+        fault = bot_name_fault(name)
+        if fault is not None:
+            remedy = "" if declared.wire_name else " Give the version a wire name of its own."
+            raise Refused("wire-name", f"The version would be shown as {name}. {fault}{remedy}")
+        async with self.name_lock(name):
+            stored = await self._store.version(login.bot_id, label)  # another connection may have been faster
+            if stored is not None:
+                return SignedIn(login.bot_id, stored.id, stored.wire_name)
+            await self.must_be_free(name)
+            version, at = self._ids.version(), self._now_ms()
+            about = (declared.engine, declared.parameters, declared.author)
+            await self._store.commit(
+                [
+                    VersionAdded(version, login.bot_id, name, fold(name), label, *about, at),
+                    audit(at, login.name, "version add", name, version=label),
+                ]
+            )
+        return SignedIn(login.bot_id, version, name, new=True)
+
+    async def _welcome(self, credentials: Credentials) -> BotLogin:
         """Register a name that nobody has, under its lock."""
         name = credentials.name
         if self._registration is Registration.CLOSED:
@@ -156,7 +232,7 @@ class Accounts:
         login = await self.register(name, credentials.secret, state, name, credentials.address)
         if state == "pending":
             raise _waits(name)
-        return SignedIn(login.bot_id, login.version_id, login.name, new=True)
+        return login
 
     async def _check(self, login: BotLogin, secret: str, address: str) -> None:
         """Raises Refused unless `secret` is right and the bot may play."""

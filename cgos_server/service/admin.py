@@ -293,7 +293,7 @@ class Admin:
         reason = " ".join(request.reason.split())[:200]
         await self._commit(request, bot.name, [BotState("disabled", reason, bot.bot_id)], reason=reason)
         why = f": {reason}" if reason else "."
-        gone = 0 if self._control is None else self._control.dismiss(bot.name, f"{bot.name} was disabled{why}")
+        gone = 0 if self._control is None else self._control.dismiss(bot.bot_id, f"{bot.name} was disabled{why}")
         closed = f"; closed {gone} {'connection' if gone == 1 else 'connections'} of it" if gone else ""
         return Done(f"{bot.name} is disabled{closed}.")
 

@@ -70,8 +70,8 @@ class Control(Protocol):
 
     def status(self) -> ServerStatus: ...
 
-    def dismiss(self, bot: str, sentence: str) -> int:
-        """Tell every connection of this bot `sentence` and close it; the number of connections."""
+    def dismiss(self, bot: int, sentence: str) -> int:
+        """Tell every connection of this bot (its number) `sentence`, whichever version plays, and close it; how many."""
 
     def ratings(self, venue: str) -> VenueRatings | None:
         """The live ratings of a venue, or None where there is no such venue."""

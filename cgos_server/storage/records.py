@@ -65,12 +65,30 @@ class BotState(NamedTuple):
 
 
 class VersionAdded(NamedTuple):
-    """A version of a bot, with its server-wide unique wire name."""
+    """A version of a bot, with its server-wide unique wire name.
+
+    `wire_key` is the folded wire name. `label` is unique for its bot; empty for the version that carries the bot's own
+    name. `parameters` is compact JSON of an object, or empty.
+    """
 
     id: int
     bot_id: int
     wire_name: str
+    wire_key: str
+    label: str
+    engine: str
+    parameters: str
+    author: str
     created_at: int
+
+
+class VersionDescribed(NamedTuple):
+    """A version signed in and describes itself otherwise than before."""
+
+    engine: str
+    parameters: str
+    author: str
+    id: int
 
 
 class TokenAdded(NamedTuple):
@@ -263,6 +281,7 @@ Record = (
     | BotPassword
     | BotState
     | VersionAdded
+    | VersionDescribed
     | TokenAdded
     | TokenRevoked
     | ConnectionOpened

@@ -40,8 +40,21 @@ from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.connections import Durability, connect_for_reading, connect_for_writing
 from cgos_server.storage.records import Record
-from cgos_server.storage.store import BotLogin, Meeting, NextIds, Owner, StoredGame, StoredMove, StoredVenue, Token
+from cgos_server.storage.store import (
+    BotLogin,
+    Meeting,
+    NextIds,
+    Owner,
+    StoredGame,
+    StoredMove,
+    StoredVenue,
+    StoredVersion,
+    Token,
+)
 from cgos_server.storage.writer import Connect, Observe, Writer
+
+MOST_UNTOLD = 32
+"""Games of which a version is told at one sign-in that they have ended."""
 
 
 class _Query(NamedTuple):
@@ -88,7 +101,7 @@ _LOGIN = _query(
         _bots.c.reason,
         tables.tokens.c.digest,
     )
-    .join_from(_bots, _versions, and_(_versions.c.bot_id == _bots.c.id, _versions.c.wire_name == _bots.c.name))
+    .join_from(_bots, _versions, and_(_versions.c.bot_id == _bots.c.id, _versions.c.label == ""))
     .outerjoin(tables.tokens, and_(tables.tokens.c.bot_id == _bots.c.id, tables.tokens.c.revoked_at.is_(None)))
     .where(_bots.c.name == bindparam("name"))
 )
@@ -96,7 +109,16 @@ _LOGIN = _query(
 _NAME_TAKEN = _query(
     select(_bots.c.name)
     .where(_bots.c.name_key == bindparam("name_key"))
-    .union_all(select(tables.owners.c.name).where(tables.owners.c.name_key == bindparam("name_key")))
+    .union_all(
+        select(tables.owners.c.name).where(tables.owners.c.name_key == bindparam("name_key")),
+        select(_versions.c.wire_name).where(_versions.c.wire_key == bindparam("name_key")),
+    )
+)
+
+_VERSION = _query(
+    select(*(_versions.c[name] for name in StoredVersion._fields)).where(
+        _versions.c.bot_id == bindparam("bot_id"), _versions.c.label == bindparam("label")
+    )
 )
 
 _OWNER = _query(
@@ -111,6 +133,7 @@ _TOKENS = _query(
 _game_columns = {name: _games.c[name] for name in StoredGame._fields if name in _games.c} | {
     "black": _black.c.wire_name,
     "white": _white.c.wire_name,
+    "why": func.coalesce(tables.pairings.c.reason, ""),
 }
 _MOVES_AT = StoredGame._fields.index("moves")
 _move_columns = [
@@ -128,13 +151,13 @@ def _stored_games(*where: ColumnElement[bool]) -> Select[Any]:
         select(*(_game_columns[name] for name in StoredGame._fields if name != "moves"))
         .join_from(_games, _black, _black.c.id == _games.c.black_id)
         .join(_white, _white.c.id == _games.c.white_id)
+        .outerjoin(tables.pairings, tables.pairings.c.game_id == _games.c.id)
         .where(*where)
-        .order_by(_games.c.id)
     )
 
 
 _unfinished = _games.c.result.is_(None)
-_UNFINISHED = _query(_stored_games(_unfinished))
+_UNFINISHED = _query(_stored_games(_unfinished).order_by(_games.c.id))
 _UNFINISHED_MOVES = _query(
     select(*_move_columns)
     .where(_moves.c.game_id.in_(select(_games.c.id).where(_unfinished)))
@@ -142,6 +165,11 @@ _UNFINISHED_MOVES = _query(
 )
 _GAME = _query(_stored_games(_games.c.id == bindparam("game_id")))
 _GAME_MOVES = _query(select(*_move_columns).where(_moves.c.game_id == bindparam("game_id")).order_by(_moves.c.ply))
+_RECENT = _query(
+    _stored_games(_games.c.venue_id == bindparam("venue_id"), _games.c.result.is_not(None))
+    .order_by(_games.c.id.desc())
+    .limit(bindparam("limit"))
+)
 
 
 def _untold(side: Column[int], told: Column[int]) -> Select[Any]:
@@ -156,9 +184,27 @@ def _untold(side: Column[int], told: Column[int]) -> Select[Any]:
 _untold_games = union_all(
     _untold(_games.c.black_id, _games.c.black_told), _untold(_games.c.white_id, _games.c.white_told)
 ).subquery()
-_UNTOLD = _query(
-    select(_untold_games.c.id).order_by(_untold_games.c.ended_at.desc(), _untold_games.c.id.desc()).limit(1)
+_latest_untold = (
+    select(_untold_games.c.id)
+    .order_by(_untold_games.c.ended_at.desc(), _untold_games.c.id.desc())
+    .limit(literal_column(str(MOST_UNTOLD)))
 )
+_UNTOLD = _query(_stored_games(_games.c.id.in_(_latest_untold)).order_by(_games.c.ended_at, _games.c.id))
+
+
+def _begun(side: Column[int]) -> ColumnElement[int]:
+    return (
+        select(func.count())
+        .where(
+            side == bindparam("version_id"),
+            _games.c.started_at >= bindparam("since"),
+            _games.c.venue_id == bindparam("venue_id"),
+        )
+        .scalar_subquery()
+    )
+
+
+_BEGUN = _query(select(_begun(_games.c.black_id) + _begun(_games.c.white_id)))
 
 _LEDGER = _query(
     select(*(_ledger.c[name] for name in ("seq", "kind", "version_id", "black_id", "white_id", "score2", "value")))
@@ -203,6 +249,7 @@ _LAST_ROUND = _query(
 )
 
 _VERSION_NAMES = _query(select(_versions.c.id, _versions.c.wire_name))
+_FAMILIES = _query(select(_versions.c.id, _versions.c.bot_id))
 
 
 class SqlStore:
@@ -248,9 +295,14 @@ class SqlStore:
         return BotLogin._make((*rows[0][:-1], tokens))
 
     async def name_taken(self, name_key: str) -> str | None:
-        """The bot or account whose folded name is `name_key` as it is spelt, or None."""
+        """The bot, account or version whose folded (wire) name is `name_key` as it is spelt, or None."""
         rows = await self._rows(_NAME_TAKEN, name_key=name_key)
         return str(rows[0][0]) if rows else None
+
+    async def version(self, bot_id: int, label: str) -> StoredVersion | None:
+        """The version of this bot with exactly this label, or None."""
+        rows = await self._rows(_VERSION, bot_id=bot_id, label=label)
+        return StoredVersion._make(rows[0]) if rows else None
 
     async def owner(self, name: str) -> Owner | None:
         """The account with exactly this name, or None."""
@@ -272,14 +324,25 @@ class SqlStore:
         }
         return [_stored_game(row, moves.get(row[0], ())) for row in await self._rows(_UNFINISHED)]
 
-    async def untold_game(self, venue_id: int, version_id: int, since: int) -> StoredGame | None:
-        """See :meth:`cgos_server.storage.store.Store.untold_game`."""
-        found = await self._rows(_UNTOLD, venue_id=venue_id, version_id=version_id, since=since)
-        if not found:
-            return None
-        (game_id,) = found[0]
-        (game,) = await self._rows(_GAME, game_id=game_id)
-        return _stored_game(game, _stored_moves(await self._rows(_GAME_MOVES, game_id=game_id)))
+    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+        """See :meth:`cgos_server.storage.store.Store.untold_games`."""
+        rows = await self._rows(_UNTOLD, venue_id=venue_id, version_id=version_id, since=since)
+        return [await self._with_moves(row) for row in rows]
+
+    async def game(self, game_id: int) -> StoredGame | None:
+        """One game, moves included, or None."""
+        rows = await self._rows(_GAME, game_id=game_id)
+        return await self._with_moves(rows[0]) if rows else None
+
+    async def recent_games(self, venue_id: int, limit: int) -> list[StoredGame]:
+        """The latest `limit` games of the venue that have ended, without their moves, oldest first."""
+        rows = await self._rows(_RECENT, venue_id=venue_id, limit=limit)
+        return [_stored_game(row, ()) for row in reversed(rows)]
+
+    async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:
+        """How many games of this version in this venue began at or after `since` (Unix ms)."""
+        rows = await self._rows(_BEGUN, venue_id=venue_id, version_id=version_id, since=since)
+        return int(rows[0][0])
 
     async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
         """The venue's numbered entries from `after` + 1 on, in order."""
@@ -303,6 +366,10 @@ class SqlStore:
         """version id -> wire name."""
         return dict(await self._rows(_VERSION_NAMES))
 
+    async def families(self) -> dict[int, int]:
+        """version id -> id of the bot whose version it is."""
+        return dict(await self._rows(_FAMILIES))
+
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""
         await self._writer.drain()
@@ -310,6 +377,9 @@ class SqlStore:
         self._reader.shutdown()
         # The last connection to close leaves one complete file behind.
         await self._writer.close()
+
+    async def _with_moves(self, row: tuple[Any, ...]) -> StoredGame:
+        return _stored_game(row, _stored_moves(await self._rows(_GAME_MOVES, game_id=row[0])))
 
     async def _rows(self, query: _Query, **parameters: Any) -> list[Any]:
         """Raises StoreError."""

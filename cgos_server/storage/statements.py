@@ -89,6 +89,7 @@ STATEMENTS: Mapping[type, Statement] = dict(
         _changes(records.BotPassword, tables.bots),
         _changes(records.BotState, tables.bots),
         _adds(records.VersionAdded, tables.versions),
+        _changes(records.VersionDescribed, tables.versions),
         _adds(records.TokenAdded, tables.tokens),
         _changes(records.TokenRevoked, tables.tokens),
         _adds(records.ConnectionOpened, tables.connections),

@@ -33,6 +33,18 @@ class BotLogin(NamedTuple):
     tokens: frozenset[str]
 
 
+class StoredVersion(NamedTuple):
+    """A version of a bot as it last described itself; fields as in
+    :class:`cgos_server.storage.records.VersionAdded`."""
+
+    id: int
+    wire_name: str
+    label: str
+    engine: str
+    parameters: str
+    author: str
+
+
 class Owner(NamedTuple):
     """A person's account.
 
@@ -82,6 +94,10 @@ class StoredGame(NamedTuple):
     :ivar terms: JSON of what it was started with (rules, time control, limits)
     :ivar result: None while unfinished
     :ivar ended_at: Unix milliseconds, None while unfinished
+    :ivar winner: 0 Black, 1 White, None none
+    :ivar reason: a value of :class:`cgos_server.core.verdict.Reason`, None while unfinished
+    :ivar plies: number of moves, None while unfinished
+    :ivar why: why these two met, a sentence; empty where no pairing was recorded
     """
 
     id: int
@@ -101,6 +117,10 @@ class StoredGame(NamedTuple):
     ended_at: int | None = None
     black_told: int = 2
     white_told: int = 2
+    winner: int | None = None
+    reason: str | None = None
+    plies: int | None = None
+    why: str = ""
 
 
 class Meeting(NamedTuple):
@@ -149,7 +169,10 @@ class Store(Protocol):
         """The bot with exactly this name, or None."""
 
     async def name_taken(self, name_key: str) -> str | None:
-        """The bot or account whose folded name is `name_key` as it is spelt, or None."""
+        """The bot, account or version whose folded (wire) name is `name_key` as it is spelt, or None."""
+
+    async def version(self, bot_id: int, label: str) -> StoredVersion | None:
+        """The version of this bot with exactly this label, or None."""
 
     async def owner(self, name: str) -> Owner | None:
         """The account with exactly this name, or None."""
@@ -160,9 +183,18 @@ class Store(Protocol):
     async def unfinished_games(self) -> list[StoredGame]:
         """All games without a verdict, moves included, oldest first."""
 
-    async def untold_game(self, venue_id: int, version_id: int, since: int) -> StoredGame | None:
-        """The latest game of this version that ended at or after `since` (Unix ms) and whose end it was not surely
-        told (its `told` is below 2), or None."""
+    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+        """The games of this version that ended at or after `since` (Unix ms) and whose end it was not surely told (its
+        `told` is below 2), moves included, in the order of their ends; the latest 32 at most."""
+
+    async def game(self, game_id: int) -> StoredGame | None:
+        """One game, moves included, or None."""
+
+    async def recent_games(self, venue_id: int, limit: int) -> list[StoredGame]:
+        """The latest `limit` games of the venue that have ended, without their moves, oldest first (by number)."""
+
+    async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:
+        """How many games of this version in this venue began at or after `since` (Unix ms)."""
 
     async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
         """The venue's numbered entries from `after` + 1 on, in order."""
@@ -177,6 +209,9 @@ class Store(Protocol):
 
     async def version_names(self) -> dict[int, str]:
         """version id -> wire name."""
+
+    async def families(self) -> dict[int, int]:
+        """version id -> id of the bot whose version it is."""
 
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""

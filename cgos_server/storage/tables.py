@@ -79,9 +79,15 @@ versions = Table(
     "versions",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("bot_id", Integer, ForeignKey("bots.id"), nullable=False, index=True),
+    Column("bot_id", Integer, ForeignKey("bots.id"), nullable=False),
     Column("wire_name", String, nullable=False, unique=True),
+    Column("wire_key", String, nullable=False, unique=True),
+    Column("label", String, nullable=False, server_default=""),
+    Column("engine", String, nullable=False, server_default=""),
+    Column("parameters", Text, nullable=False, server_default=""),
+    Column("author", String, nullable=False, server_default=""),
     Column("created_at", BigInteger, nullable=False),
+    UniqueConstraint("bot_id", "label"),
 )
 
 tokens = Table(
@@ -152,6 +158,9 @@ games = Table(
     # The venue stands last so that one version's latest game in one venue is found in the index alone.
     Index(None, "black_id", "id", "venue_id"),
     Index(None, "white_id", "id", "venue_id"),
+    # How many games of a version began since then, in the index alone.
+    Index("ix_games_black_started", "black_id", "started_at", "venue_id"),
+    Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
     # All that is counted over many games, so that the games themselves need not be read.
     Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
     Index("ix_games_unfinished", "id", sqlite_where=text("result IS NULL")),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cgos_client.engine import NewGame
+from cgos_client.events import Event, GameOver, MoveAsked, MoveMade, Seated
 from cgos_client.messages import (
     BadLine,
     GameEnded,
@@ -28,7 +29,7 @@ from cgos_client.messages import (
     Refusal,
     parse,
 )
-from cgos_client.supervisor import EngineGone, SupervisedEngine
+from cgos_client.supervisor import RESIGN, EngineGone, SupervisedEngine
 from cgos_client.transport import Connection
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import GameSetup
@@ -125,6 +126,7 @@ class Bridge:
     """Runs one session over a connection that is open already.
 
     :param report: called with every finished game
+    :param tell: called with everything that happens in games
     """
 
     def __init__(
@@ -134,12 +136,14 @@ class Bridge:
         identity: Identity,
         agenda: Agenda,
         report: Callable[[GameResult], None],
+        tell: Callable[[Event], None] = lambda _: None,
     ) -> None:
         self._connection = connection
         self._engine = engine
         self._identity = identity
         self._agenda = agenda
         self._report = report
+        self._tell = tell
         self._analysis = False
         self._password_sent = False
         self._signed_in = False
@@ -226,6 +230,7 @@ class Bridge:
             case Played():
                 if self._setup is None:
                     raise BadLine("'play' came before 'setup'")
+                self._tell(MoveMade(self._setup.game, message.color, message.move, message.left_ms))
                 await self._engine.played(message.color, message.move)
             case GameEnded():
                 await self._game_over(message)
@@ -253,6 +258,7 @@ class Bridge:
             f" after {len(setup.moves)} moves" if setup.moves else "",
         )
         self._setup, self._agenda.game = setup, setup.game
+        self._tell(Seated(setup, self._color))
         await self._engine.sit(
             NewGame(setup.size, setup.komi2, setup.level_ms, opponent, label),
             [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)],
@@ -262,6 +268,8 @@ class Bridge:
         """Let the engine think, with an ear on the server. Returns the next line, or None as :meth:`_read` does."""
         if self._setup is None:
             raise BadLine("'genmove' came before 'setup'")
+        game = self._setup.game
+        self._tell(MoveAsked(game, wanted.color, wanted.left_ms))
         async with asyncio.TaskGroup() as tasks:
             thinking = tasks.create_task(self._engine.genmove(wanted.color, wanted.left_ms))
             while True:
@@ -278,14 +286,16 @@ class Bridge:
                 if thinking.done():
                     break
         move = thinking.result()
-        await self._connection.send(
-            f"{move.text} {move.analysis}" if self._analysis and move.analysis is not None else move.text
-        )
+        analysis = move.analysis if self._analysis else None
+        await self._connection.send(move.text if analysis is None else f"{move.text} {analysis}")
+        if move.text != RESIGN.text:
+            self._tell(MoveMade(game, wanted.color, move.text, None, move.analysis))
         return await self._read()
 
     async def _game_over(self, ended: GameEnded) -> None:
         setup, self._setup, self._agenda.game = self._setup, None, None
         if setup is not None:
+            self._tell(GameOver(setup.game, ended.date, ended.result, ended.detail))
             self._count(setup, _result(setup, self._color, ended, self._engine.ply))
         await self._engine.game_over(ended.result)
         if not self._agenda.done:

@@ -1,4 +1,4 @@
-"""The commands that people type: ``cgos-client run`` and ``cgos-client bot``.
+"""The commands that people type: ``cgos-client run``, ``bot`` and ``check``.
 
 Reads options and puts the parts together; decides nothing else.
 """
@@ -11,11 +11,13 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from rich.console import Console
 
 from cgos_client import report
 from cgos_client.bots.engines import Bot, GreedyBot, RandomBot
@@ -24,7 +26,10 @@ from cgos_client.bots.in_process import InProcessEngine
 from cgos_client.bots.mcts import MctsBot
 from cgos_client.bridge import Agenda, Identity
 from cgos_client.engine import Engine
+from cgos_client.events import to_all
 from cgos_client.gtp import GtpEngine
+from cgos_client.live_line import LiveLine
+from cgos_client.records import Records
 from cgos_client.runner import Runner
 from cgos_client.settings import PASSWORD_VARIABLE, BadSetting, bot_name, secret, server_address
 from cgos_client.supervisor import SupervisedEngine
@@ -32,6 +37,7 @@ from cgos_client.transport import connect
 from cgos_server import __version__
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group()
@@ -52,6 +58,13 @@ def _session_options(required: bool) -> Callable[[Callable[..., None]], Callable
         ),
         click.option("--token-file", type=_FILE, metavar="F", help="File whose first line is a token, in its place."),
         click.option("--log", "log_file", type=_FILE, metavar="FILE", help="Also write all lines of both dialogues."),
+        click.option(
+            "--log-dir",
+            type=_DIRECTORY,
+            metavar="DIR",
+            help="Also write the server's dialogue to DIR/wire.log and the engine's to DIR/gtp.log.",
+        ),
+        click.option("--sgf-dir", type=_DIRECTORY, metavar="DIR", help="Write each finished game to DIR as SGF."),
         click.option("--games", type=click.IntRange(1), metavar="N", help="Leave after N games. Default: play on."),
         click.option("--once", is_flag=True, help="Do not connect again when the connection ends."),
         click.option("--json", "as_json", is_flag=True, help="Print results as JSON, one object a line."),
@@ -82,7 +95,8 @@ def run(engine: tuple[str, ...], engine_timeout: float | None, **session: Any) -
 
     Example: cgos-client run --server localhost:6809 --name MyBot --password-file pw -- gnugo --mode gtp
     """
-    _play(lambda: GtpEngine(engine, engine_timeout), **session)
+    broken: set[str] = set()
+    _play(lambda: GtpEngine(engine, engine_timeout, broken), **session)
 
 
 @main.command()
@@ -97,7 +111,8 @@ def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> No
     rng = random.Random(seed)
     make = partial(_make_bot, kind, playouts or 100, rng)
     if session["server"] is None:
-        given = [option for option in ("name", "password_file", "token_file", "games") if session[option] is not None]
+        only_there = ("name", "password_file", "token_file", "games", "log_dir", "sgf_dir")
+        given = [option for option in only_there if session[option] is not None]
         if given:
             raise click.UsageError(f"--{given[0].replace('_', '-')} is for playing on a server: give --server as well.")
         GtpShell(make()).serve(sys.stdin, sys.stdout)
@@ -125,6 +140,8 @@ def _play(
     password_file: Path | None,
     token_file: Path | None,
     log_file: Path | None,
+    log_dir: Path | None,
+    sgf_dir: Path | None,
     games: int | None,
     once: bool,
     as_json: bool,
@@ -136,16 +153,28 @@ def _play(
         identity = Identity(bot_name(name), secret(password_file, token_file, os.environ), f"cgos-client {__version__}")
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
+    console = Console(stderr=True)
+    line = LiveLine(console) if console.is_terminal and not (as_json or verbose or quiet) else None
+    making_room = nullcontext if line is None else line.hidden
+    level = logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
     try:
-        report.set_up_logs(logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO, log_file)
+        report.set_up_logs(level, log_file, log_dir, making_room)
     except OSError as error:
-        raise click.UsageError(f"--log {log_file}: the file cannot be written ({error.strerror}).") from None
+        option = f"--log-dir {log_dir}: a file in it" if log_file is None else f"--log {log_file}: the file"
+        raise click.UsageError(f"{option} cannot be written ({error.strerror}).") from None
+    try:
+        records = None if sgf_dir is None else Records(sgf_dir, server)
+    except OSError as error:
+        raise click.UsageError(f"--sgf-dir {sgf_dir}: the directory cannot be made ({error.strerror}).") from None
     runner = Runner(
         partial(connect, host, port),
         SupervisedEngine(make_engine),
         identity,
         Agenda(games_left=games),
-        partial(report.print_result, as_json=as_json),
+        partial(report.print_result, as_json=as_json, making_room=making_room),
         once=once,
+        tell=to_all(*(listener for listener in (records, line) if listener is not None)),
     )
-    sys.exit(asyncio.run(runner.run()))
+    with line or nullcontext():
+        status = asyncio.run(runner.run())
+    sys.exit(status)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Protocol
 
+from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Color
 from cgos_server.core.games.notation import COLUMNS
 
@@ -27,9 +28,10 @@ class NewGame(NamedTuple):
 
     :ivar size: board edge in points
     :ivar komi2: komi in half points
-    :ivar level_ms: the time control's figure at the start, milliseconds
+    :ivar level_ms: the time control's figure at the start, milliseconds; 0 where there is no limit
     :ivar opponent: the opponent's name on the server
     :ivar opponent_label: its rating as the server shows it, ``1800`` or ``1800?``; may be empty
+    :ivar time: the time control, where the server tells more of it than its figure (the line protocol does not)
     """
 
     size: int
@@ -37,6 +39,7 @@ class NewGame(NamedTuple):
     level_ms: int
     opponent: str = ""
     opponent_label: str = ""
+    time: TimeControl | None = None
 
 
 class EngineMove(NamedTuple):
@@ -74,8 +77,13 @@ class Engine(Protocol):
     async def play(self, color: Color, move: str) -> None:
         """`move` (vertex or ``PASS``) was made by `color`."""
 
-    async def genmove(self, color: Color, left_ms: int) -> EngineMove:
-        """Choose a move for `color`, who has `left_ms` milliseconds left, and make it on the engine's board."""
+    async def genmove(self, color: Color, left_ms: int, stones_left: int = 0) -> EngineMove:
+        """Choose a move for `color` and make it on the engine's board.
+
+        :param left_ms: milliseconds left: of the main time, or in overtime of the period
+        :param stones_left: 0 in main time; in overtime the periods left (byo-yomi) or the moves still to make in this
+            period (Canadian)
+        """
 
     async def settle(self, grace: float) -> None:
         """Wait until no abandoned call is running any more; EngineFailure after `grace` seconds."""

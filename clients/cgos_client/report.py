@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import logging
 import logging.handlers
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -19,9 +21,13 @@ LOG_BYTES = 10_000_000
 LOG_FILES = 3
 
 
-def print_result(result: GameResult, as_json: bool) -> None:
+MakingRoom = Callable[[], AbstractContextManager[None]]
+"""What has to be round a line that is written to the terminal, so that what else is drawn there is not torn."""
+
+
+def print_result(result: GameResult, as_json: bool, making_room: MakingRoom = nullcontext) -> None:
     """One line for one game on the standard output. A reader that has gone away stops no game."""
-    with suppress(BrokenPipeError):
+    with suppress(BrokenPipeError), making_room():
         click.echo(json.dumps(result._asdict(), separators=(",", ":")) if as_json else result_line(result))
 
 
@@ -44,20 +50,46 @@ class _Plain(logging.Formatter):
         return f"{self.formatTime(record, '%H:%M:%S')} {word}{record.getMessage()}"
 
 
-def set_up_logs(level: int, file: Path | None) -> None:
-    """Lines from `level` up on the standard error; every line of both dialogues in `file`, which is rotated.
+class _Terminal(logging.StreamHandler[TextIO]):
+    """The standard error; what else is drawn there makes room."""
 
-    Raises OSError where `file` cannot be written.
+    def __init__(self, making_room: MakingRoom) -> None:
+        super().__init__()
+        self._making_room = making_room
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with self._making_room():
+            super().emit(record)
+
+
+def set_up_logs(
+    level: int,
+    file: Path | None,
+    directory: Path | None = None,
+    making_room: MakingRoom = nullcontext,
+) -> None:
+    """Lines from `level` up on the standard error; every line of both dialogues in files, which are rotated.
+
+    :param file: for everything
+    :param directory: for ``wire.log`` (the server's dialogue) and ``gtp.log`` (the engine's); is made where needed
+    :param making_room: round every line on the standard error
+    :raises OSError: a file cannot be written
     """
     logger = logging.getLogger("cgos_client")
     logger.setLevel(logging.DEBUG)
-    stderr = logging.StreamHandler()
+    stderr = _Terminal(making_room)
     stderr.setLevel(level)
     stderr.setFormatter(_Plain())
     logger.addHandler(stderr)
     if file is not None:
-        rotated = logging.handlers.RotatingFileHandler(
-            file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8"
-        )
-        rotated.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        logger.addHandler(rotated)
+        logger.addHandler(_rotated(file))
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+        for part in ("wire", "gtp"):
+            logging.getLogger(f"cgos_client.{part}").addHandler(_rotated(directory / f"{part}.log"))
+
+
+def _rotated(file: Path) -> logging.Handler:
+    handler = logging.handlers.RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    return handler

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Awaitable, Callable
 
 from cgos_client.bridge import Agenda, Bridge, End, Ended, GameResult, Identity
+from cgos_client.events import Event
 from cgos_client.supervisor import EngineGone, SupervisedEngine
 from cgos_client.transport import CannotConnect, Connection
 
@@ -64,6 +65,7 @@ class Runner:
     :param connect: opens a connection; raises CannotConnect
     :param report: called with every finished game
     :param once: never connect a second time
+    :param tell: called with everything that happens in games
     :param sleep: for tests
     """
 
@@ -76,6 +78,7 @@ class Runner:
         report: Callable[[GameResult], None],
         *,
         once: bool = False,
+        tell: Callable[[Event], None] = lambda _: None,
         rng: random.Random | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -85,6 +88,7 @@ class Runner:
         self._agenda = agenda
         self._report = report
         self._once = once
+        self._tell = tell
         self._sleep = sleep
         rng = rng or random.Random()
         self._pauses = Pauses(rng)
@@ -165,7 +169,7 @@ class Runner:
         except CannotConnect as error:
             return Ended(End.LOST, str(error), signed_in=False)
         try:
-            return await Bridge(connection, self._engine, self._identity, self._agenda, self._report).run()
+            return await Bridge(connection, self._engine, self._identity, self._agenda, self._report, self._tell).run()
         except asyncio.CancelledError:
             await connection.send("quit")
             raise

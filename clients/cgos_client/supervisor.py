@@ -74,10 +74,11 @@ class SupervisedEngine:
         self._moves.append((color, move))
         await self._attempt()
 
-    async def genmove(self, color: Color, left_ms: int) -> EngineMove:
+    async def genmove(self, color: Color, left_ms: int, stones_left: int = 0) -> EngineMove:
         """The engine's move; a resignation where the engine cannot be brought to make one.
 
-        May be cancelled: then the next call has to be :meth:`sit` or :meth:`game_over`.
+        The figures are those of :meth:`Engine.genmove`. May be cancelled: then the next call has to be :meth:`sit` or
+        :meth:`game_over`.
         """
         loop = asyncio.get_running_loop()
         asked = loop.time()
@@ -90,7 +91,7 @@ class SupervisedEngine:
             self._known = None  # true until the answer is here: an abandoned answer may have changed the board
             spent_ms = int((loop.time() - asked) * 1000)
             try:
-                move = await engine.genmove(color, max(0, left_ms - spent_ms))
+                move = await engine.genmove(color, max(0, left_ms - spent_ms), stones_left)
             except EngineFailure as failure:
                 await self._failed(failure)
                 continue

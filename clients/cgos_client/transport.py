@@ -11,7 +11,8 @@ import socket
 from contextlib import suppress
 from typing import Protocol
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("cgos_client.wire")
+"""Every transport writes what passes over it here, at DEBUG, and never a secret."""
 
 LINE_LIMIT = 1 << 20
 CONNECT_SECONDS = 30.0

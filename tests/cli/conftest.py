@@ -39,7 +39,7 @@ async def _fill(data: Path) -> None:
         group: list[r.Record] = []
         for number, name in enumerate(("Alpha", "Beta", "Gamma"), 1):
             group.append(r.BotAdded(number, name, name.lower(), "no hash", "active", T0))
-            group.append(r.VersionAdded(number, number, name, T0))
+            group.append(r.VersionAdded(number, number, name, name.lower(), "", "", "", "", T0))
         group += ratings.enter(1, 1800.0, T0).records
         group += ratings.enter(2, 1800.0, T0).records
         group += ratings.anchor(2, 1900.0, T0).records

@@ -112,7 +112,7 @@ class MemoryEngine:
     async def play(self, color: Color, move: str) -> None:
         self.heard.append(f"play {color.letter} {move}")
 
-    async def genmove(self, color: Color, left_ms: int) -> EngineMove:
+    async def genmove(self, color: Color, left_ms: int, stones_left: int = 0) -> EngineMove:
         self.heard.append(f"genmove {color.letter}")
         self.asked.set()
         self.left_ms.append(left_ms)

@@ -88,7 +88,7 @@ async def test_a_program_that_does_not_speak_gtp():
 
 
 async def test_an_engine_that_loads_for_long_is_waited_for_with_a_word(bench, monkeypatch, caplog):
-    monkeypatch.setattr("cgos_client.gtp.QUIET_SECONDS", 0.05)
+    monkeypatch.setattr("cgos_client.gtp_process.QUIET_SECONDS", 0.05)
     engine = await started(bench, "--fault", "loads")
     await engine.close()
     assert engine.label == "Fake 1.0"
@@ -96,7 +96,7 @@ async def test_an_engine_that_loads_for_long_is_waited_for_with_a_word(bench, mo
 
 
 async def test_a_program_that_hears_the_command_and_does_not_know_it(monkeypatch):
-    monkeypatch.setattr("cgos_client.gtp.QUIET_SECONDS", 0.05)
+    monkeypatch.setattr("cgos_client.gtp_process.QUIET_SECONDS", 0.05)
     engine = GtpEngine(["cat"])
     with pytest.raises(EngineUnfit, match=r"answered 'list_commands' with 'list_commands', .* in its GTP mode"):
         await engine.start()
@@ -110,7 +110,7 @@ async def test_an_engine_that_echoes_what_it_hears_may_still_answer(bench):
 
 
 async def test_a_list_without_end(bench, monkeypatch):
-    monkeypatch.setattr("cgos_client.gtp.QUIET_SECONDS", 0.05)
+    monkeypatch.setattr("cgos_client.gtp_process.QUIET_SECONDS", 0.05)
     engine = GtpEngine(bench.fake_gtp("--fault", "endless"))
     with pytest.raises(EngineFailure, match="'= name / play', but not the empty line that ends a GTP answer"):
         await engine.start()
@@ -142,9 +142,9 @@ async def test_settling_with_an_engine_that_hangs(bench):
 
 
 async def test_an_engine_that_ignores_quit_is_ended(bench, monkeypatch):
-    monkeypatch.setattr("cgos_client.gtp.CLOSE_SECONDS", 0.3)
+    monkeypatch.setattr("cgos_client.gtp_process.CLOSE_SECONDS", 0.3)
     engine = await started(bench, "--fault", "stubborn")
-    process = engine._process
+    process = engine._process._process
     await engine.close()
     await engine.close()
     assert process.returncode == -9
@@ -154,14 +154,14 @@ async def test_an_engine_that_ignores_quit_is_ended(bench, monkeypatch):
 
 async def test_a_killed_engine_says_so(bench):
     engine = await started(bench)
-    os.kill(engine._process.pid, 11)
+    os.kill(engine.pid, 11)
     with pytest.raises(EngineFailure, match=r"ended by signal 11 \(Segmentation fault\)"):
         await engine.play(Color.BLACK, "D4")
     await engine.close()
 
 
 async def test_a_child_of_a_wrapper_script_is_ended_too(bench, tmp_path, monkeypatch):
-    monkeypatch.setattr("cgos_client.gtp.CLOSE_SECONDS", 0.3)
+    monkeypatch.setattr("cgos_client.gtp_process.CLOSE_SECONDS", 0.3)
     wrapper = tmp_path / "engine.sh"
     wrapper.write_text('#!/bin/sh\n"$@"\nexit $?\n')
     wrapper.chmod(0o755)

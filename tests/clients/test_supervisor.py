@@ -33,7 +33,7 @@ class Engine:
     async def play(self, color, move):
         self.life.append(f"play {move}")
 
-    async def genmove(self, color, left_ms):
+    async def genmove(self, color, left_ms, stones_left=0):
         if self.faults:
             raise EngineFailure(self.faults.pop())
         self.life.append("genmove")

@@ -55,8 +55,9 @@ class Table:
 
     def new_game(self) -> LiveGame:
         return LiveGame(
-            7, self.desk, Referee(terms_of(self.desk.venue)), Side(1, "anna", "1800?"), Side(2, "bert", "1800?")
-        )
+            7, self.desk, Referee(terms_of(self.desk.venue)), Side(1, "anna", "1800?"), Side(2, "bert", "1800?"),
+            self.time.wall_ms(),
+        )  # fmt: skip
 
     def begin(self) -> None:
         self.game.begin(self.black, self.white)
@@ -209,7 +210,7 @@ def test_a_disconnected_mover_finds_its_clock_running(table: Table) -> None:
     table.time.advance(10 * S)
     again = RecordingSession(3)
     table.game.returned(WHITE, again)
-    assert again.heard[0][1].moves == (("E5", 60_000),)
+    assert again.told[0][1].moves == (("E5", 60_000),)
     assert again.last() == ("genmove", WHITE, 50_000)
     table.game.move(WHITE, "D5", None, table.time.received())
     assert table.black.last() == ("played", WHITE, "D5", 50_250, 60_000)
@@ -221,10 +222,10 @@ def test_who_returns_during_a_commit_sees_the_committed_game_once(table: Table) 
     table.game.left(WHITE)
     again = RecordingSession(3)
     table.game.returned(WHITE, again)
-    assert again.heard == []
+    assert again.told == []
     table.store.release()
     assert again.words() == ["setup", "genmove"]
-    assert again.heard[0][1].moves == (("E5", 60_000),)
+    assert again.told[0][1].moves == (("E5", 60_000),)
 
 
 def test_who_returns_while_the_verdict_is_committed_is_told_it(table: Table) -> None:

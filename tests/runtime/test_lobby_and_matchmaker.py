@@ -6,129 +6,25 @@ import asyncio
 import json
 import random
 import threading
-from collections.abc import Coroutine
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
-from support.simulated import MemoryStore, RecordingSession, SimulatedTime
+from support.house import House, S
+from support.simulated import RecordingSession
 
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.games.base import Color, Ruleset
+from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color
 from cgos_server.core.pairing.explain import replay
 from cgos_server.core.referee import encode, terms_of
-from cgos_server.core.venue import PairingSettings, Policy, Venue
-from cgos_server.errors import OurFault, Refused
-from cgos_server.observability.metrics import Metrics
+from cgos_server.core.venue import Policy
+from cgos_server.errors import OurFault
 from cgos_server.protocol.session import Credentials
-from cgos_server.runtime.bus import Bus
-from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
-from cgos_server.runtime.lobby import State
+from cgos_server.runtime.player import State
 from cgos_server.runtime.recovery import restore
-from cgos_server.service.accounts import SignedIn
-from cgos_server.service.ids import Ids
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import NextIds, StoredGame, StoredMove
-
-S = 1_000_000
-
-
-class Accounts:
-    """Everybody may come in; the name says which version it is."""
-
-    def __init__(self) -> None:
-        self.versions: dict[str, int] = {}
-        self.gate = asyncio.Event()
-        self.gate.set()
-
-    async def sign_in(self, credentials: Credentials) -> SignedIn:
-        await self.gate.wait()
-        if credentials.secret == "wrong":
-            raise Refused("wrong-password", "Sorry, password doesn't match.")
-        number = self.versions.setdefault(credentials.name, len(self.versions) + 1)
-        return SignedIn(number, number, credentials.name)
-
-
-class HistoryStore(MemoryStore):
-    """A store whose past is given."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.untold: StoredGame | None = None
-
-    async def ledger(self, venue_id: int, after: int = 0) -> list[Any]:
-        return []
-
-    async def last_opponents(self, venue_id: int) -> dict[int, int]:
-        return {}
-
-    async def meetings(self, venue_id: int) -> list[Any]:
-        return []
-
-    async def last_round(self, venue_id: int) -> int:
-        return 0
-
-    async def untold_game(self, venue_id: int, version_id: int, since: int) -> StoredGame | None:
-        return self.untold
-
-
-class House:
-    """One venue with its store, time and bots."""
-
-    def __init__(self, **pairing: Any) -> None:
-        self.time = SimulatedTime()
-        self.store = HistoryStore()
-        self.accounts = Accounts()
-        self.tasks: list[asyncio.Task[None]] = []
-        self.venue = Venue(
-            1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
-            PairingSettings(settle=0, **pairing),
-        )  # fmt: skip
-        self.live: LiveVenue
-        self.sessions: dict[str, RecordingSession] = {}
-
-    async def open(self) -> House:
-        shared = Shared(
-            self.store,  # type: ignore[arg-type]
-            self.time,
-            Bus(lambda error: pytest.fail(repr(error))),
-            Ids(NextIds(1, 1, 1, 1, 1, 1, 1)),
-            self.accounts,  # type: ignore[arg-type]
-            Metrics(CollectorRegistry(), "test"),
-            {},
-            self.spawn,
-        )
-        self.live = await open_venue(self.venue, shared)
-        return self
-
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        self.tasks.append(asyncio.get_running_loop().create_task(work))
-
-    async def sign_in(self, name: str, secret: str = "secret") -> RecordingSession:
-        session = RecordingSession(len(self.sessions) + 1)
-        self.live.lobby.sign_in(session, Credentials(name, secret, None, "test", False, "127.0.0.1"))
-        await asyncio.gather(*self.tasks)
-        self.sessions[name] = session
-        return session
-
-    async def arrive(self, *names: str) -> list[RecordingSession]:
-        return [await self.sign_in(name) for name in names]
-
-    async def act(self) -> None:
-        await self.live.matchmaker.act()
-        self.time.advance(0)
-
-    def finish(self) -> None:
-        """Every running game ends by resignation; everybody says ready."""
-        for game in list(self.live.lobby.games()):
-            game.move(game.referee.to_play, "resign", None, self.time.received())
-        for player in list(self.live.lobby.players.values()):
-            player.ready()
-
-    def opponents(self) -> set[frozenset[str]]:
-        return {frozenset(side.name for side in game.sides) for game in self.live.lobby.games()}
+from cgos_server.storage.store import StoredGame, StoredMove
 
 
 @pytest.fixture
@@ -184,7 +80,7 @@ async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> Non
         if {side.name for side in game.sides} == pair:
             game.move(Color.BLACK, "resign", None, house.time.received())
     for player in list(house.live.lobby.players.values()):
-        player.ready()
+        house.live.lobby.ready(player)
     house.time.advance(5 * S)
     await house.act()
     assert pair not in house.opponents()
@@ -221,7 +117,7 @@ async def test_barrier_waits_for_the_slowest_game() -> None:
     quick = next(iter(house.live.lobby.games()))
     quick.move(Color.BLACK, "resign", None, house.time.received())
     for player in list(house.live.lobby.players.values()):
-        player.ready()
+        house.live.lobby.ready(player)
     house.time.advance(100 * S - 50 * S)
     await house.act()
     assert len(house.opponents()) == 1
@@ -274,7 +170,7 @@ async def test_two_sign_ins_at_once_never_both_come_in(house: House) -> None:
 
 async def test_a_refusal_reaches_the_bot(house: House) -> None:
     session = await house.sign_in("anna", "wrong")
-    assert session.heard == [("refused", "Sorry, password doesn't match.")]
+    assert session.told == [("refused", "Sorry, password doesn't match.")]
 
 
 async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house: House) -> None:
@@ -294,11 +190,11 @@ async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
     game = next(iter(house.live.lobby.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     house.live.lobby.remind()
-    before = len(anna.heard)
+    before = len(anna.told)
     house.time.advance(61 * S)
     house.live.lobby.remind()
     house.live.lobby.remind()
-    assert [entry[0] for entry in anna.heard[before:]] == ["info"]
+    assert [entry[0] for entry in anna.told[before:]] == ["info"]
     assert "ready" in anna.last()[1]
     await house.act()
     assert house.opponents() == set()
@@ -330,13 +226,13 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
     (anna,) = await house.arrive("anna")
     assert anna.seat is not None
     anna.seat.left(orderly=False)
-    house.store.untold = StoredGame(
+    house.store.untold = [StoredGame(
         5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode(terms_of(house.venue)), "", 0,
         (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), 0, 2,
-    )  # fmt: skip
+    )]  # fmt: skip
     again = await house.sign_in("anna")
     assert again.words() == ["accepted", "setup", "gameover"]
-    assert again.heard[1][1].moves == (("E5", 59_000),)
+    assert again.told[1][1].moves == (("E5", 59_000),)
     assert again.last() == ("gameover", "W+Time", "")
     assert [record.told for record in house.store.of(rows.BlackTold)] == [1]
     assert again.seat is not None
@@ -357,8 +253,8 @@ async def test_who_leaves_between_pairing_and_commit_still_has_a_game(house: Hou
     (game,) = house.live.lobby.games()
     again = await house.sign_in("anna")
     assert again.words()[:2] == ["accepted", "setup"]
-    assert game.session(Color.BLACK) is not None
-    assert game.session(Color.WHITE) is not None
+    assert game.present(Color.BLACK)
+    assert game.present(Color.WHITE)
 
 
 async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twice(house: House) -> None:
@@ -397,7 +293,7 @@ async def test_a_game_that_ends_during_a_sign_in_is_told_by_it(house: House, mon
         await commit(records)
         game.move(game.referee.to_play, "resign", None, house.time.received())
         assert not list(house.live.lobby.games())
-        house.store.untold = ended_game(house, black_told=0)
+        house.store.untold = [ended_game(house, black_told=0)]
 
     monkeypatch.setattr(house.store, "commit", meanwhile)
     again = await house.sign_in("anna")
@@ -411,7 +307,7 @@ async def test_a_fault_of_ours_during_a_sign_in_is_answered(house: House, monkey
     async def broken(*_: Any) -> None:
         raise OurFault("a stored game cannot be read")
 
-    monkeypatch.setattr(house.store, "untold_game", broken)
+    monkeypatch.setattr(house.store, "untold_games", broken)
     session = RecordingSession(1)
     house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
     (outcome,) = await asyncio.gather(*house.tasks, return_exceptions=True)
@@ -420,16 +316,10 @@ async def test_a_fault_of_ours_during_a_sign_in_is_answered(house: House, monkey
     assert house.live.lobby.players == {}
 
 
-async def test_a_word_to_all_who_wait_looks_through_the_games_once(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_everybody_who_waits_gets_a_word(house: House) -> None:
     sessions = await house.arrive(*(f"bot{number}" for number in range(20)))
-    looks: list[None] = []
-    games = house.live.lobby.games
-    monkeypatch.setattr(house.live.lobby, "games", lambda: looks.append(None) or games())
     house.live.lobby.keep_alive()
     assert all(session.last()[0] == "info" for session in sessions)
-    assert len(looks) == 1
 
 
 async def slow_pairing(house: House, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Task[None], threading.Event]:

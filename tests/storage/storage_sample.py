@@ -36,6 +36,11 @@ def move(game: int, ply: int, text: str = "E5") -> MoveAdded:
     return MoveAdded(game, ply, text, 60_000_000 - ply, ply, 5, 7, 1_000 + ply, 1_700_000_000_000 + ply)
 
 
+def version(number: int, bot: int, name: str, at: int, label: str = "") -> VersionAdded:
+    """A version of a bot that says of itself what can be told from its name."""
+    return VersionAdded(number, bot, name, name.lower(), label, f"{name} engine", "", f"author of {name}", at)
+
+
 def people() -> list[Record]:
     """Two venues, an account and three bots: alpha and Beta are active, gamma waits for approval."""
     records: list[Record] = [
@@ -45,7 +50,7 @@ def people() -> list[Record]:
     ]
     for number, (name, state) in enumerate((("alpha", "active"), ("Beta", "active"), ("gamma", "pending")), 1):
         records.append(BotAdded(number, name, name.lower(), f"hash-{name}", state, 200 + number))
-        records.append(VersionAdded(number, number, name, 200 + number))
+        records.append(version(number, number, name, 200 + number))
     records += [
         TokenAdded(1, 1, "d1", "home", 300),
         TokenAdded(2, 1, "d2", "away", 301),

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from sqlalchemy import event
-from storage_sample import move, unexpected
+from storage_sample import move, unexpected, version
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage.connections import connect_for_writing
@@ -37,7 +37,6 @@ from cgos_server.storage.records import (
     MoveAdded,
     RatingMoved,
     RatingNow,
-    VersionAdded,
 )
 from cgos_server.storage.sql_store import open_store
 from cgos_server.storage.writer import Group, write
@@ -99,7 +98,7 @@ async def test_games_newest_first_page_by_page(history: History) -> None:
 
 async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Path, history: History) -> None:
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
-    await store.commit([VersionAdded(9, 1, "alpha-2", 0), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
+    await store.commit([version(9, 1, "alpha-2", 0, "2"), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
     await store.close()
     assert ids(await history.games(bot="alpha", limit=2)) == [6, 5]
     assert ids(await history.games(bot="alpha-2")) == [6]
@@ -278,7 +277,7 @@ async def test_answers_use_indexes(history_database: Path, history: History, ana
     """With many games in the database no answer walks through the games or the moves themselves."""
     connection = connect_for_writing(history_database)
     many = range(100, 3_100)
-    rows: list[Any] = [BotAdded(8, "delta", "delta", "", "active", 0), VersionAdded(8, 8, "delta", 0)]
+    rows: list[Any] = [BotAdded(8, "delta", "delta", "", "active", 0), version(8, 8, "delta", 0)]
     rows += [GameAdded(game, 1, 1, 8, 2, "", "", "{}", "", game) for game in many]
     rows += [MoveAdded(game, 1, "E5", 0, 0, 0, 0, 0, 0) for game in many]
     rows += [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]

@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from storage_sample import version
+
 from cgos_server.storage.connections import connect_for_writing
-from cgos_server.storage.records import BotAdded, GameAdded, VenueAdded, VersionAdded
+from cgos_server.storage.records import BotAdded, GameAdded, VenueAdded
 from cgos_server.storage.writer import Group, write
 
 ROUNDS = 6
@@ -48,7 +50,7 @@ asyncio.run(main())
 
 def test_nothing_that_was_told_is_lost_by_a_kill(database: Path) -> None:
     connection = connect_for_writing(database)
-    people = [BotAdded(1, "a", "a", "", "active", 0), VersionAdded(1, 1, "a", 0)]
+    people = [BotAdded(1, "a", "a", "", "active", 0), version(1, 1, "a", 0)]
     games = [GameAdded(game, 1, None, 1, 1, "", "", "{}", "", 0) for game in range(1, 2 * GAMES + 1)]
     write(connection, [Group([VenueAdded(1, "9x9", "{}", 0), *people, *games], None)])
     connection.close()

@@ -45,7 +45,14 @@ def objects(path: Path) -> dict[str, str]:
     """Everything in the schema as SQLite knows it, blanks evened out; Alembic's own table left out."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    return {name: " ".join(sql.split()) for name, sql in rows if name != "alembic_version"}
+    return {name: _evened(sql) for name, sql in rows if name != "alembic_version"}
+
+
+def _evened(sql: str) -> str:
+    # A table that was rebuilt has its name in quotes, its defaults in parentheses, and its constraints in any order.
+    lines = sql.replace('"', "").replace("DEFAULT ('')", "DEFAULT ''").split("\n")
+    clauses = [" ".join(line.split()).rstrip(", ") for line in lines]
+    return ", ".join(sorted(clauses, key=lambda clause: clause if clause.startswith("CONSTRAINT") else ""))
 
 
 @pytest.fixture
@@ -138,13 +145,45 @@ def test_alembic_s_own_check_works_on_a_database(database: Path, tmp_path: Path)
 
 
 def test_an_older_schema_is_refused_until_it_is_upgraded(database: Path, later: Path) -> None:
+    before = schema.current(database)
     with pytest.raises(SchemaMismatch, match="cgos-server db upgrade") as refusal:
         schema.prepare(database)
     assert refusal.value.code == "schema-older"
-    assert schema.upgrade(database) == ("0001", "9999")
+    assert schema.upgrade(database) == (before, "9999")
     schema.check(database)
     assert "motto" in objects(database)["bots"]
     assert schema.upgrade(database) == ("9999", "9999")
+
+
+def test_the_first_schema_with_data_in_it_is_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "cgos.sqlite"
+    with schema.open_for_migration(path) as connection, connection.begin():
+        command.upgrade(schema.alembic_config(connection), "0001")
+        for sql in (
+            "INSERT INTO server VALUES (1, 5, '0.1')",
+            "INSERT INTO venues VALUES (1, '9x9', '{}', 0)",
+            "INSERT INTO bots VALUES (7, 'Alpha', 'alpha', 'h', 'active', '', 1), (8, 'b', 'b', 'h', 'active', '', 2)",
+            "INSERT INTO versions VALUES (1, 7, 'Alpha', 1), (2, 8, 'b', 2), (3, 7, 'Alpha-Two', 3)",
+            "INSERT INTO games (id, venue_id, black_id, white_id, black_label, white_label, terms, start, started_at) "
+            "VALUES (1, 1, 1, 2, '', '', '{}', '', 9)",
+            "INSERT INTO moves VALUES (1, 1, 'E5', 1, 2, 3, 4, 5, 6)",
+            "INSERT INTO ledger VALUES (1, 1, 0, 'enter', NULL, 1, NULL, NULL, NULL, 1800.0)",
+        ):
+            connection.exec_driver_sql(sql)
+    assert schema.upgrade(path) == ("0001", schema.head())
+    schema.check(path)
+    fresh = tmp_path / "fresh.sqlite"
+    schema.prepare(fresh)
+    assert objects(path) == objects(fresh)
+    with contextlib.closing(sqlite3.connect(path)) as look:
+        assert look.execute("SELECT * FROM versions ORDER BY id").fetchall() == [
+            (1, 7, "Alpha", "alpha", "", "", "", "", 1),
+            (2, 8, "b", "b", "", "", "", "", 2),
+            (3, 7, "Alpha-Two", "alpha-two", "Alpha-Two", "", "", "", 3),
+        ]
+        assert look.execute("SELECT count(*) FROM moves").fetchone() == (1,)
+        assert look.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert look.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_newer_schema_is_refused(database: Path, later: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,11 +196,12 @@ def test_a_newer_schema_is_refused(database: Path, later: Path, monkeypatch: pyt
 
 
 def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(database: Path, later: Path) -> None:
-    later.write_text(LATER.format(head="0001", more="raise RuntimeError('the light went out')"))
+    head = schema.current(database)
+    later.write_text(LATER.format(head=head, more="raise RuntimeError('the light went out')"))
     before = objects(database)
     with pytest.raises(RuntimeError, match="light"):
         schema.upgrade(database)
-    assert schema.current(database) == "0001"
+    assert schema.current(database) == head
     assert objects(database) == before
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from storage_sample import games, move, people, unexpected
+from storage_sample import games, move, people, unexpected, version
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.rating.base import Entry, Kind
@@ -23,7 +23,7 @@ from cgos_server.storage.records import (
     GameAdded,
     GameEnded,
     RatingNow,
-    VersionAdded,
+    VersionDescribed,
     WhiteTold,
 )
 from cgos_server.storage.sql_store import SqlStore, open_store
@@ -35,6 +35,7 @@ from cgos_server.storage.store import (
     Store,
     StoredMove,
     StoredVenue,
+    StoredVersion,
     Token,
 )
 
@@ -58,12 +59,17 @@ async def test_a_new_database_is_empty(store: SqlStore) -> None:
     assert await store.login("alpha") is None
     assert await store.name_taken("alpha") is None
     assert await store.unfinished_games() == []
-    assert await store.untold_game(1, 1, 0) is None
+    assert await store.version(1, "") is None
+    assert await store.untold_games(1, 1, 0) == []
+    assert await store.game(1) is None
+    assert await store.recent_games(1, 10) == []
+    assert await store.games_begun(1, 1, 0) == 0
     assert await store.ledger(1) == []
     assert await store.meetings(1) == []
     assert await store.last_opponents(1) == {}
     assert await store.last_round(1) == 0
     assert await store.version_names() == {}
+    assert await store.families() == {}
     assert store.healthy
     assert store.pending == 0
 
@@ -75,10 +81,23 @@ async def test_what_a_sign_in_needs(full: SqlStore) -> None:
     assert await full.name_taken("beta") == "Beta"
     assert await full.name_taken("olive") == "Olive"
     assert await full.name_taken("nobody") is None
-    await full.commit([BotState("disabled", "asked for it", 2), VersionAdded(9, 2, "Beta-2", 900)])
+    assert await full.name_taken("beta-2") is None
+    await full.commit([BotState("disabled", "asked for it", 2), version(9, 2, "Beta-2", 900, "2")])
     login = await full.login("Beta")
     assert login is not None
     assert (login.state, login.reason, login.version_id) == ("disabled", "asked for it", 2)
+    assert await full.name_taken("beta-2") == "Beta-2"
+    assert await full.families() == {1: 1, 2: 2, 3: 3, 9: 2}
+
+
+async def test_versions_and_what_they_say_of_themselves(full: SqlStore) -> None:
+    assert await full.version(2, "") == StoredVersion(2, "Beta", "", "Beta engine", "", "author of Beta")
+    assert await full.version(2, "2") is None
+    await full.commit(
+        [version(9, 2, "Beta-2", 900, "2"), VersionDescribed("Beta 2.0", '{"visits":100}', "somebody else", 9)]
+    )
+    assert await full.version(2, "2") == StoredVersion(9, "Beta-2", "2", "Beta 2.0", '{"visits":100}', "somebody else")
+    assert await full.version(1, "2") is None
 
 
 async def test_accounts_and_tokens(full: SqlStore) -> None:
@@ -105,6 +124,7 @@ async def test_unfinished_games_come_with_their_moves_and_clocks(full: SqlStore)
         StoredMove("G7", ClockState(59_999_998, 2, 5, 7)),
     )
     assert (third.result, third.ended_at, third.black_told, third.white_told) == (None, None, 2, 2)
+    assert (third.winner, third.reason, third.plies, third.why) == (None, None, None, "reason 3")
     assert (fourth.id, fourth.black, fourth.white, fourth.moves) == (4, "Beta", "alpha", ())
 
 
@@ -116,31 +136,66 @@ async def test_moves_come_in_the_order_of_play(full: SqlStore) -> None:
 
 
 async def test_who_has_not_heard_the_end_of_a_game(full: SqlStore) -> None:
-    game = await full.untold_game(1, 1, 2_500)
-    assert game is not None
+    [game] = await full.untold_games(1, 1, 2_500)
     assert (game.id, game.result, game.detail, game.ended_at) == (2, "B+Resign", "", 2_500)
     assert (game.black_told, game.white_told) == (2, 0)
     assert [stored.move for stored in game.moves] == ["E5"]
-    assert await full.untold_game(1, 1, 2_501) is None
-    assert await full.untold_game(1, 2, 0) is None
-    assert await full.untold_game(2, 1, 0) is None
+    assert (game.winner, game.reason, game.plies, game.why) == (0, "resignation", 1, "reason 2")
+    assert await full.untold_games(1, 1, 2_501) == []
+    assert await full.untold_games(1, 2, 0) == []
+    assert await full.untold_games(2, 1, 0) == []
     await full.commit([WhiteTold(1, 2)])
-    still = await full.untold_game(1, 1, 0)
-    assert still is not None
+    [still] = await full.untold_games(1, 1, 0)
     assert still.white_told == 1
     await full.commit([WhiteTold(2, 2)])
-    assert await full.untold_game(1, 1, 0) is None
+    assert await full.untold_games(1, 1, 0) == []
 
 
-async def test_the_latest_untold_game_on_either_side_counts(full: SqlStore) -> None:
-    await full.commit([GameEnded(9_000, 1, "time", None, "", "W+Time", 1, 2, 3)])
-    game = await full.untold_game(1, 1, 0)
-    assert game is not None
-    assert game.id == 3
+async def test_untold_games_come_in_the_order_of_their_ends_on_either_side(full: SqlStore) -> None:
+    await full.commit([GameEnded(1_900, 1, "time", None, "", "W+Time", 1, 2, 3)])
+    assert [game.id for game in await full.untold_games(1, 1, 0)] == [3, 2]
+    assert [game.id for game in await full.untold_games(1, 1, 1_901)] == [2]
     await full.commit([BlackTold(2, 3)])
-    game = await full.untold_game(1, 1, 0)
-    assert game is not None
-    assert game.id == 2
+    assert [game.id for game in await full.untold_games(1, 1, 0)] == [2]
+
+
+async def test_of_many_untold_games_the_latest_are_told(full: SqlStore) -> None:
+    for game in range(10, 50):
+        pair = (1, 2) if game % 2 else (2, 1)
+        await full.commit([GameAdded(game, 1, None, *pair, "", "", "{}", "", game), move(game, 1, f"P{game}")])
+        await full.commit([GameEnded(9_000 - game, 1, "time", None, "", "W+Time", 0, 0, game)])
+    found = await full.untold_games(1, 1, 0)
+    assert [game.id for game in found] == list(range(41, 9, -1))
+    assert all([stored.move for stored in game.moves] == [f"P{game.id}"] for game in found)
+    assert found[0].why == ""
+
+
+async def test_one_game_running_or_ended(full: SqlStore) -> None:
+    first, third = await full.game(1), await full.game(3)
+    assert first is not None
+    assert third is not None
+    assert (first.result, first.winner, first.reason, first.plies) == ("B+3.5", 0, "score", 3)
+    assert [stored.move for stored in first.moves] == ["E5", "D4", "PASS"]
+    assert (third.result, len(third.moves)) == (None, 2)
+    assert await full.game(99) is None
+
+
+async def test_recent_games_of_a_venue(full: SqlStore) -> None:
+    assert [(game.id, game.result, game.moves) for game in await full.recent_games(1, 10)] == [
+        (1, "B+3.5", ()),
+        (2, "B+Resign", ()),
+        (5, "Abort", ()),
+    ]
+    assert [game.id for game in await full.recent_games(1, 2)] == [2, 5]
+    assert await full.recent_games(2, 10) == []
+
+
+async def test_games_begun_since_then(full: SqlStore) -> None:
+    assert await full.games_begun(1, 1, 0) == 4
+    assert await full.games_begun(1, 2, 2_000) == 3
+    assert await full.games_begun(1, 1, 3_601) == 0
+    assert await full.games_begun(2, 1, 0) == 1
+    assert await full.games_begun(1, 3, 0) == 0
 
 
 async def test_the_ledger(full: SqlStore) -> None:
@@ -175,7 +230,7 @@ async def test_a_group_is_written_wholly_or_not_at_all(database: Path) -> None:
     failures: list[Exception] = []
     store = await open_store(database, failed=failures.append, on_error=unexpected)
     await store.commit(people())
-    store.submit([BotAdded(7, "delta", "delta", "", "active", 0), VersionAdded(7, 99, "delta", 0)])
+    store.submit([BotAdded(7, "delta", "delta", "", "active", 0), version(7, 99, "delta", 0)])
     await store.close()
     assert len(failures) == 1  # bot 99 does not exist
     assert query(database, "SELECT name FROM bots WHERE id = 7") == []
@@ -248,14 +303,18 @@ async def test_no_question_of_a_running_server_reads_all_games(full: SqlStore, d
     full._connection.set_trace_callback(asked.append)
     await full.login("alpha")
     await full.name_taken("alpha")
-    await full.untold_game(1, 1, 0)
+    await full.version(1, "")
+    await full.untold_games(1, 1, 0)
+    await full.game(1)
+    await full.recent_games(1, 10)
+    await full.games_begun(1, 1, 0)
     await full.unfinished_games()
     await full.last_opponents(1)
     await full.meetings(1)
     await full.last_round(1)
     await full.next_ids()
     full._connection.set_trace_callback(None)
-    assert len(asked) == 11
+    assert len(asked) == 15
     with contextlib.closing(sqlite3.connect(database)) as connection:
         for sql in asked:
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]

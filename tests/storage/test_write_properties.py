@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
-from storage_sample import move
+from storage_sample import move, version
 
 from cgos_server.storage import records, tables
 from cgos_server.storage.records import Record
@@ -57,7 +57,7 @@ class Story:
         kinds = (
             self.bot, self.bot_state, self.password, self.owner, self.owner_changed, self.token, self.revoked,
             self.opened, self.closed, self.game, self.move, self.move, self.move, self.end, self.heard, self.rated,
-            self.rated, self.noted,
+            self.rated, self.noted, self.described,
         )  # fmt: skip
         kinds[what % len(kinds)](which, value)
 
@@ -65,10 +65,13 @@ class Story:
         self.bots += 1
         name = f"b{self.bots}"
         self.told.append(records.BotAdded(self.bots, name, name, f"p{value}", "active", value))
-        self.told.append(records.VersionAdded(self.bots, self.bots, name, value))
+        self.told.append(version(self.bots, self.bots, name, value))
 
     def bot_state(self, which: int, value: int) -> None:
         self.told.append(records.BotState(f"s{value}", f"r{value}", 1 + which % self.bots))
+
+    def described(self, which: int, value: int) -> None:
+        self.told.append(records.VersionDescribed(f"e{value}", "{}", f"a{value}", 1 + which % self.bots))
 
     def password(self, which: int, value: int) -> None:
         self.told.append(records.BotPassword(f"p{value}", 1 + which % self.bots))
@@ -154,7 +157,7 @@ class Flaky:
         return self._connection.execute(sql, parameters)
 
 
-happenings = st.lists(st.tuples(st.integers(0, 17), st.integers(0, 5), st.integers(0, 99)), min_size=5, max_size=60)
+happenings = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 5), st.integers(0, 99)), min_size=5, max_size=60)
 
 
 @settings(max_examples=60, deadline=None)

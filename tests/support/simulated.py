@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup, Seat
+from cgos_server.protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.storage.records import Record
 
 
@@ -80,8 +80,17 @@ class MemoryStore:
     async def commit(self, records: Sequence[Record]) -> None:
         self.submit(records)
 
-    async def untold_game(self, venue_id: int, version_id: int, since: int) -> None:
+    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[Any]:
+        return []
+
+    async def game(self, game_id: int) -> Any:
         return None
+
+    async def recent_games(self, venue_id: int, limit: int) -> list[Any]:
+        return []
+
+    async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:
+        return 0
 
     def _commit(self, records: Sequence[Record], then: Callable[[], None] | None) -> None:
         self.records.extend(records)
@@ -100,39 +109,93 @@ class MemoryStore:
 
 
 class RecordingSession:
-    """A PlayerSession that writes down what it is told, as short tuples."""
+    """A PlayerSession that writes down what it is told, as short tuples. It is its own only table.
 
-    def __init__(self, number: int = 1) -> None:
+    :ivar says_ready: as on the CGOS lines; False plays several games, told apart by `RecordingTable`
+    :ivar responsive: what `answers` finds
+    """
+
+    def __init__(self, number: int = 1, *, says_ready: bool = True) -> None:
         self.id = number
         self.alive = True
-        self.heard: list[tuple[Any, ...]] = []
+        self.proxied = False
+        self.says_ready = says_ready
+        self.responsive = True
+        self.heard = 0
+        self.told: list[tuple[Any, ...]] = []
         self.seat: Seat | None = None
+        self.name = ""
+        self.desk: OperatorDesk | None = None
+        self.code = ""
+        self.retry_after_s: float | None = None
 
-    def accepted(self, seat: Seat) -> None:
+    def accepted(self, seat: Seat, name: str) -> None:
         self.seat = seat
-        self.heard.append(("accepted",))
+        self.name = name
+        self.told.append(("accepted",))
 
-    def refused(self, sentence: str) -> None:
+    def operator(self, desk: OperatorDesk) -> None:
+        self.desk = desk
+        self.told.append(("operator",))
+
+    def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         self.alive = False
-        self.heard.append(("refused", sentence))
+        self.code = code
+        self.retry_after_s = retry_after_s
+        self.told.append(("refused", sentence))
 
-    def setup(self, setup: GameSetup) -> None:
-        self.heard.append(("setup", setup))
+    def table(self, game: int) -> Any:
+        return self if self.says_ready else RecordingTable(self, game)
 
-    def genmove(self, color: Color, left_ms: int) -> None:
-        self.heard.append(("genmove", color, left_ms))
+    def unknown(self, games: Sequence[int]) -> None:
+        self.told.append(("unknown", *games))
 
-    def played(self, color: Color, move: str, left_ms: int, then_left_ms: int | None) -> None:
-        self.heard.append(("played", color, move, left_ms, then_left_ms))
+    async def answers(self, sentence: str) -> bool:
+        self.info(sentence)
+        return self.responsive
 
-    def game_over(self, date: str, result: str, detail: str) -> None:
-        self.heard.append(("gameover", result, detail))
+    def setup(self, setup: GameSetup, color: Color) -> None:
+        self.told.append(("setup", setup))
+
+    def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
+        self.told.append(("genmove", color, left_ms))
+
+    def played(self, turn: Turn) -> None:
+        then = turn.other_left_ms if turn.on else None
+        self.told.append(("played", turn.color, turn.move, turn.left_ms, then))
+
+    def game_over(self, over: GameOver) -> None:
+        self.told.append(("gameover", over.result, over.detail))
+
+    def hurry(self) -> None: ...
 
     def info(self, text: str) -> None:
-        self.heard.append(("info", text))
+        self.told.append(("info", text))
 
     def words(self) -> list[str]:
-        return [entry[0] for entry in self.heard]
+        return [entry[0] for entry in self.told]
 
     def last(self) -> tuple[Any, ...]:
-        return self.heard[-1]
+        return self.told[-1]
+
+
+class RecordingTable:
+    """One of several games of a session: each entry carries the game's number."""
+
+    def __init__(self, session: RecordingSession, game: int) -> None:
+        self._told = session.told
+        self._game = game
+
+    def setup(self, setup: GameSetup, color: Color) -> None:
+        self._told.append(("setup", self._game, color, setup))
+
+    def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
+        self._told.append(("genmove", self._game, color, left_ms))
+
+    def played(self, turn: Turn) -> None:
+        self._told.append(("played", self._game, turn))
+
+    def game_over(self, over: GameOver) -> None:
+        self._told.append(("gameover", self._game, over))
+
+    def hurry(self) -> None: ...

@@ -63,7 +63,7 @@ class Builder:
             self.records.append(VenueAdded(number, name, msgspec.json.encode(fixed).decode(), self.at))
         for number, name in enumerate(BOTS, 1):
             self.records.append(BotAdded(number, name, name.lower(), "hash", "active", self.at))
-            self.records.append(VersionAdded(number, number, name, self.at))
+            self.records.append(VersionAdded(number, number, name, name.lower(), "", "", "", "", self.at))
             for venue in (NINE, THIRTEEN):
                 if venue == NINE or number <= 2:
                     self.records.append(ConnectionOpened(10 * number + venue, venue, number, "127.0.0.1", "c", self.at))

@@ -6,7 +6,7 @@ Must not know: storage, sessions, the clock on the wall.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -27,6 +27,7 @@ class Candidate(NamedTuple):
     :ivar sat_out: sit-outs since its last game (0: none)
     :ivar last_sit_out: number of the act of pairing in which it last sat out since its last game, or None
     :ivar last_opponent: version id of its previous opponent in this venue, or None
+    :ivar apart: version ids that it must never meet, whatever else gives way
     """
 
     id: int
@@ -36,6 +37,7 @@ class Candidate(NamedTuple):
     sat_out: int = 0
     last_sit_out: int | None = None
     last_opponent: int | None = None
+    apart: tuple[int, ...] = ()
 
 
 class Pair(NamedTuple):
@@ -61,9 +63,6 @@ class Pairing:
     notes: Sequence[str] = ()
 
 
-Forbidden = Callable[[int, int], bool]
-
-
 class Matchmaker(Protocol):
     """One method, built from its options."""
 
@@ -75,5 +74,5 @@ class Matchmaker(Protocol):
     def options(self) -> Mapping[str, Any]:
         """All options in force, for the record."""
 
-    def pair(self, candidates: Sequence[Candidate], rng: Rng, forbidden: Forbidden | None = None) -> Pairing:
-        """Pair `candidates` (ids are unique; order does not matter)."""
+    def pair(self, candidates: Sequence[Candidate], rng: Rng) -> Pairing:
+        """Pair `candidates` (ids are unique; order does not matter), nobody with a version that it must not meet."""

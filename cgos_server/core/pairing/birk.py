@@ -12,7 +12,7 @@ from math import isqrt
 from types import MappingProxyType
 from typing import Any
 
-from cgos_server.core.pairing.base import Candidate, Forbidden, Pair, Pairing, Rng
+from cgos_server.core.pairing.base import Candidate, Pair, Pairing, Rng
 
 FORMULAS: Mapping[str, Callable[[int], int]] = MappingProxyType(
     {
@@ -50,11 +50,11 @@ class Birk:
     def options(self) -> Mapping[str, Any]:
         return {"formula": self.formula, "bye": self.bye, "avoid_last": self.avoid_last}
 
-    def pair(self, candidates: Sequence[Candidate], rng: Rng, forbidden: Forbidden | None = None) -> Pairing:
+    def pair(self, candidates: Sequence[Candidate], rng: Rng) -> Pairing:
         """Pair `candidates`, best first; equal ratings rank by ascending id.
 
-        `forbidden(p, q)` keeps two versions apart as long as p has another choice. Where both constraints cannot be
-        kept, ``avoid_last`` gives way first; a constraint that gave way is a note.
+        Versions that must not meet never do: who may meet none of those left sits out. ``avoid_last`` gives way where
+        there is no other choice, which is a note.
         """
         unpaired = sorted(candidates, key=lambda c: (-c.rating, c.id))
         sits_out: dict[int, str] = {}
@@ -65,8 +65,11 @@ class Birk:
         notes: list[str] = []
         while len(unpaired) > 1:
             p = unpaired.pop(0)
-            apart = self._apart(p, unpaired, forbidden, notes)
-            pairs.append(self._pick(p, unpaired, apart, rng))
+            apart = self._apart(p, unpaired, notes)
+            if len(apart) == len(unpaired):
+                sits_out[p.id] = f"{_who(p)} must not meet any of the {len(unpaired)} that were left."
+            else:
+                pairs.append(self._pick(p, unpaired, apart, rng))
         for left in unpaired:
             sits_out[left.id] = (
                 f"{_who(left)} was left over when all others had been paired."
@@ -75,14 +78,9 @@ class Birk:
             )
         return Pairing(pairs, sits_out, notes)
 
-    def _apart(self, p: Candidate, others: list[Candidate], forbidden: Forbidden | None, notes: list[str]) -> list[int]:
-        """Places among `others` that `p` is kept from, after as few constraints as possible have given way."""
-        apart: list[int] = []
-        if forbidden is not None:
-            apart = [i for i, q in enumerate(others) if forbidden(p.id, q.id)]
-            if len(apart) == len(others):
-                apart = []
-                notes.append(f"{_who(p)} was forbidden to meet any of the {len(others)} left: ignored for this pick.")
+    def _apart(self, p: Candidate, others: list[Candidate], notes: list[str]) -> list[int]:
+        """Places among `others` that `p` is kept from, after ``avoid_last`` has given way where it had to."""
+        apart = [i for i, q in enumerate(others) if q.id in p.apart or p.id in q.apart]
         if self.avoid_last and p.last_opponent is not None:
             last = next((i for i, q in enumerate(others) if q.id == p.last_opponent), None)
             if last is not None and last not in apart:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from cgos_server.core.pairing.base import Candidate, Forbidden, Pairing, Rng
+from cgos_server.core.pairing.base import Candidate, Pairing, Rng
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.errors import OurFault
 
@@ -34,14 +34,12 @@ def replay(
     seed: int,
     inputs: str,
     make_rng: Callable[[int], Rng],
-    forbidden: Forbidden | None = None,
 ) -> Pairing:
     """Compute a recorded round again: the same pairs, sit-outs, notes and sentences.
 
     :param make_rng: makes the source of randomness from `seed`, as when the round was paired: ``random.Random``
-    :param forbidden: the same predicate as then, where there was one
     """
-    return matchmaker(method, options).pair(decode_inputs(inputs), make_rng(seed), forbidden)
+    return matchmaker(method, options).pair(decode_inputs(inputs), make_rng(seed))
 
 
 def sentences(

@@ -48,7 +48,7 @@ class InProcessEngine:
     async def play(self, color: Color, move: str) -> None:
         await self._call(lambda: self._bot.play(color, move), QUICK_SECONDS)
 
-    async def genmove(self, color: Color, left_ms: int) -> EngineMove:
+    async def genmove(self, color: Color, left_ms: int, stones_left: int = 0) -> EngineMove:  # noqa: ARG002
         def think() -> EngineMove:
             move = self._bot.genmove(color, left_ms)
             return EngineMove(move, self._bot.analysis())

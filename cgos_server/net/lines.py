@@ -1,0 +1,219 @@
+"""The CGOS line dialogue on one connection: an engine's lines to its seat and its game's words to the engine.
+
+Who is not an engine is handed on: viewers to :mod:`cgos_server.net.viewer`, operators to
+:mod:`cgos_server.net.operator_lines`. Floods and slow sign-ins are dealt with here, at the cost of the offender alone.
+Must not know: sockets, what a lobby or a game does with what the bot says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from cgos_server.core.games.base import Color
+from cgos_server.net.loop import Handle
+from cgos_server.net.operator_lines import OperatorLines
+from cgos_server.net.viewer import ViewerLines
+from cgos_server.net.wire import Door, Wire
+from cgos_server.observability.metrics import CloseReason
+from cgos_server.protocol.cgos_player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, Watch
+from cgos_server.protocol.framing import Line
+from cgos_server.protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
+
+log = structlog.get_logger(__name__)
+
+_MINUTE_US = 60_000_000
+
+
+class EngineLines:
+    """One dialogue, from the greeting on. Implements :class:`~cgos_server.protocol.session.PlayerSession` and, as it
+    has one game at a time, :class:`~cgos_server.protocol.session.Table`."""
+
+    __slots__ = (
+        "_door",
+        "_hear",
+        "_ignored",
+        "_ignored_since",
+        "_orderly",
+        "_player",
+        "_seat",
+        "_sign_in_timer",
+        "_viewer",
+        "_wire",
+    )
+
+    says_ready = True
+
+    def __init__(self, door: Door, wire: Wire) -> None:
+        self._door = door
+        self._wire = wire
+        self._player = CgosPlayer()
+        self._hear: Callable[[Line], None] = self._engine_line
+        self._viewer: ViewerLines | None = None
+        self._seat: Seat | None = None
+        self._sign_in_timer: Handle | None = None
+        self._ignored = 0
+        self._ignored_since = 0
+        self._orderly = False
+
+    # -- what the wire says
+
+    def opened(self, refusal: str | None) -> None:
+        """The connection stands; `refusal` is the sentence why it may not stay."""
+        self._wire.write(self._player.greeting())
+        if refusal is not None:
+            self._door.metrics.refused("connections")
+            self._dismiss(self._player.refused(refusal), CloseReason.REFUSED)
+            return
+        time = self._door.time
+        self._sign_in_timer = time.call_at(time.now() + self._door.limits.login_timeout_us, self._sign_in_took_too_long)
+
+    def receive(self, line: Line) -> None:
+        """The next line."""
+        self._hear(line)
+
+    def unreadable(self, sentence: str) -> None:
+        """What the peer sent cannot be cut into lines."""
+        self._violation("long-line", self._player.refused(sentence))
+
+    def ended(self) -> None:
+        """The peer closes in order."""
+        self._orderly = True
+
+    def lost(self, clean: bool) -> None:
+        """The connection is gone; `clean` where no error ended it."""
+        if self._sign_in_timer is not None:
+            self._sign_in_timer.cancel()
+        viewer, self._viewer = self._viewer, None
+        if viewer is not None:
+            viewer.gone()
+        seat, self._seat = self._seat, None
+        if seat is not None:
+            seat.left(self._orderly and clean)
+
+    # -- what the bot says
+
+    def _engine_line(self, line: Line) -> None:
+        event = self._player.receive(line.text)
+        match event:
+            case Move(text, analysis):
+                if self._seat is not None:
+                    self._seat.move(text, analysis, line.received)
+            case Ready():
+                if self._seat is not None:
+                    self._seat.ready()
+            case Ignored(why):
+                self._was_ignored(why)
+            case Reply(data):
+                self._wire.write(data)
+            case SignIn(name, secret, new_secret, client, analysis):
+                self._signing_in()
+                self._door.reception.sign_in(
+                    self, Credentials(name, secret, new_secret, client, analysis, self._wire.address)
+                )
+            case Watch(client):
+                self._signing_in()
+                self._viewer = ViewerLines(self._door, self._wire, client)
+                self._hear = self._viewer.receive
+            case Quit():
+                self._orderly = True
+                self._wire.close(CloseReason.QUIT)
+            case Fatal(data, code):
+                self._violation(code, data)
+
+    def _signing_in(self) -> None:
+        """From here on it is our time."""
+        if self._sign_in_timer is not None:
+            self._sign_in_timer.cancel()
+            self._sign_in_timer = None
+
+    def _was_ignored(self, why: str) -> None:
+        door = self._door
+        door.metrics.line_ignored()
+        now = door.time.now()
+        if now - self._ignored_since > _MINUTE_US:
+            self._ignored_since, self._ignored = now, 0
+        self._ignored += 1
+        if self._ignored > door.limits.ignored_per_minute:
+            sentence = f"You sent {self._ignored} lines that nobody asked for within a minute."
+            self._violation("flood", self._player.refused(sentence))
+        else:
+            log.debug("line ignored", connection=self._wire.id, why=why)
+
+    def _sign_in_took_too_long(self) -> None:
+        seconds = self._door.limits.login_timeout_us // 1_000_000
+        self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
+
+    # -- what the server says (PlayerSession)
+
+    @property
+    def id(self) -> int:
+        return self._wire.id
+
+    @property
+    def alive(self) -> bool:
+        return self._wire.alive
+
+    @property
+    def heard(self) -> int:
+        return self._wire.heard
+
+    @property
+    def proxied(self) -> bool:
+        return self._wire.proxied
+
+    def accepted(self, seat: Seat, name: str) -> None:
+        self._seat = seat
+        self._wire.write(self._player.accepted())
+
+    def operator(self, desk: OperatorDesk) -> None:
+        self._wire.write(self._player.accepted())
+        self._hear = OperatorLines(self._door, self._wire, desk).receive
+
+    def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
+        reason = CloseReason.REFUSED if self._seat is None else CloseReason.DISMISSED
+        self._dismiss(self._player.refused(sentence), reason)
+
+    def table(self, game: int) -> EngineLines:
+        return self
+
+    def unknown(self, games: Sequence[int]) -> None:
+        """Nobody asks for games by number on this protocol."""
+
+    def info(self, text: str) -> None:
+        self._wire.write(self._player.info(text))
+
+    async def answers(self, sentence: str) -> bool:
+        self.info(sentence)
+        return await self._wire.reaches_peer()
+
+    # -- what its game says (Table)
+
+    def setup(self, setup: GameSetup, color: Color) -> None:
+        self._wire.write(self._player.setup(setup))
+
+    def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
+        self._wire.write(self._player.genmove(color, left_ms))
+
+    def played(self, turn: Turn) -> None:
+        then = turn.other_left_ms if turn.on else None
+        self._wire.write(self._player.played(turn.color, turn.move, turn.left_ms, then))
+
+    def game_over(self, over: GameOver) -> None:
+        self._wire.write(self._player.game_over(over.date, over.result, over.detail))
+
+    def hurry(self) -> None:
+        self._wire.flush()
+
+    # -- closing
+
+    def _violation(self, code: str, data: bytes) -> None:
+        wire = self._wire
+        log.info("connection closed for its own fault", connection=wire.id, address=wire.address, code=code)
+        self._door.metrics.refused(code)
+        self._dismiss(data, CloseReason.VIOLATION)
+
+    def _dismiss(self, data: bytes, reason: CloseReason) -> None:
+        self._wire.write(data)
+        self._wire.close(reason)

@@ -1,0 +1,187 @@
+"""One version in one venue: what it does, which games it plays, and the seat through which its connection speaks.
+
+Decides whether the version could take a game now. Must not know: wire formats, how bots sign in, who is paired.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cgos_server.core.games.base import Color
+from cgos_server.protocol.session import Availability, Fault, Known, Limits, PlayerSession
+from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.telling import Telling
+
+if TYPE_CHECKING:
+    from cgos_server.runtime.lobby import Lobby
+
+
+class State(enum.StrEnum):
+    """What a signed-in version does."""
+
+    IDLE = "idle"
+    PAIRED = "paired"
+    """Chosen for a game whose beginning is being committed."""
+    PLAYING = "playing"
+    OWING = "owes ready"
+    AWAY = "away"
+    """Not signed in; kept while a game of it runs."""
+
+
+class Capacity:
+    """How many games a connection plays at once; shared by all venues in which it is signed in.
+
+    :ivar used: slots that are taken, or reserved for games whose beginning is being committed. Games that were found
+        running at the sign-in count too, so it may lie above `slots`
+    """
+
+    __slots__ = ("slots", "used")
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.used = 0
+
+    @property
+    def free(self) -> bool:
+        return self.used < self.slots
+
+
+class Player:
+    """One version in one venue, present or (while a game of it runs) away.
+
+    :ivar since: when it last became able to take a game, or ceased to be (microseconds)
+    :ivar reserved: chosen by an act of pairing that is not committed yet
+    :ivar owing: it must say `ready` before it gets another game
+    :ivar tellings: by game: ends that it was told and has not acknowledged
+    :ivar flagged: when a game last ended because its time was up (microseconds), 0 for never
+    :ivar begun: games begun within a day, as far as its limit needs them counted; `counted` says when they were
+    """
+
+    __slots__ = (
+        "address", "availability", "begun", "capacity", "client", "counted", "family", "flagged", "games", "limits",
+        "name", "owing", "reserved", "session", "since", "tellings", "version",
+    )  # fmt: skip
+
+    def __init__(self, version: int, name: str, family: int) -> None:
+        self.version = version
+        self.name = name
+        self.family = family
+        self.session: PlayerSession | None = None
+        self.address = self.client = ""
+        self.capacity = Capacity(1)
+        self.games: dict[int, LiveGame] = {}
+        self.tellings: dict[int, Telling] = {}
+        self.availability = Availability.READY
+        self.limits = Limits()
+        self.reserved = self.owing = False
+        self.since = self.flagged = self.begun = self.counted = 0
+
+    @property
+    def state(self) -> State:
+        if self.session is None:
+            return State.AWAY
+        if self.reserved:
+            return State.PAIRED
+        if self.owing:
+            return State.OWING
+        return State.PLAYING if self.games else State.IDLE
+
+    @property
+    def available(self) -> bool:
+        """True where it could take a game now."""
+        return (
+            self.session is not None
+            and not self.reserved
+            and not self.owing
+            and self.availability is Availability.READY
+            and self.capacity.free
+            and (self.limits.games_a_day is None or self.begun < self.limits.games_a_day)
+        )
+
+    def reserve(self) -> None:
+        """An act of pairing has chosen it."""
+        self.reserved = True
+        self.capacity.used += 1
+
+    def release(self) -> None:
+        """It is free again; or its game begins, which takes the slot itself."""
+        if self.reserved:
+            self.reserved = False
+            self.capacity.used -= 1
+
+    def color(self, game: LiveGame) -> Color:
+        """The color that it has in `game`."""
+        return Color.BLACK if game.sides[Color.BLACK].version == self.version else Color.WHITE
+
+    def acknowledged(self) -> None:
+        """It knows the end of every game that it was told."""
+        for telling in self.tellings.values():
+            telling.acknowledged()
+        self.tellings.clear()
+
+
+class PlayerSeat:
+    """The :class:`~cgos_server.protocol.session.Seat` of one connection. Once another connection took its place it
+    says nothing any more."""
+
+    __slots__ = ("_lobby", "_player", "_session")
+
+    def __init__(self, lobby: Lobby, player: Player, session: PlayerSession) -> None:
+        self._lobby = lobby
+        self._player = player
+        self._session = session
+
+    @property
+    def _valid(self) -> bool:
+        return self._player.session is self._session
+
+    def move(self, text: str, analysis: str | None, received: int) -> None:
+        player = self._player
+        if player.session is self._session:
+            for game in player.games.values():  # the only one
+                game.move(player.color(game), text, analysis, received)
+                return
+
+    def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
+        player = self._player
+        live = player.games.get(game) if self._valid else None
+        if live is None or live.phase is Phase.OVER:
+            return Fault.NO_GAME
+        color = player.color(live)
+        if ply <= live.ply:
+            return None if live.repeats(ply, text) else Fault.CONTRADICTION
+        if ply > live.ply + 1:
+            return Fault.GAP
+        if live.phase is Phase.COMMITTING:
+            return None  # it is this move that is being committed, or an end that overtook it
+        if live.phase is not Phase.RUNNING or color is not live.referee.to_play:
+            return Fault.NOT_YOUR_TURN
+        live.move(color, text, analysis, received)
+        return None
+
+    def ready(self) -> None:
+        if self._valid:
+            self._lobby.ready(self._player)
+
+    def seen(self, game: int) -> None:
+        telling = self._player.tellings.pop(game, None) if self._valid else None
+        if telling is not None:
+            telling.acknowledged()
+
+    def available(self, availability: Availability) -> None:
+        if self._valid:
+            self._lobby.change(self._player, availability)
+
+    def limit(self, limits: Limits) -> None:
+        if self._valid:
+            self._lobby.limit(self._player, limits)
+
+    def sync(self, known: Sequence[Known]) -> None:
+        if self._valid:
+            self._lobby.sync(self._player, self._session, known)
+
+    def left(self, orderly: bool) -> None:
+        if self._valid:
+            self._lobby.left(self._player, orderly)

@@ -1,0 +1,99 @@
+"""How messages of ``cgos.v2`` are written: JSON in text frames or MessagePack in binary ones.
+
+Lenient to a newer server: a message of a kind that this client does not know is no error. Must not know: sockets, what
+follows from a message.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from cgos_client.errors import ServerFault
+from cgos_server.protocol import ws_messages as ws
+
+ANALYSIS_LIMIT = 60_000
+"""Bytes of analysis that are passed on with a move."""
+
+
+class Encoding(enum.StrEnum):
+    """How messages are written."""
+
+    JSON = "json"
+    MSGPACK = "msgpack"
+
+    @property
+    def subprotocol(self) -> str:
+        """The WebSocket subprotocol that stands for it."""
+        return "cgos.v2" if self is Encoding.JSON else "cgos.v2.msgpack"
+
+
+class Codec:
+    """Reads and writes messages in one encoding."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._binary = encoding is Encoding.MSGPACK
+        coding = msgspec.msgpack if self._binary else msgspec.json
+        self._decoder = coding.Decoder(ws.ServerMessage)
+        self._loose = coding.Decoder()
+        self._encoder = coding.Encoder()
+
+    def encode(self, message: ws.ClientMessage) -> str | bytes:
+        """`message` as the content of a frame."""
+        if not self._binary:
+            return self._encoder.encode(message).decode()
+        if isinstance(message, ws.Move) and isinstance(message.analysis, Raw):
+            again = msgspec.msgpack.encode(msgspec.json.decode(message.analysis))
+            message = msgspec.structs.replace(message, analysis=Raw(again))
+        return self._encoder.encode(message)
+
+    def decode(self, frame: str | bytes) -> ws.ServerMessage | None:
+        """The message of a frame; None where this client does not know its kind. Raises ServerFault."""
+        if isinstance(frame, str) is self._binary:
+            raise ServerFault(f"the server sent a {'text' if self._binary else 'binary'} frame")
+        try:
+            return self._decoder.decode(frame)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            if self._is_of_another_kind(frame):
+                return None
+            raise ServerFault(f"the server's message cannot be read: {error}") from None
+
+    def _is_of_another_kind(self, frame: str | bytes) -> bool:
+        try:
+            loose = self._loose.decode(frame)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        kind = loose.get("type") if isinstance(loose, dict) else None
+        return isinstance(kind, str) and kind not in _KINDS
+
+
+_KINDS = frozenset(str(kind.__struct_config__.tag) for kind in ws.ServerMessage.__args__)
+
+
+def analysis_of(said: ws.Analysis | Mapping[str, Any] | str | None) -> tuple[Raw | UnsetType, str]:
+    """An analysis as it is sent with a move, and a clause that says why it is left out, where it is.
+
+    :param said: CGOS's fields as an object or a mapping, or as a text of JSON
+    """
+    if said is None:
+        return UNSET, ""
+    try:
+        raw = json.dumps(json.loads(said), separators=(",", ":")).encode() if isinstance(said, str) else _encoded(said)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        return UNSET, f"is not JSON ({error})"
+    if len(raw) > ANALYSIS_LIMIT:
+        return UNSET, f"has {len(raw)} bytes, more than {ANALYSIS_LIMIT}"
+    try:
+        msgspec.json.decode(raw, type=ws.Analysis)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return UNSET, f"does not have the fields of an analysis ({error})"
+    return Raw(raw), ""
+
+
+def _encoded(said: ws.Analysis | Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(said)

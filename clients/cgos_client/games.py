@@ -1,0 +1,435 @@
+"""One bot's games over any number of connections: the part of the library that decides, without any I/O.
+
+What the server says goes in, and so do the bot's moves and wishes; out come effects, in the order in which they are to
+be carried out. A lost connection loses nothing: at the next sign-in the games go on from what is known, a move that was
+not committed is sent again, and never another one in its place.
+Must not know: sockets, time, tasks, how messages are written.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from cgos_client.errors import CgosClientError, Dismissed, MoveRefused, ServerFault, SignInRefused
+from cgos_server.core.games.notation import normal
+from cgos_server.protocol import ws_messages as ws
+from cgos_server.protocol.ws_messages import ColorWord, KnownGame, Ply
+
+FAULTS = 5
+"""Contradictions about one position after which a game is not tried to be mended any more."""
+REMEMBERED = 1024
+"""Ended games whose numbers are kept, so that an ending told twice is not a second game."""
+
+
+class Outcome(NamedTuple):
+    """How a game ended.
+
+    :ivar result: as in SGF, also ``Draw``, ``Abort`` and ``Void``; ``?`` where the server knows the game no more
+    :ivar winner: None for a draw and for games without a result
+    :ivar reason: score, resignation, time, illegal move, forfeit, void, abort or unknown
+    :ivar plies: moves on the record
+    :ivar rating: this bot's (before, after) in Elo, where the game was rated
+    """
+
+    result: str
+    winner: ColorWord | None
+    reason: str
+    detail: str
+    plies: int
+    date: str
+    rating: tuple[float, float] | None = None
+
+
+class Held(NamedTuple):
+    """The bot's own move, chosen and not known to be committed."""
+
+    ply: int
+    move: str
+    analysis: Raw | UnsetType = UNSET
+
+    @property
+    def spelled(self) -> str | None:
+        """The move as the record has it."""
+        return normal(self.move)
+
+
+@dataclass(slots=True)
+class GameState:
+    """One game as this bot knows it. Only the state machine changes it.
+
+    :ivar start: the server's description of the game, as it came last
+    :ivar moves: the committed moves
+    :ivar held: the bot's move at the next ply, chosen already
+    :ivar wanted: the ply at which the server waits for the bot's move on this connection
+    :ivar asked: the ply at which the bot was asked for a move and has not answered
+    :ivar asks: how often it was asked
+    """
+
+    start: ws.Game
+    moves: list[Ply]
+    black_ms: int
+    white_ms: int
+    held: Held | None = None
+    wanted: int | None = None
+    asked: int | None = None
+    asks: int = 0
+    faults: int = 0
+    outcome: Outcome | None = None
+
+    @property
+    def color(self) -> ColorWord:
+        """The bot's color."""
+        return self.start.color
+
+    def is_own(self, ply: int) -> bool:
+        """True where the bot makes that ply."""
+        return ply % 2 == (self.color == "black")
+
+    def own_ms(self, black_ms: int, white_ms: int) -> int:
+        """The bot's time of the two."""
+        return black_ms if self.color == "black" else white_ms
+
+
+# -- effects
+
+
+class Send(NamedTuple):
+    """Say this to the server."""
+
+    message: ws.ClientMessage
+
+
+class Admitted(NamedTuple):
+    """The sign-in succeeded."""
+
+    signed_in: ws.SignedIn
+
+
+class Began(NamedTuple):
+    """A game that the bot did not know, new or unfinished from before."""
+
+    game: int
+
+
+class Asked(NamedTuple):
+    """The bot is to choose a move. It is asked once a ply, again only where the record changed under it."""
+
+    game: int
+    ply: int
+
+
+class Changed(NamedTuple):
+    """The record or the clocks of a game are others than before."""
+
+    game: int
+
+
+class Ended(NamedTuple):
+    """A game has its outcome."""
+
+    game: int
+
+
+class Told(NamedTuple):
+    """A word to people; a complaint where `code` is not empty."""
+
+    text: str
+    venue: str = ""
+    code: str = ""
+    game: int | None = None
+
+
+class Finished(NamedTuple):
+    """The bot asked for `drain` and its last game is over."""
+
+
+class Fatal(NamedTuple):
+    """The connection is of no more use."""
+
+    error: CgosClientError
+
+
+Effect = Send | Admitted | Began | Asked | Changed | Ended | Told | Finished | Fatal
+
+_MENDABLE = ("gap", "not-your-turn", "contradiction")
+"""What a server says where the client's picture of a game differs from the record."""
+
+
+class Wanted(enum.Enum):
+    """What the bot wants of the matchmaker."""
+
+    GAMES = enum.auto()
+    PAUSE = enum.auto()
+    DRAIN = enum.auto()
+
+
+@dataclass(slots=True)
+class Games:
+    """The state machine of one bot.
+
+    :ivar sign_in: what the bot signs in with; None for who only watches
+    :ivar seats: the games it knows, by number; an ended one stays until :meth:`retire`
+    :ivar welcome: what the server said of itself last
+    :ivar admitted: True while signed in
+    :ivar wish: what it wants of the matchmaker
+    :ivar latency_ms: the way to the server and back, as the server measures it
+    """
+
+    sign_in: ws.SignIn | None
+    seats: dict[int, GameState] = field(default_factory=dict)
+    welcome: ws.Welcome | None = None
+    admitted: bool = False
+    wish: Wanted = Wanted.GAMES
+    latency_ms: float | None = None
+    _ended: OrderedDict[int, None] = field(default_factory=OrderedDict)
+
+    # -- the connection
+
+    def lost(self) -> None:
+        """The connection is gone. What the server waited for it will ask again."""
+        self.admitted = False
+        for seat in self.seats.values():
+            seat.wanted, seat.faults = None, 0
+
+    def receive(self, message: ws.ServerMessage) -> list[Effect]:
+        """What follows from a message. Those to watchers have no effect here."""
+        match message:
+            case ws.Welcome():
+                return self._welcomed(message)
+            case ws.SignedIn():
+                return self._signed_in(message)
+            case ws.Game():
+                return self._game(message)
+            case ws.Turn():
+                return self._turn(message)
+            case ws.Moved():
+                return self._moved(message)
+            case ws.Over():
+                return self._over(message)
+            case ws.Info():
+                return [Told(message.text, message.venue)]
+            case ws.Error():
+                return self._error(message)
+            case ws.Latency():
+                self.latency_ms = message.round_trip_ms
+                return []
+            case ws.Drained():
+                return [Finished()]
+            case _:
+                return []
+
+    # -- what the bot says
+
+    def choose(self, game: int, ply: int, move: str, analysis: Raw | UnsetType = UNSET) -> tuple[bool, list[Effect]]:
+        """The bot's move at `ply`. (False, nothing) where the game has gone on or ended meanwhile.
+
+        Raises MoveRefused where the bot was not asked, or has chosen another move there.
+        """
+        seat = self.seats.get(game)
+        if seat is None or seat.outcome is not None:
+            return False, []
+        held = seat.held
+        if held is not None and held.ply == ply:
+            if normal(held.move) == normal(move):
+                return True, []
+            raise MoveRefused("second-move", f"game {game}: {held.move} was chosen at move {ply} already, not {move}")
+        if seat.asked != ply:
+            if ply <= len(seat.moves) + 1 and seat.asks:
+                return False, []
+            raise MoveRefused("not-your-turn", f"game {game}: nobody asked for a move at {ply}")
+        seat.held, seat.asked = Held(ply, move, analysis), None
+        return True, self._send_held(game, seat)
+
+    def want(self, wish: Wanted) -> list[Effect]:
+        """Games, none for a while, or none any more. Holds over reconnections."""
+        self.wish = wish
+        return [Send(_WISHES[wish])] if self.admitted else []
+
+    def limit(self, limits: ws.OwnerLimits) -> list[Effect]:
+        """The owner's limits, instead of those before. Holds over reconnections."""
+        if self.sign_in is not None:
+            self.sign_in = msgspec.structs.replace(self.sign_in, limits=limits)
+        return [Send(ws.SetLimits(limits))] if self.admitted else []
+
+    def retire(self, game: int) -> None:
+        """Nobody looks at that game any more."""
+        if self.seats.pop(game, None) is not None:
+            self._ended[game] = None
+            if len(self._ended) > REMEMBERED:
+                self._ended.popitem(last=False)
+
+    @property
+    def playing(self) -> list[int]:
+        """The games without an outcome."""
+        return [game for game, seat in self.seats.items() if seat.outcome is None]
+
+    # -- sign-in
+
+    def _welcomed(self, welcome: ws.Welcome) -> list[Effect]:
+        self.welcome = welcome
+        if welcome.protocol != ws.VERSION:
+            words = f"the server speaks version {welcome.protocol} of its protocol, this client version {ws.VERSION}"
+            return [Fatal(ServerFault(words))]
+        if self.sign_in is None:
+            return []
+        known = [KnownGame(game, len(self.seats[game].moves)) for game in self.playing]
+        return [Send(msgspec.structs.replace(self.sign_in, games=known))]
+
+    def _signed_in(self, message: ws.SignedIn) -> list[Effect]:
+        self.admitted = True
+        effects: list[Effect] = [Admitted(message)]
+        if self.wish is not Wanted.GAMES:
+            effects.append(Send(_WISHES[self.wish]))
+        return effects
+
+    # -- games
+
+    def _game(self, message: ws.Game) -> list[Effect]:
+        game, seat = message.game, self.seats.get(message.game)
+        if game in self._ended or (seat is not None and seat.outcome is not None):
+            return []  # the ending follows, and is answered again
+        if seat is None:
+            if message.from_ply:
+                return [_sync(game, 0)]
+            self.seats[game] = GameState(message, list(message.moves), message.black_ms, message.white_ms)
+            return [Began(game)]
+        if message.from_ply > len(seat.moves):
+            return self._mend(game, seat, len(seat.moves))
+        seat.start, seat.black_ms, seat.white_ms = message, message.black_ms, message.white_ms
+        seat.wanted = None
+        self._rewrite(seat, seat.moves[: message.from_ply] + list(message.moves))
+        return [Changed(game)]
+
+    def _rewrite(self, seat: GameState, moves: list[Ply]) -> None:
+        """`moves` are the record now. What the bot chose stays only where everything before it is as it was."""
+        before, seat.moves = seat.moves, moves
+        next_ply = len(moves) + 1
+        same = _agree(before, moves)
+        held = seat.held
+        if not same or (held is not None and held.ply != next_ply):
+            held = None
+        if same and len(before) >= next_ply and seat.is_own(next_ply):
+            held = Held(next_ply, before[next_ply - 1].move)  # it was made once and is not made differently now
+        seat.held = held
+        if seat.asked is not None and (not same or seat.asked != next_ply):
+            seat.asked = None
+
+    def _turn(self, message: ws.Turn) -> list[Effect]:
+        game, seat = message.game, self.seats.get(message.game)
+        if seat is None:
+            return [] if game in self._ended else [_sync(game, 0)]
+        if seat.outcome is not None:
+            return []
+        if message.ply != len(seat.moves) + 1 or message.color != seat.color:
+            return self._mend(game, seat, min(len(seat.moves), max(0, message.ply - 1)))
+        seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
+        return [Changed(game), *self._wanted(game, seat, message.ply)]
+
+    def _moved(self, message: ws.Moved) -> list[Effect]:
+        game, seat = message.game, self.seats.get(message.game)
+        if seat is None:
+            return [] if game in self._ended else [_sync(game, 0)]
+        if seat.outcome is not None:
+            return []
+        ply, known, held = message.ply, len(seat.moves), seat.held
+        left_ms = message.black_ms if message.color == "black" else message.white_ms
+        if seat.is_own(ply) or ply < 1 or message.color == seat.color:
+            return self._mend(game, seat, min(known, max(0, ply - 1)))
+        if ply <= known:
+            if seat.moves[ply - 1].move != message.move:
+                return self._mend(game, seat, ply - 1)
+            if ply < known:
+                return []
+        else:
+            missing = ply - known - 1
+            if missing == 1 and held is not None and held.ply == known + 1 and held.spelled not in (None, "RESIGN"):
+                own_ms = seat.own_ms(message.black_ms, message.white_ms)
+                seat.moves.append(Ply(str(held.spelled), own_ms))
+            elif missing:
+                return self._mend(game, seat, known)
+            seat.moves.append(Ply(message.move, left_ms))
+            seat.held, seat.asked, seat.wanted, seat.faults = None, None, None, 0
+        seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
+        return [Changed(game), *(self._wanted(game, seat, ply + 1) if message.your_turn else ())]
+
+    def _wanted(self, game: int, seat: GameState, ply: int) -> list[Effect]:
+        seat.wanted = ply
+        if seat.held is not None and seat.held.ply == ply:
+            return self._send_held(game, seat)
+        if seat.asked == ply:
+            return []
+        seat.asked = ply
+        seat.asks += 1
+        return [Asked(game, ply)]
+
+    def _send_held(self, game: int, seat: GameState) -> list[Effect]:
+        held = seat.held
+        if held is None or seat.wanted != held.ply:
+            return []
+        return [Send(ws.Move(game, held.ply, held.move, held.analysis))]
+
+    def _over(self, message: ws.Over) -> list[Effect]:
+        game, seat = message.game, self.seats.get(message.game)
+        seen = Send(ws.Seen(game))
+        if seat is None or seat.outcome is not None:
+            return [seen]
+        held, known = seat.held, len(seat.moves)
+        if held is not None and message.plies == known + 1 == held.ply and held.spelled not in (None, "RESIGN"):
+            seat.moves.append(Ply(str(held.spelled), seat.own_ms(seat.black_ms, seat.white_ms)))
+        rating = None if message.rating is None else (message.rating.before, message.rating.after)
+        outcome = Outcome(
+            message.result, message.winner, message.reason, message.detail, message.plies, message.date, rating
+        )
+        return [seen, *self._end(game, seat, outcome)]
+
+    def _end(self, game: int, seat: GameState, outcome: Outcome) -> list[Effect]:
+        seat.outcome, seat.held, seat.asked, seat.wanted = outcome, None, None, None
+        return [Ended(game)]
+
+    def _mend(self, game: int, seat: GameState, ply: int) -> list[Effect]:
+        """The record and what is known here differ: ask for what follows `ply`, a limited number of times."""
+        seat.faults += 1
+        if seat.faults <= FAULTS:
+            seat.wanted = None
+            return [_sync(game, ply)]
+        return [Fatal(ServerFault(f"game {game} cannot be followed: the server contradicts itself at move {ply + 1}"))]
+
+    # -- complaints
+
+    def _error(self, message: ws.Error) -> list[Effect]:
+        code, text, wait = message.code, message.text, message.retry_after_s
+        if message.fatal:
+            kind = Dismissed if self.admitted else SignInRefused
+            return [Fatal(kind(code, text, fatal=True, retry_after=wait))]
+        told: list[Effect] = [Told(text, message.venue, code, message.game)]
+        seat = None if message.game is None else self.seats.get(message.game)
+        if seat is None or message.game is None or seat.outcome is not None:
+            return told
+        if code in _MENDABLE:
+            return [*told, *self._mend(message.game, seat, len(seat.moves))]
+        if code == "no-game":
+            unknown = Outcome("?", None, "unknown", text, len(seat.moves), "")
+            return [*told, *self._end(message.game, seat, unknown)]
+        return told
+
+
+_WISHES: dict[Wanted, ws.ClientMessage] = {
+    Wanted.GAMES: ws.Ready(),
+    Wanted.PAUSE: ws.Pause(),
+    Wanted.DRAIN: ws.Drain(),
+}
+
+
+def _sync(game: int, ply: int) -> Send:
+    return Send(ws.Sync([KnownGame(game, ply)]))
+
+
+def _agree(one: list[Ply], other: list[Ply]) -> bool:
+    """True where one record is the beginning of the other."""
+    return all(a.move == b.move for a, b in zip(one, other, strict=False))

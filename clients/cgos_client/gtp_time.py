@@ -1,0 +1,142 @@
+"""How a GTP engine is told of its clock: the commands for every time system, by what the engine lists.
+
+Three dialects: ``time_settings`` (GTP 2: absolute, Canadian), ``kgs-time_settings`` (byo-yomi as well) and
+``kata-time_settings`` (Fischer as well, and fractions of a second). Where none of them can say what is played, the
+engine is told something that never lets it use more than it has. Pure. Must not know: processes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection
+from typing import NamedTuple
+
+from cgos_server.core import clock
+from cgos_server.core.clock import TimeControl, TimeSystem
+
+PLAIN, KGS, KATA = "time_settings", "kgs-time_settings", "kata-time_settings"
+
+
+class Stones(enum.Enum):
+    """What the last figure of ``time_left`` is, once a way of telling was accepted."""
+
+    NONE = enum.auto()
+    """Always 0: all time is main time."""
+    GIVEN = enum.auto()
+    """Stones or periods left, as the server counts them (KGS counts periods there)."""
+    ONE = enum.auto()
+    """1 in overtime: the engine knows every move for a period of its own."""
+    ALWAYS_ONE = enum.auto()
+    """There is no main time."""
+
+
+class Telling(NamedTuple):
+    """One way of telling an engine the time control.
+
+    :ivar command: the command's name in ``list_commands``
+    :ivar arguments: what follows it
+    :ivar stones: what the last figure of ``time_left`` is from then on
+    """
+
+    command: str
+    arguments: str
+    stones: Stones
+
+
+def fault(time: TimeControl | None, level_ms: int) -> str | None:
+    """None where the time control can be told, otherwise a sentence that says what is wrong with it."""
+    if time is None:
+        return "Its main time is negative." if level_ms < 0 else None
+    return clock.check(time)
+
+
+def tellings(
+    time: TimeControl | None, level_ms: int, listed: Collection[str], kinds: Collection[str]
+) -> tuple[Telling, ...]:
+    """The ways of telling it to an engine, best first; empty where the engine lists no command for it.
+
+    :param time: a time control without fault, or None where only its figure is known
+    :param level_ms: that figure in milliseconds, 0 for no limit
+    :param listed: the engine's commands
+    :param kinds: its answer to ``kata-list_time_settings``; where it gave none, only what all versions know is used
+    """
+    ways = _limitless() if time is None and level_ms == 0 else _ways(time or _absolute(level_ms))
+    known = frozenset(kinds) or frozenset(("none", "absolute", "byoyomi", "canadian"))
+    return tuple(
+        way for way in ways if way.command in listed and (way.command != KATA or way.arguments.split()[0] in known)
+    )
+
+
+def time_left(left_ms: int, stones_left: int, stones: Stones) -> str:
+    """The two figures of ``time_left``: whole seconds, rounded down, and stones. What is negative counts as 0."""
+    match stones:
+        case Stones.NONE:
+            count = 0
+        case Stones.GIVEN:
+            count = max(0, stones_left)
+        case Stones.ONE:
+            count = 1 if stones_left > 0 else 0
+        case Stones.ALWAYS_ONE:
+            count = 1
+    return f"{max(0, left_ms) // 1000} {count}"
+
+
+def _absolute(level_ms: int) -> TimeControl:
+    return TimeControl(TimeSystem.ABSOLUTE, main=level_ms * 1000)
+
+
+def _limitless() -> tuple[Telling, ...]:
+    """GTP writes "no limit" as overtime without stones."""
+    return (
+        Telling(KGS, "none", Stones.NONE),
+        Telling(KATA, "none", Stones.NONE),
+        Telling(PLAIN, "0 1 0", Stones.NONE),
+    )
+
+
+def _ways(time: TimeControl) -> tuple[Telling, ...]:
+    main, period = _seconds(time.main), _seconds(time.period)
+    match time.system:
+        case TimeSystem.ABSOLUTE:
+            main = max(1, main)
+            return (
+                Telling(PLAIN, f"{main} 0 0", Stones.NONE),
+                Telling(KGS, f"absolute {main}", Stones.NONE),
+                Telling(KATA, f"absolute {_exact(time.main)}", Stones.NONE),
+            )
+        case TimeSystem.FISCHER:
+            # Without a word for the increment the engine is told of its main time alone, which it cannot exceed.
+            told = max(1, main)
+            return (
+                Telling(KATA, f"fischer {_exact(time.main)} {_exact(time.increment)}", Stones.NONE),
+                Telling(PLAIN, f"{told} 0 0", Stones.NONE),
+                Telling(KGS, f"absolute {told}", Stones.NONE),
+            )
+        case TimeSystem.BYOYOMI:
+            figures = f"{_exact(time.main)} {_exact(time.period)} {time.periods}"
+            return (
+                *((Telling(KGS, f"byoyomi {main} {period} {time.periods}", Stones.GIVEN),) if period else ()),
+                *(Telling(KATA, f"{kind} {figures}", Stones.GIVEN) for kind in ("byoyomi", "byo-yomi")),
+                Telling(PLAIN, f"{main} {max(1, period)} 1", Stones.ONE),
+            )
+        case TimeSystem.CANADIAN:
+            return (
+                Telling(PLAIN, f"{main} {max(1, period)} {time.stones}", Stones.GIVEN),
+                Telling(KGS, f"canadian {main} {max(1, period)} {time.stones}", Stones.GIVEN),
+                Telling(KATA, f"canadian {_exact(time.main)} {_exact(time.period)} {time.stones}", Stones.GIVEN),
+            )
+        case TimeSystem.FIXED:
+            exact = (Telling(KATA, f"canadian 0 {_exact(time.period)} 1", Stones.ALWAYS_ONE),)
+            whole = (
+                Telling(PLAIN, f"0 {max(1, period)} 1", Stones.ALWAYS_ONE),
+                Telling(KGS, f"canadian 0 {max(1, period)} 1", Stones.ALWAYS_ONE),
+            )
+            return whole + exact if time.period % 1_000_000 == 0 else exact + whole
+
+
+def _seconds(us: int) -> int:
+    return us // 1_000_000
+
+
+def _exact(us: int) -> str:
+    return f"{us / 1_000_000:.3f}".rstrip("0").rstrip(".")

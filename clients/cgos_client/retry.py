@@ -1,0 +1,47 @@
+"""When to try again: growing pauses, and which refusals pass by themselves.
+
+Must not know: what is tried.
+"""
+
+from __future__ import annotations
+
+import random
+
+REFUSALS = 5
+"""Refusals in a row, of the kind that waiting does not heal, after which the client gives up."""
+SETTLED_SECONDS = 10.0
+"""A session that lasted this long, or had a game, was a good one: the next pause is short again."""
+
+_PASSING = (
+    *("already", "again in", "again later", "please try again", "another login", "another sign-in", "too many"),
+    *("busy", "is full", "just now", "shutting down", "going down", "restart"),
+)
+"""What refusals say that pass: a name that is still signed in, a server that is full or going down."""
+
+
+class Pauses:
+    """Growing pauses with jitter, so that a thousand clients do not come back at the same moment.
+
+    :param first: upper end of the first pause, seconds; each next one is twice as long, up to `longest`
+    """
+
+    def __init__(self, rng: random.Random, first: float = 2.0, longest: float = 60.0) -> None:
+        self._rng = rng
+        self._first = first
+        self._longest = longest
+        self._step = first
+
+    def next(self, at_least: float = 0.0) -> float:
+        """The next pause in seconds: between half the step and the step, and a little over `at_least`."""
+        step, self._step = self._step, min(self._longest, self._step * 2)
+        return max(step * (0.5 + 0.5 * self._rng.random()), at_least * (1.0 + 0.1 * self._rng.random()))
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._step = self._first
+
+
+def heals_by_waiting(sentence: str) -> bool:
+    """True for a refusal that the same sign-in may not meet the next time."""
+    text = sentence.lower()
+    return any(word in text for word in _PASSING)

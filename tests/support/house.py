@@ -1,0 +1,137 @@
+"""One venue in simulated time: its store, its bots, and what they hear."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.venue import PairingSettings, Venue
+from cgos_server.errors import Refused
+from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.session import Credentials, OperatorDesk
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
+from cgos_server.service.accounts import Operator, SignedIn
+from cgos_server.service.ids import Ids
+from cgos_server.storage.store import NextIds, StoredGame
+from support.simulated import MemoryStore, RecordingSession, SimulatedTime
+
+S = 1_000_000
+
+
+class Accounts:
+    """Everybody may come in; the name says which version it is."""
+
+    def __init__(self) -> None:
+        self.versions: dict[str, int] = {}
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def sign_in(self, credentials: Credentials) -> SignedIn:
+        await self.gate.wait()
+        if credentials.secret == "wrong":
+            raise Refused("wrong-password", "Sorry, password doesn't match.")
+        number = self.versions.setdefault(credentials.name, len(self.versions) + 1)
+        return SignedIn(number, number, credentials.name)
+
+
+class HistoryStore(MemoryStore):
+    """A store whose past is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.untold: list[StoredGame] = []
+        self.stored: dict[int, StoredGame] = {}
+        self.begun = 0
+
+    async def ledger(self, venue_id: int, after: int = 0) -> list[Any]:
+        return []
+
+    async def last_opponents(self, venue_id: int) -> dict[int, int]:
+        return {}
+
+    async def meetings(self, venue_id: int) -> list[Any]:
+        return []
+
+    async def last_round(self, venue_id: int) -> int:
+        return 0
+
+    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+        return self.untold
+
+    async def game(self, game_id: int) -> StoredGame | None:
+        return self.stored.get(game_id)
+
+    async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:
+        return self.begun
+
+
+class House:
+    """One venue with its store, time and bots."""
+
+    def __init__(self, rated: bool = True, **pairing: Any) -> None:
+        self.time = SimulatedTime()
+        self.store = HistoryStore()
+        self.accounts = Accounts()
+        self.families: dict[int, int] = {}
+        self.tasks: list[asyncio.Task[None]] = []
+        self.venue = Venue(
+            1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
+            PairingSettings(settle=0, **pairing), rated=rated,
+        )  # fmt: skip
+        self.live: LiveVenue
+        self.sessions: dict[str, RecordingSession] = {}
+
+    async def open(self) -> House:
+        shared = Shared(
+            self.store,  # type: ignore[arg-type]
+            self.time,
+            Bus(lambda error: pytest.fail(repr(error))),
+            Ids(NextIds(1, 1, 1, 1, 1, 1, 1)),
+            self.accounts,  # type: ignore[arg-type]
+            Metrics(CollectorRegistry(), "test"),
+            {},
+            self.families,
+            self.operators,
+            self.spawn,
+        )
+        self.live = await open_venue(self.venue, shared)
+        return self
+
+    def operators(self, venue: str, operator: Operator, address: str) -> OperatorDesk:
+        raise Refused("operator", f"No operators in {venue} from {address}.")
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self.tasks.append(asyncio.get_running_loop().create_task(work))
+
+    async def sign_in(
+        self, name: str, secret: str = "secret", session: RecordingSession | None = None
+    ) -> RecordingSession:
+        session = session or RecordingSession(len(self.sessions) + 1)
+        self.live.lobby.sign_in(session, Credentials(name, secret, None, "test", False, "127.0.0.1"))
+        await asyncio.gather(*self.tasks)
+        self.sessions[name] = session
+        return session
+
+    async def arrive(self, *names: str) -> list[RecordingSession]:
+        return [await self.sign_in(name) for name in names]
+
+    async def act(self) -> None:
+        await self.live.matchmaker.act()
+        self.time.advance(0)
+
+    def finish(self) -> None:
+        """Every running game ends by resignation; everybody says ready."""
+        for game in list(self.live.lobby.games()):
+            game.move(game.referee.to_play, "resign", None, self.time.received())
+        for player in list(self.live.lobby.players.values()):
+            self.live.lobby.ready(player)
+
+    def opponents(self) -> set[frozenset[str]]:
+        return {frozenset(side.name for side in game.sides) for game in self.live.lobby.games()}
