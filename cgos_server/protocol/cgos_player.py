@@ -52,8 +52,6 @@ class State(enum.StrEnum):
     """To move."""
     GAMEOVER = "gameover"
     """The game has ended and `ready` is owed."""
-    VIEWER = "viewer"
-    """Not an engine at all: this table ends here."""
     CLOSED = "closed"
     """Nothing is said or heard any more."""
 
@@ -276,7 +274,7 @@ class CgosPlayer:
         text = _readable(line)
         if text is None:
             return self._fatal("bytes", _UNREADABLE)
-        self.state = State.VIEWER
+        self.state = State.CLOSED  # this table has nothing more to say
         return Watch(text[2:].strip()[:CLIENT_MAX])
 
     def _stranger(self, _: bytes) -> Event:
@@ -401,7 +399,12 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
                 CgosPlayer._engine,
                 (State.USERNAME, State.CLOSED),
             ),
-            Kind.VIEWER: Rule("v1 <client>", "a viewer: see there", CgosPlayer._viewer, (State.VIEWER, State.CLOSED)),
+            Kind.VIEWER: Rule(
+                "v1 <client>",
+                "a viewer: this dialogue ends, that of viewers begins",
+                CgosPlayer._viewer,
+                (State.CLOSED,),
+            ),
         },
     ),
     State.USERNAME: _rules(
@@ -435,7 +438,6 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
         Rule("(any other line)", "ignored: only ready is expected", CgosPlayer._late),
         {Kind.READY: Rule("ready", "wants the next game", CgosPlayer._ready, (State.WAITING,))},
     ),
-    State.VIEWER: dict.fromkeys(Kind, Rule("(any line)", "ignored", CgosPlayer._dead)),
     State.CLOSED: dict.fromkeys(Kind, Rule("(any line)", "ignored", CgosPlayer._dead)),
 }
 """The table. In every state: what each kind of line means."""

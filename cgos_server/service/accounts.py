@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+import structlog
+
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import bot_name_fault, fold, password_fault
 from cgos_server.protocol.session import Credentials, Declaration
@@ -20,6 +22,8 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token
 from cgos_server.storage.records import BotAdded, BotPassword, VersionAdded, VersionDescribed
 from cgos_server.storage.store import BotLogin, Owner, Store
+
+log = structlog.get_logger(__name__)
 
 _WINDOW_MS = 60_000
 _REMEMBERED = 10_000
@@ -60,6 +64,7 @@ class Accounts:
     :param now_ms: Unix milliseconds
     :param failed_logins: wrong passwords within a minute, for one name from one address, before the pause
     :param failed_login_pause_s: how long that pair is then refused without a look at its password
+    :param may_command: True for the addresses from which operators may sign in like bots
     """
 
     def __init__(
@@ -71,12 +76,14 @@ class Accounts:
         now_ms: Callable[[], int],
         failed_logins: int = 10,
         failed_login_pause_s: float = 60.0,
+        may_command: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._store = store
         self._ids = ids
         self._passwords = passwords
         self._registration = Registration(registration)
         self._now_ms = now_ms
+        self._may_command = may_command
         self._failures = _Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -158,14 +165,15 @@ class Accounts:
         return await self._version(login, credentials.declared, new=False)
 
     async def _operator(self, owner: Owner, credentials: Credentials) -> Operator:
-        """Raises Refused unless it is the account's password and the account may command."""
+        """Raises Refused unless the account may command from there and it is its password."""
+        taken = Refused("name-taken", f"The name {owner.name} is taken. Choose another.")
+        if not owner.admin or owner.state != "active":
+            raise taken
+        if not self._may_command(credentials.address):
+            log.warning("operator refused from this network", account=owner.name, address=credentials.address)
+            raise taken  # a stranger learns nothing of whose name it is
         if not await self._passwords.verify(owner.password, credentials.secret, credentials.address):
             raise Refused("wrong-password", f"Sorry, password doesn't match the name {owner.name}.")
-        if owner.state != "active" or not owner.admin:
-            raise Refused(
-                "no-right",
-                f"{owner.name} is a person's account without the right to command here. A bot needs a name of its own.",
-            )
         return Operator(owner.name)
 
     async def _version(self, login: BotLogin, declared: Declaration, *, new: bool) -> SignedIn:

@@ -71,7 +71,7 @@ class Control(Protocol):
     def status(self) -> ServerStatus: ...
 
     def dismiss(self, bot: int, sentence: str) -> int:
-        """Tell every connection of this bot (its number) `sentence`, whichever version plays, and close it; how many."""
+        """Tell every connection of this bot (by its number, any version) `sentence` and close it; how many."""
 
     def ratings(self, venue: str) -> VenueRatings | None:
         """The live ratings of a venue, or None where there is no such venue."""

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -19,12 +20,13 @@ from typing import Any, NoReturn
 import click
 from rich.console import Console
 
-from cgos_client import report
+from cgos_client import check, report
 from cgos_client.bots.engines import Bot, GreedyBot, RandomBot
 from cgos_client.bots.gtp_shell import GtpShell
 from cgos_client.bots.in_process import InProcessEngine
 from cgos_client.bots.mcts import MctsBot
 from cgos_client.bridge import Agenda, Identity
+from cgos_client.check_cases import CASES
 from cgos_client.engine import Engine
 from cgos_client.events import to_all
 from cgos_client.gtp import GtpEngine
@@ -120,6 +122,49 @@ def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> No
     if session["name"] is None:
         raise click.UsageError("--server needs --name: the bot's name on the server.")
     _play(lambda: InProcessEngine(make), **session)
+
+
+@main.command("check")
+@click.option("--size", type=click.Choice(["9", "13", "19"]), default="9", show_default=True, help="The board.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON array.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="How long the engine may take for any answer.",
+)
+@click.option(
+    "--load-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="How long it may take to start.",
+)
+@click.option("--log", "log_file", type=_FILE, metavar="FILE", help="Write all that is said to and by the engine.")
+@click.argument("engine", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- ENGINE...")
+def check_engine(
+    engine: tuple[str, ...], size: str, as_json: bool, seconds: float, load_seconds: float, log_file: Path | None
+) -> None:
+    """Put a GTP engine through what happens on a server, and say what would have gone wrong.
+
+    Takes seconds with a fast engine, some minutes with a slow one. Exit status 1 where something failed.
+
+    Example: cgos-client check --size 9 -- gnugo --mode gtp --chinese-rules
+    """
+    try:
+        report.set_up_logs(logging.CRITICAL, log_file)
+    except OSError as error:
+        raise click.UsageError(f"--log {log_file}: the file cannot be written ({error.strerror}).") from None
+    broken: set[str] = set()
+    with Console(stderr=True).status("start") as status:
+        findings = asyncio.run(
+            check.run_cases(CASES, lambda: GtpEngine(engine, seconds, broken, load_seconds), int(size), status.update)
+        )
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+    for line in [check.as_json(findings)] if as_json else check.lines(findings, columns):
+        click.echo(line)
+    sys.exit(check.exit_status(findings))
 
 
 def _make_bot(kind: str, playouts: int, rng: random.Random) -> Bot:

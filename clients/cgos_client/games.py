@@ -69,6 +69,8 @@ class GameState:
     :ivar wanted: the ply at which the server waits for the bot's move on this connection
     :ivar asked: the ply at which the bot was asked for a move and has not answered
     :ivar asks: how often it was asked
+    :ivar faults: contradictions about it since the last move
+    :ivar sought: True once the server was asked what became of it
     """
 
     start: ws.Game
@@ -80,6 +82,7 @@ class GameState:
     asked: int | None = None
     asks: int = 0
     faults: int = 0
+    sought: bool = False
     outcome: Outcome | None = None
 
     @property
@@ -195,7 +198,7 @@ class Games:
         """The connection is gone. What the server waited for it will ask again."""
         self.admitted = False
         for seat in self.seats.values():
-            seat.wanted, seat.faults = None, 0
+            seat.wanted, seat.faults, seat.sought = None, 0, False
 
     def receive(self, message: ws.ServerMessage) -> list[Effect]:
         """What follows from a message. Those to watchers have no effect here."""
@@ -414,9 +417,15 @@ class Games:
         if code in _MENDABLE:
             return [*told, *self._mend(message.game, seat, len(seat.moves))]
         if code == "no-game":
-            unknown = Outcome("?", None, "unknown", text, len(seat.moves), "")
-            return [*told, *self._end(message.game, seat, unknown)]
+            return [*told, *self._unknown(message.game, seat, text)]
         return told
+
+    def _unknown(self, game: int, seat: GameState, text: str) -> list[Effect]:
+        """It runs no more: ask once how it ended, then leave it at that."""
+        if not seat.sought:
+            seat.sought, seat.wanted = True, None
+            return [_sync(game, len(seat.moves))]
+        return self._end(game, seat, Outcome("?", None, "unknown", text, len(seat.moves), ""))
 
 
 _WISHES: dict[Wanted, ws.ClientMessage] = {

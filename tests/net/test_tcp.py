@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -14,9 +16,10 @@ from support.simulated import SimulatedTime
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.tcp import BotConnection, Port
+from cgos_server.net.tcp import BotConnection, Port, unacknowledged
+from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Credentials, GameSetup, PlayerSession
+from cgos_server.protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
 
 S = 1_000_000
 GENEROUS = SocketLimits(
@@ -31,6 +34,7 @@ class Transport(asyncio.Transport):
         super().__init__({"peername": (address, 4321), "socket": None})
         self.protocol = protocol
         self.written = b""
+        self.unread = 0
         self.closing = False
         self.aborted = False
 
@@ -40,6 +44,9 @@ class Transport(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         assert not self.closing, "written after the close"
         self.written += bytes(data)
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
 
     def is_closing(self) -> bool:
         return self.closing
@@ -76,6 +83,18 @@ class Everything:
         self.told.append(("left", orderly))
 
 
+class Nobody:
+    """A gallery that shows nothing."""
+
+    def enter(self, spectator: Any, everything: bool) -> None: ...
+
+    def observe(self, spectator: Any, game: int, since: int) -> None: ...
+
+    def ignore(self, spectator: Any, game: int | None) -> None: ...
+
+    def leave(self, spectator: Any) -> None: ...
+
+
 class Desk:
     def __init__(self, **limits: int) -> None:
         self.time = SimulatedTime()
@@ -84,9 +103,8 @@ class Desk:
         self.metrics = Metrics(CollectorRegistry(), "test")
         self.count = ConnectionCount(self.limits)
         self.numbers = iter(range(1, 10_000))
-        self.port = Port(
-            self.server, self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers), set()
-        )
+        door = Door(self.server, Nobody(), self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers))
+        self.port = Port(door, (ip_network("192.0.2.200/29"),), set())
 
     def connect(self, address: str = "192.0.2.1") -> tuple[BotConnection, Transport]:
         connection = BotConnection(self.port)
@@ -98,8 +116,13 @@ class Desk:
         connection, transport = self.connect()
         for line in (b"e1 test genmove_analyze\n", b"anna\n", b"secret\n"):
             connection.data_received(line)
-        connection.accepted(self.server)
+        self.session.accepted(self.server, "anna")
         return connection, transport
+
+    @property
+    def session(self) -> Any:
+        """The latest dialogue that asked to be let in: PlayerSession and Table."""
+        return self.server.sessions[-1]
 
 
 SETUP = GameSetup(3, 9, 14, 60_000, "anna", "1800?", "bert", "1800?")
@@ -108,13 +131,14 @@ SETUP = GameSetup(3, 9, 14, 60_000, "anna", "1800?", "bert", "1800?")
 def test_a_dialogue() -> None:
     desk = Desk()
     connection, transport = desk.signed_in()
-    connection.setup(SETUP)
-    connection.genmove(Color.BLACK, 60_000)
+    session = desk.session
+    session.setup(SETUP, Color.BLACK)
+    session.genmove(Color.BLACK, 60_000, 60_000)
     desk.time.advance(5)
     connection.data_received(b'e5 {"winrate": 0.5}\r\n')
-    connection.played(Color.WHITE, "D5", 59_000, 58_000)
+    session.played(Turn(2, Color.WHITE, "D5", 59_000, 58_000, 0, True))
     connection.data_received(b"resign\n")
-    connection.game_over("2026-01-01", "W+Resign", "")
+    session.game_over(GameOver("2026-01-01", "W+Resign", Color.WHITE, "resignation", "", 2))
     connection.data_received(b"ready\n")
     assert transport.written.decode().splitlines() == [
         "protocol genmove_analyze",
@@ -266,12 +290,13 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_closed(state: int, chunk
     for line in DIALOGUE[: min(state, 3)]:
         connection.data_received(line)
     if state > 3:
-        connection.accepted(desk.server)
-        connection.setup(SETUP)
+        session = desk.session
+        session.accepted(desk.server, "anna")
+        session.setup(SETUP, Color.BLACK)
     if state > 4:
-        connection.genmove(Color.BLACK, 1000)
+        session.genmove(Color.BLACK, 1000, 1000)
     if state > 5:
-        connection.game_over("2026-01-01", "B+Time", "")
+        session.game_over(GameOver("2026-01-01", "B+Time", Color.BLACK, "time", "", 7))
     for chunk in chunks:
         if transport.closing:
             break
@@ -287,3 +312,69 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_closed(state: int, chunk
     assert not bystander.closing
     assert bystander.written == before
     assert desk.count.open == 1
+
+
+def test_a_flag_takes_what_was_held_back_for_a_line_end() -> None:
+    desk = Desk()
+    connection, _ = desk.connect()
+    for text, silence in ((b"e1 old client", 2 * S), (b"anna", S // 5), (b"secret", S // 5)):
+        connection.data_received(text)
+        desk.time.advance(silence)
+    session = desk.session
+    session.accepted(desk.server, "anna")
+    session.setup(SETUP, Color.BLACK)
+    session.genmove(Color.BLACK, 1000, 1000)
+    desk.time.advance(S - 1)
+    received = desk.time.received()
+    connection.data_received(b"e5")
+    desk.time.advance(1)
+    session.hurry()
+    assert desk.server.told[-1] == ("move", "e5", None, received)
+    desk.time.advance(S)
+    assert [word for word, *_ in desk.server.told].count("move") == 1
+
+
+async def test_a_peer_answers_as_long_as_its_system_acknowledges(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk()
+    _, transport = desk.signed_in()
+    unacked = iter([3, 1, 0])
+    monkeypatch.setattr("cgos_server.net.tcp.unacknowledged", lambda _: next(unacked))
+    monkeypatch.setattr("cgos_server.net.tcp._LOOK_S", 0)
+    assert await desk.session.answers("Somebody else is at the door.")
+    assert transport.written.endswith(b"info Somebody else is at the door.\n")
+
+
+@pytest.mark.parametrize(("unread", "unacked", "speaks"), [(0, 2, True), (100, 0, True), (0, None, False)])
+async def test_a_peer_that_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, unread: int, unacked: int | None, speaks: bool
+) -> None:
+    """It does not acknowledge, or does not even take the words; where that cannot be asked, it says nothing."""
+    desk = Desk()
+    connection, transport = desk.signed_in()
+    transport.unread = unread
+    sleep = asyncio.sleep
+
+    async def wait(_: float) -> None:
+        desk.time.advance(S // 2)
+        if speaks:
+            connection.data_received(b"\n")
+        await sleep(0)
+
+    monkeypatch.setattr("cgos_server.net.tcp.unacknowledged", lambda _: unacked)
+    monkeypatch.setattr("cgos_server.net.tcp.asyncio.sleep", wait)
+    before = desk.time.now()
+    assert not await desk.session.answers("Somebody else is at the door.")
+    assert desk.time.now() - before == 5 * S
+
+
+def test_the_system_says_what_is_not_acknowledged() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as sock:
+        assert unacknowledged(sock) in (0, None)
+    assert unacknowledged(None) is None
+
+
+def test_who_comes_through_a_proxy_is_known() -> None:
+    desk = Desk()
+    assert desk.connect("192.0.2.201")[0].proxied
+    assert not desk.connect("192.0.2.1")[0].proxied
+    assert not desk.connect("unknown")[0].proxied

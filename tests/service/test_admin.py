@@ -119,7 +119,7 @@ async def test_a_bot_from_its_beginning_to_its_end(admin: Admin, accounts: Accou
     assert await sentence(admin, BotDisable(name="Newbot", reason=" it \n cheats ")) == (
         "Newbot is disabled; closed 2 connections of it."
     )
-    assert live.dismissed == [("Newbot", "Newbot was disabled: it cheats")]
+    assert live.dismissed == [(1, "Newbot was disabled: it cheats")]
     with pytest.raises(Refused, match="it cheats"):
         await accounts.sign_in(signed("Newbot", "second"))
     await admin.handle(BotEnable(name="Newbot"))

@@ -67,7 +67,7 @@ class Birk:
             p = unpaired.pop(0)
             apart = self._apart(p, unpaired, notes)
             if len(apart) == len(unpaired):
-                sits_out[p.id] = f"{_who(p)} must not meet any of the {len(unpaired)} that were left."
+                sits_out[p.id] = f"{_who(p)} must not meet anybody who was left."
             else:
                 pairs.append(self._pick(p, unpaired, apart, rng))
         for left in unpaired:

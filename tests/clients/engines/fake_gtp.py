@@ -1,7 +1,9 @@
 """A GTP program for tests: plays fixed moves, writes down every command it gets, and fails in the way it is told.
 
-    fake_gtp.py RECORD [--moves D4,E5,PASS] [--fault NAME] [--at N] [--times N] [--analysis TEXT] [--without COMMAND]
+    fake_gtp.py RECORD [--moves D4,E5,PASS] [--always MOVE] [--fault NAME] [--at N] [--times N] [--without COMMAND]
+                [--with COMMAND] [--refuse COMMAND] [--analysis TEXT] [--kata TEXT] [--lz TEXT] [--score TEXT]
 
+The three analyses are listed where a text is given for them; a text "FORMLESS" is answered without a move.
 Faults strike at the Nth request for a move (1-based, counted from the start of each process), in the first `--times`
 processes only; RECORD counts the processes.
 """
@@ -34,7 +36,13 @@ parser.add_argument("--moves", default="D4,E5,F6,G7,PASS")
 parser.add_argument("--fault", default="none")
 parser.add_argument("--at", type=int, default=1)
 parser.add_argument("--times", type=int, default=1)
+parser.add_argument("--always")
 parser.add_argument("--analysis")
+parser.add_argument("--kata")
+parser.add_argument("--lz")
+parser.add_argument("--score")
+parser.add_argument("--with", dest="more", action="append", default=[])
+parser.add_argument("--refuse", action="append", default=[])
 parser.add_argument("--without", action="append", default=[])
 options = parser.parse_args()
 
@@ -58,9 +66,15 @@ record("(start)")
 with open(options.record) as file:
     starts = file.read().split("\n").count("(start)")
 faulty = starts <= options.times
-commands = [name for name in COMMANDS if name not in options.without]
-if options.analysis is not None:
-    commands.append("cgos-genmove_analyze")
+commands = [name for name in COMMANDS if name not in options.without] + options.more
+analyses = {
+    "cgos-genmove_analyze": options.analysis,
+    "kata-genmove_analyze": options.kata,
+    "lz-genmove_analyze": options.lz,
+}
+commands += [name for name, text in analyses.items() if text is not None]
+if options.score is not None:
+    commands.append("final_score")
 taken = set()
 asked = 0
 
@@ -91,6 +105,14 @@ for line in sys.stdin:
             answer()
             break
         time.sleep(3600)
+    elif word not in commands and options.fault != "knows-all":
+        write("? unknown command\n\n")
+    elif word in options.refuse:
+        write("? not now\n\n")
+    elif word == "final_score":
+        answer(options.score)
+    elif word == "kata-list_time_settings":
+        answer("none absolute byo-yomi canadian fischer")
     elif word == "clear_board":
         taken.clear()
         answer()
@@ -104,9 +126,9 @@ for line in sys.stdin:
         else:
             taken.add(rest.split()[1].upper())
             answer()
-    elif word in ("genmove", "cgos-genmove_analyze"):
+    elif word == "genmove" or word in analyses:
         asked += 1
-        move = next((move for move in options.moves.split(",") if move not in taken), "PASS")
+        move = options.always or next((move for move in options.moves.split(",") if move not in taken), "PASS")
         strikes = faulty and asked == options.at
         if strikes and options.fault == "slow":
             time.sleep(0.3)
@@ -126,11 +148,30 @@ for line in sys.stdin:
             write("? I do not want to\n\n")
         elif strikes and options.fault == "long":
             write("= " + "x" * 2_000_000 + "\n\n")
+        elif strikes and options.fault == "empty":
+            answer()
+        elif strikes and options.fault == "two-lines":
+            answer(f"{move.lower()}\nwinrate 0.53")
+        elif strikes and options.fault == "junk":
+            answer(f"{move} (0.53)")
+        elif strikes and options.fault == "prose":
+            answer(f"I play {move}")
+        elif strikes and options.fault == "twice":
+            answer(move)
+            answer(move)
+        elif strikes and options.fault == "stderr":
+            sys.stderr.write(f"= {move}\n\n")
+            time.sleep(3600)
+        elif strikes and options.fault == "last-words":
+            sys.stderr.write("loading\nout of memory\n")
+            sys.exit(4)
         else:
             taken.add(move)
             if word == "genmove":
                 answer(move)
+            elif analyses[word] == "FORMLESS":
+                answer("thinking is done")
             else:
-                write(f"=\n{options.analysis}\nplay {move}\n\n")
+                write(f"=\n{analyses[word]}\nplay {move}\n\n")
     else:
         answer()

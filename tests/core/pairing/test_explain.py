@@ -61,10 +61,10 @@ def test_another_seed_pairs_otherwise() -> None:
     assert len(rounds) == 10
 
 
-def test_a_predicate_is_part_of_the_replay() -> None:
-    inputs = encode_inputs([Candidate(i, f"bot-{i}", float(-i)) for i in range(6)])
+def test_who_must_not_meet_is_part_of_the_replay() -> None:
+    inputs = encode_inputs([Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)])
     for seed in range(20):
-        pairing = replay("birk", {"formula": "half"}, seed, inputs, random.Random, lambda p, q: {p, q} == {0, 1})
+        pairing = replay("birk", {"formula": "half"}, seed, inputs, random.Random)
         assert (pairing.pairs[0].high, pairing.pairs[0].low) != (0, 1)
 
 

@@ -1,0 +1,103 @@
+"""The two encodings of ``cgos.v2``: bytes of a message to a typed value and back, and in words what is wrong with them.
+
+Whatever the bytes are, the answer is a value, never an exception. Must not know: connections, what messages mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from cgos_server.protocol.cgos_player import ANALYSIS_MAX
+from cgos_server.protocol.ws_messages import Analysis, ClientMessage, ServerMessage
+
+TEXT_MAX: Final = 300
+"""Characters of the words about a fault."""
+
+
+class Malformed(NamedTuple):
+    """What came is no message. `fatal`: it breaks WebSocket itself, so that the connection has to go."""
+
+    code: str
+    text: str
+    fatal: bool = False
+
+
+class _Reader(Protocol):
+    def decode(self, buf: bytes, /) -> Any: ...
+
+
+class Codec:
+    """One encoding.
+
+    :ivar subprotocol: its name in the opening handshake
+    :ivar binary: True where its frames are binary ones
+    """
+
+    __slots__ = ("_analyses", "_messages", "_what", "_write", "binary", "subprotocol")
+
+    def __init__(self, subprotocol: str, binary: bool) -> None:
+        self.subprotocol = subprotocol
+        self.binary = binary
+        self._what = "MessagePack" if binary else "JSON"
+        self._messages: _Reader
+        self._analyses: _Reader
+        if binary:
+            self._messages = msgspec.msgpack.Decoder(ClientMessage)
+            self._analyses = msgspec.msgpack.Decoder(Analysis)
+            self._write = msgspec.msgpack.Encoder().encode
+        else:
+            self._messages = msgspec.json.Decoder(ClientMessage)
+            self._analyses = msgspec.json.Decoder(Analysis)
+            self._write = msgspec.json.Encoder().encode
+
+    def encode(self, message: ServerMessage) -> bytes:
+        """`message` as the payload of one frame."""
+        return self._write(message)
+
+    def decode(self, data: bytes) -> ClientMessage | Malformed:
+        """The message in the payload of one frame. A key that is given twice counts once."""
+        try:
+            message: ClientMessage = self._messages.decode(data)
+            return message
+        except msgspec.ValidationError as error:
+            return Malformed("invalid", _cut(str(error)))
+        except UnicodeDecodeError as error:
+            return Malformed("utf-8", f"Text is UTF-8 here: {error.reason}.", fatal=not self.binary)
+        except msgspec.DecodeError as error:
+            if not self.binary and not _is_utf8(data):
+                return Malformed("utf-8", "A text frame holds UTF-8.", fatal=True)
+            return Malformed("malformed", _cut(f"This is no {self._what} message: {error}"))
+        except RecursionError:
+            return Malformed("malformed", "The message is nested too deeply.")
+
+    def analysis(self, raw: Raw) -> str | None:
+        """What came with a move as compact JSON of an :class:`~cgos_server.protocol.ws_messages.Analysis`.
+
+        None where it is none, or longer than `ANALYSIS_MAX` bytes.
+        """
+        try:
+            text = msgspec.json.encode(self._analyses.decode(bytes(raw)))
+        except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+            return None
+        return text.decode() if len(text) <= ANALYSIS_MAX else None
+
+
+JSON: Final = Codec("cgos.v2", binary=False)
+MSGPACK: Final = Codec("cgos.v2.msgpack", binary=True)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _cut(text: str) -> str:
+    """`text` without what a terminal should not see; keys come from the peer."""
+    text = text[:TEXT_MAX]
+    return text if text.isprintable() else "".join(char if char.isprintable() else "?" for char in text)

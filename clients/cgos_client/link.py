@@ -1,0 +1,159 @@
+"""One WebSocket connection with deadlines on everything that waits for the peer.
+
+What a server does wrong comes back as an error with a sentence. Must not know: what messages mean, when to connect
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException
+from websockets.typing import Subprotocol
+
+from cgos_client.addresses import Address
+from cgos_client.errors import CannotConnect, ConnectionLost
+from cgos_server import __version__
+
+wire = logging.getLogger("cgos_client.wire")
+"""Every transport writes what passes over it here, at DEBUG, and never a secret."""
+
+CONNECT_SECONDS = 30.0
+WRITE_SECONDS = 30.0
+CLOSE_SECONDS = 2.0
+PING_SECONDS = 20.0
+"""A peer that answers no ping for so long is gone."""
+MESSAGE_LIMIT = 16 << 20
+SHOWN = 2_000
+"""Characters of a frame that the log shows."""
+
+
+class Place(NamedTuple):
+    """Where to connect to, and in which protocol.
+
+    :ivar ca_file: certificates to trust in place of the system's, PEM
+    """
+
+    address: Address
+    subprotocol: str
+    ca_file: Path | None = None
+
+
+class Link:
+    """One open connection."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def read(self) -> str | bytes:
+        """The next frame; pings that stay unanswered end the waiting. Raises ConnectionLost."""
+        try:
+            frame = await self._socket.recv()
+        except (ConnectionClosed, OSError) as error:
+            raise ConnectionLost(_how_it_closed(error)) from None
+        wire.debug("server: %s", _shown(frame))
+        return frame
+
+    async def write(self, frame: str | bytes, shown: str | None = None) -> None:
+        """Send a frame; `shown` is what the log says in its place. Raises ConnectionLost."""
+        wire.debug("client: %s", _shown(frame) if shown is None else shown)
+        try:
+            async with asyncio.timeout(WRITE_SECONDS):
+                await self._socket.send(frame)
+        except TimeoutError:
+            raise ConnectionLost(f"the server read nothing for {WRITE_SECONDS:.0f} s") from None
+        except (ConnectionClosed, OSError) as error:
+            raise ConnectionLost(_how_it_closed(error)) from None
+
+    async def close(self) -> None:
+        """End the connection in order, by force where that takes too long."""
+        await self._socket.close()
+
+
+def trust(place: Place) -> ssl.SSLContext | None:
+    """What TLS connections are checked against; None where the address has none. Raises CannotConnect."""
+    if not place.address.secure:
+        return None
+    try:
+        return ssl.create_default_context(cafile=None if place.ca_file is None else str(place.ca_file))
+    except (OSError, ssl.SSLError) as error:
+        reason = error.strerror if isinstance(error, FileNotFoundError) else error
+        raise CannotConnect(f"the certificates in {place.ca_file} cannot be read ({reason})", code="ca-file") from None
+
+
+@asynccontextmanager
+async def opened(place: Place) -> AsyncIterator[Link]:
+    """A connection for the length of the block, closed at its end within CLOSE_SECONDS. Raises CannotConnect."""
+    socket = await _open(place)
+    try:
+        if socket.subprotocol != place.subprotocol:
+            raise CannotConnect(
+                f"{place.address} does not speak {place.subprotocol}: is it the WebSocket port of such a server?",
+                code="no-protocol",
+            )
+        yield Link(socket)
+    finally:
+        await socket.close()
+
+
+async def _open(place: Place) -> ClientConnection:
+    context = trust(place)
+    try:
+        return await open_websocket(
+            place.address.url,
+            ssl=context,
+            subprotocols=[Subprotocol(place.subprotocol)],
+            compression=None,
+            user_agent_header=f"cgos-client {__version__}",
+            open_timeout=CONNECT_SECONDS,
+            close_timeout=CLOSE_SECONDS,
+            ping_interval=PING_SECONDS,
+            ping_timeout=PING_SECONDS,
+            max_size=MESSAGE_LIMIT,
+        )
+    except TimeoutError:
+        raise CannotConnect(f"{place.address} did not answer within {CONNECT_SECONDS:.0f} s") from None
+    except ssl.SSLCertVerificationError as error:
+        raise CannotConnect(
+            f"the certificate of {place.address} is not trusted ({error.verify_message}): "
+            "a server with a certificate of its own needs --ca-file",
+            code="certificate",
+        ) from None
+    except ssl.SSLError as error:
+        raise CannotConnect(f"{place.address}: no TLS connection ({error.reason or error})", code="tls") from None
+    except OSError as error:
+        raise CannotConnect(f"{place.address} cannot be reached ({error.strerror or error})") from None
+    except InvalidStatus as error:
+        wait = error.response.headers.get("Retry-After", "")
+        raise CannotConnect(
+            f"{place.address} answered with HTTP status {error.response.status_code} instead of a WebSocket",
+            code="http-status",
+            retry_after=float(wait) if wait.isdecimal() else None,
+        ) from None
+    except (WebSocketException, InvalidURI, EOFError) as error:
+        raise CannotConnect(f"{place.address} does not speak WebSocket ({error})", code="no-protocol") from None
+
+
+def _how_it_closed(error: Exception) -> str:
+    if not isinstance(error, ConnectionClosed):
+        return f"the connection broke ({error})"
+    if error.rcvd is not None:
+        reason = f": {error.rcvd.reason}" if error.rcvd.reason else ""
+        return f"the server closed the connection ({error.rcvd.code}{reason})"
+    if error.sent is not None:
+        reason = f": {error.sent.reason}" if error.sent.reason else ""
+        return f"the connection broke ({error.sent.code}{reason})"
+    return "the connection broke"
+
+
+def _shown(frame: str | bytes) -> str:
+    text = frame if isinstance(frame, str) else repr(frame)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
