@@ -16,7 +16,8 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from cgos_server.core.games.base import Color
-from cgos_server.protocol.names import bot_name_fault, password_fault
+from cgos_server.protocol.cgos_words import error_line, safe_text, safe_word, seat, whole_ms
+from cgos_server.protocol.names import name_fault, password_fault
 from cgos_server.protocol.session import GameSetup
 
 CLIENT_MAX: Final = 200
@@ -27,9 +28,6 @@ ANALYSIS_MAX: Final = 65_536
 
 MOVE_MAX: Final = 64
 """Characters kept of a move's text: enough to show in an error what was sent."""
-
-TEXT_MAX: Final = 500
-"""Characters of a sentence to the client."""
 
 SIGN_IN_MAX: Final = 4_096
 """Longest line in bytes while signing in."""
@@ -187,28 +185,28 @@ class CgosPlayer:
 
     def refused(self, sentence: str) -> bytes:
         """Say why, once; the connection is to be closed after it. In any state."""
-        return self._say(State.CLOSED, _error(sentence))
+        return self._say(State.CLOSED, error_line(sentence))
 
     def setup(self, setup: GameSetup) -> bytes:
         """A game begins or goes on; it is not this engine's move until `genmove`."""
         words = [
-            f"setup {setup.game} {setup.size} {setup.komi2 / 2:.1f} {_ms(setup.level_ms)}",
-            f"{_word(setup.white)}({_word(setup.white_label)})",
-            f"{_word(setup.black)}({_word(setup.black_label)})",
+            f"setup {setup.game} {setup.size} {setup.komi2 / 2:.1f} {whole_ms(setup.level_ms)}",
+            seat(setup.white, setup.white_label),
+            seat(setup.black, setup.black_label),
         ]
-        words += [f"{_word(move)} {_ms(left)}" for move, left in setup.moves]
+        words += [f"{safe_word(move)} {whole_ms(left)}" for move, left in setup.moves]
         return self._say(State.OK, " ".join(words) + "\n")
 
     def genmove(self, color: Color, left_ms: int) -> bytes:
         """Your move: `color` is the engine's own."""
-        return self._say(State.GENMOVE, f"genmove {_LETTERS[color]} {_ms(left_ms)}\n")
+        return self._say(State.GENMOVE, f"genmove {_LETTERS[color]} {whole_ms(left_ms)}\n")
 
     def played(self, color: Color, move: str, left_ms: int, then_left_ms: int | None) -> bytes:
         """The opponent, who is `color`, moved; with `then_left_ms` it is the engine's move, in one segment."""
-        played = f"play {_LETTERS[color]} {_word(move)} {_ms(left_ms)}\n"
+        played = f"play {_LETTERS[color]} {safe_word(move)} {whole_ms(left_ms)}\n"
         if then_left_ms is None:
             return self._say(State.OK, played)
-        return self._say(State.GENMOVE, f"{played}genmove {_LETTERS[1 - color]} {_ms(then_left_ms)}\n")
+        return self._say(State.GENMOVE, f"{played}genmove {_LETTERS[1 - color]} {whole_ms(then_left_ms)}\n")
 
     def game_over(self, date: str, result: str, detail: str) -> bytes:
         """The game has ended. `result` as in :attr:`cgos_server.core.verdict.Verdict.text`.
@@ -218,11 +216,11 @@ class CgosPlayer:
         """
         if not _RESULT.fullmatch(result):
             result, detail = "Abort", f"{result}: the game does not count. {detail}"
-        return self._say(State.GAMEOVER, f"gameover {_word(date)} {_word(result)} {_text(detail)}\n")
+        return self._say(State.GAMEOVER, f"gameover {safe_word(date)} {safe_word(result)} {safe_text(detail)}\n")
 
     def info(self, text: str) -> bytes:
         """A sentence to the engine's author; nothing is written where nothing is left of it."""
-        text = _text(text)
+        text = safe_text(text)
         return self._say(self.state, f"info {text}\n" if text else "")
 
     def _say(self, state: State, text: str) -> bytes:
@@ -258,7 +256,7 @@ class CgosPlayer:
 
     def _fatal(self, code: str, sentence: str) -> Event:
         self.state = State.CLOSED
-        return Fatal(_error(sentence).encode("ascii"), code)
+        return Fatal(error_line(sentence).encode("ascii"), code)
 
     def _engine(self, line: bytes) -> Event:
         text = _readable(line)
@@ -284,7 +282,7 @@ class CgosPlayer:
         name = _readable(line)
         if name is None:
             return self._fatal("bytes", _UNREADABLE)
-        fault = bot_name_fault(name)
+        fault = name_fault(name)  # an operator's name may begin with admin; the reception knows who it is
         if fault is not None:
             return self._fatal("name", fault)
         self._name = name
@@ -309,7 +307,9 @@ class CgosPlayer:
         self.state = State.OK
         words = line.split(None, 1)
         word = words[0]
-        text = word.decode() if word.isalnum() and len(word) <= MOVE_MAX else _text(word[:MOVE_MAX].decode("latin-1"))
+        text = (
+            word.decode() if word.isalnum() and len(word) <= MOVE_MAX else safe_text(word[:MOVE_MAX].decode("latin-1"))
+        )
         if len(words) == 1:
             return Move(text, None)
         analysis = _compact(words[1]) if self._analysis else None
@@ -327,33 +327,6 @@ _GREETINGS: Final[Mapping[bytes, Kind]] = {b"e1": Kind.ENGINE, b"v1": Kind.VIEWE
 _LETTERS: Final = ("b", "w")
 _RESULT = re.compile(r"[BW]\+[!-~]+|Draw|Abort")
 _UNREADABLE: Final = f"A line has at most {SIGN_IN_MAX} bytes here, all of them printable text: send plain ASCII."
-
-# Clients read lines as Tcl lists: braces, quotes and backslashes there can end the program, brackets, `$` and `;` are
-# harmless in a list and dangerous where a line is evaluated. None of them is worth the risk.
-_SAFE: Final = dict.fromkeys([*range(32), *range(127, 256)], "?") | {
-    ord(old): new for old, new in zip('{}[]"\\;$\t\n\r', "()()'/,?   ", strict=True)
-}
-_UNFIT_IN_WORD = re.compile(r"[\s()]")
-
-
-def _text(text: str) -> str:
-    """`text` as printable ASCII in one line that every client can read, without blanks at the ends; may be empty."""
-    return text[:TEXT_MAX].encode("latin-1", "replace").decode("latin-1").translate(_SAFE).strip()
-
-
-def _word(text: str) -> str:
-    """`text` as exactly one word, without parentheses."""
-    if text.isalnum() and text.isascii():
-        return text
-    return _UNFIT_IN_WORD.sub("?", _text(text)) or "?"
-
-
-def _ms(milliseconds: int) -> int:
-    return milliseconds if milliseconds > 0 else 0
-
-
-def _error(sentence: str) -> str:
-    return f"Error: {_text(sentence) or 'The server closes this connection.'}\n"
 
 
 def _readable(line: bytes) -> str | None:

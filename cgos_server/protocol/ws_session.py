@@ -7,7 +7,7 @@ message is answered, passed on or counted; none raises. Must not know: encodings
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -25,7 +25,6 @@ from cgos_server.protocol.session import (
     Gallery,
     Known,
     Limits,
-    PlayerSession,
     Wish,
 )
 from cgos_server.protocol.ws_places import Peer, Place, PlayedGame, Watcher
@@ -91,6 +90,7 @@ class WsSession:
         "_peer",
         "_places",
         "_slots",
+        "_strange",
         "_unseen",
         "_watchers",
         "_watching",
@@ -113,6 +113,7 @@ class WsSession:
         self._places: dict[str, Place] = {}
         self._games: dict[int, PlayedGame] = {}
         self._known: dict[int, int] = {}
+        self._strange: dict[int, set[str]] = {}
         self._unseen: dict[int, Place] = {}
         self._drained = 0
         self._held: list[ws.ServerMessage] | None = None
@@ -184,8 +185,7 @@ class WsSession:
             declared,
         )
         known = tuple(Known(game, ply) for game, ply in self._known.items())
-        sessions: dict[str, PlayerSession] = dict(self._places.items())
-        self._house.concierge.sign_in(sessions, credentials, Wish(message.slots, _limits(message.limits), known))
+        self._house.concierge.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))
         return None
 
     def _sign_in_fault(self, message: ws.SignIn) -> ws.Error | None:
@@ -257,6 +257,7 @@ class WsSession:
             return self._not_in()
         self.wasted += 1
         self._known = {game.game: game.ply for game in message.games}
+        self._strange.clear()
         known = tuple(Known(game, ply) for game, ply in self._known.items())
         for place in list(self._places.values()):
             if place.seat is not None:
@@ -396,6 +397,16 @@ class WsSession:
     def known(self, number: int) -> int:
         """The last ply of a game that the client has said it knows. It counts once."""
         return self._known.pop(number, 0)
+
+    def unknown(self, place: Place, games: Sequence[int]) -> None:
+        """One venue does not know these games; the client hears it of those that no venue knows."""
+        for number in games:
+            strange = self._strange.setdefault(number, set())
+            strange.add(place.venue)
+            if len(strange) == len(self._places):
+                del self._strange[number]
+                text = f"No venue in which you are signed in has a game {number} of yours."
+                self.tell(_error("no-game", text, game=number))
 
     def ended(self, game: PlayedGame) -> None:
         """The client was told how `game` ended."""

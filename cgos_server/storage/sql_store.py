@@ -39,6 +39,7 @@ from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.connections import Durability, connect_for_reading, connect_for_writing
+from cgos_server.storage.group_commit import Observe
 from cgos_server.storage.records import Record
 from cgos_server.storage.store import (
     BotLogin,
@@ -51,7 +52,7 @@ from cgos_server.storage.store import (
     StoredVersion,
     Token,
 )
-from cgos_server.storage.writer import Connect, Observe, Writer
+from cgos_server.storage.writer import Connect, Writer
 
 MOST_UNTOLD = 32
 """Games of which a version is told at one sign-in that they have ended."""

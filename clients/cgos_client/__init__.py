@@ -1,6 +1,49 @@
-"""cgos-client: connects game engines to a rating server.
+"""cgos-client: connects game engines to a rating server, and a library for programs that play there by themselves.
 
-The way of one move: ``transport`` (a line arrives) - ``messages`` (what it says) - ``bridge`` (what is to be done) -
-``supervisor`` (an engine that cannot be lost) - ``gtp`` or ``bots`` (the engine). Round that, ``runner`` decides when
-to connect again and when to stop, and ``cli`` puts it together.
+The library is :func:`connect` and what it leads to. The way of one move in the program ``cgos-client``: over CGOS
+lines ``transport`` (a line arrives) - ``messages`` (what it says) - ``bridge`` (what is to be done); over WebSocket
+``link`` (a frame arrives) - ``codec`` (what it says) - ``games`` (what follows) - ``session`` and ``game`` (what a
+program sees) - ``slots`` (which engine plays it); then ``supervisor`` (an engine that cannot be lost) - ``gtp`` or
+``bots`` (the engine). Round that, ``runner`` and ``upkeep`` decide when to connect again, and ``cli`` puts it together.
 """
+
+from cgos_client.errors import (
+    CannotConnect,
+    CgosClientError,
+    ConnectionLost,
+    Dismissed,
+    MoveRefused,
+    ServerFault,
+    SessionClosed,
+    SignInRefused,
+    WatchRefused,
+)
+from cgos_client.game import Game, Turn
+from cgos_client.games import Outcome
+from cgos_client.position import Position
+from cgos_client.session import Session, connect
+from cgos_client.settings import BadSetting
+from cgos_client.watching import View
+from cgos_server.protocol.ws_messages import Analysis, Candidate
+
+__all__ = [
+    "Analysis",
+    "BadSetting",
+    "Candidate",
+    "CannotConnect",
+    "CgosClientError",
+    "ConnectionLost",
+    "Dismissed",
+    "Game",
+    "MoveRefused",
+    "Outcome",
+    "Position",
+    "ServerFault",
+    "Session",
+    "SessionClosed",
+    "SignInRefused",
+    "Turn",
+    "View",
+    "WatchRefused",
+    "connect",
+]

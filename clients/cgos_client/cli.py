@@ -21,6 +21,7 @@ import click
 from rich.console import Console
 
 from cgos_client import check, report
+from cgos_client.addresses import server_address
 from cgos_client.bots.engines import Bot, GreedyBot, RandomBot
 from cgos_client.bots.gtp_shell import GtpShell
 from cgos_client.bots.in_process import InProcessEngine
@@ -33,7 +34,7 @@ from cgos_client.gtp import GtpEngine
 from cgos_client.live_line import LiveLine
 from cgos_client.records import Records
 from cgos_client.runner import Runner
-from cgos_client.settings import PASSWORD_VARIABLE, BadSetting, bot_name, secret, server_address
+from cgos_client.settings import PASSWORD_VARIABLE, BadSetting, bot_name, secret
 from cgos_client.supervisor import SupervisedEngine
 from cgos_client.transport import connect
 from cgos_server import __version__
@@ -194,7 +195,7 @@ def _play(
     quiet: bool,
 ) -> NoReturn:
     try:
-        host, port = server_address(server)
+        host, port = server_address(server)[1:3]
         identity = Identity(bot_name(name), secret(password_file, token_file, os.environ), f"cgos-client {__version__}")
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None

@@ -38,35 +38,38 @@ class Codec:
 
     def __init__(self, encoding: Encoding) -> None:
         self._binary = encoding is Encoding.MSGPACK
-        coding = msgspec.msgpack if self._binary else msgspec.json
-        self._decoder = coding.Decoder(ws.ServerMessage)
-        self._loose = coding.Decoder()
-        self._encoder = coding.Encoder()
+        self._decoder: msgspec.msgpack.Decoder[ws.ServerMessage] | msgspec.json.Decoder[ws.ServerMessage]
+        self._loose: msgspec.msgpack.Decoder[Any] | msgspec.json.Decoder[Any]
+        if self._binary:
+            self._decoder, self._loose = msgspec.msgpack.Decoder(ws.ServerMessage), msgspec.msgpack.Decoder()
+        else:
+            self._decoder, self._loose = msgspec.json.Decoder(ws.ServerMessage), msgspec.json.Decoder()
 
     def encode(self, message: ws.ClientMessage) -> str | bytes:
         """`message` as the content of a frame."""
         if not self._binary:
-            return self._encoder.encode(message).decode()
+            return msgspec.json.encode(message).decode()
         if isinstance(message, ws.Move) and isinstance(message.analysis, Raw):
             again = msgspec.msgpack.encode(msgspec.json.decode(message.analysis))
             message = msgspec.structs.replace(message, analysis=Raw(again))
-        return self._encoder.encode(message)
+        return msgspec.msgpack.encode(message)
 
     def decode(self, frame: str | bytes) -> ws.ServerMessage | None:
         """The message of a frame; None where this client does not know its kind. Raises ServerFault."""
         if isinstance(frame, str) is self._binary:
             raise ServerFault(f"the server sent a {'text' if self._binary else 'binary'} frame")
+        data = frame.encode() if isinstance(frame, str) else frame
         try:
-            return self._decoder.decode(frame)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if self._is_of_another_kind(frame):
+            return self._decoder.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if self._is_of_another_kind(data):
                 return None
             raise ServerFault(f"the server's message cannot be read: {error}") from None
 
-    def _is_of_another_kind(self, frame: str | bytes) -> bool:
+    def _is_of_another_kind(self, data: bytes) -> bool:
         try:
-            loose = self._loose.decode(frame)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            loose = self._loose.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return False
         kind = loose.get("type") if isinstance(loose, dict) else None
         return isinstance(kind, str) and kind not in _KINDS

@@ -179,7 +179,7 @@ class Games:
     :ivar sign_in: what the bot signs in with; None for who only watches
     :ivar seats: the games it knows, by number; an ended one stays until :meth:`retire`
     :ivar welcome: what the server said of itself last
-    :ivar admitted: True while signed in
+    :ivar admitted: True while signed in; for who only watches: while connected
     :ivar wish: what it wants of the matchmaker
     :ivar latency_ms: the way to the server and back, as the server measures it
     """
@@ -280,6 +280,7 @@ class Games:
             words = f"the server speaks version {welcome.protocol} of its protocol, this client version {ws.VERSION}"
             return [Fatal(ServerFault(words))]
         if self.sign_in is None:
+            self.admitted = True
             return []
         known = [KnownGame(game, len(self.seats[game].moves)) for game in self.playing]
         return [Send(msgspec.structs.replace(self.sign_in, games=known))]

@@ -12,51 +12,15 @@ import signal
 from collections.abc import Awaitable, Callable
 
 from cgos_client.bridge import Agenda, Bridge, End, Ended, GameResult, Identity
+from cgos_client.errors import CannotConnect
 from cgos_client.events import Event
+from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting
 from cgos_client.supervisor import EngineGone, SupervisedEngine
-from cgos_client.transport import CannotConnect, Connection
+from cgos_client.transport import Connection
 
 log = logging.getLogger(__name__)
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
-REFUSALS = 5
-"""Refusals in a row, of the kind that waiting does not heal, after which the client gives up."""
-SETTLED_SECONDS = 10.0
-"""A session that lasted this long, or had a game, was a good one: the next pause is short again."""
-
-_PASSING = (
-    *("already", "again in", "again later", "please try again", "another login", "another sign-in", "too many"),
-    *("busy", "is full", "just now", "shutting down", "going down", "restart"),
-)
-"""What refusals say that pass: a name that is still signed in, a server that is full or going down."""
-
-
-class Pauses:
-    """Growing pauses with jitter, so that a thousand clients do not come back at the same moment.
-
-    :param first: upper end of the first pause, seconds; each next one is twice as long, up to `longest`
-    """
-
-    def __init__(self, rng: random.Random, first: float = 2.0, longest: float = 60.0) -> None:
-        self._rng = rng
-        self._first = first
-        self._longest = longest
-        self._step = first
-
-    def next(self) -> float:
-        """The next pause in seconds: between half the step and the step."""
-        step, self._step = self._step, min(self._longest, self._step * 2)
-        return step * (0.5 + 0.5 * self._rng.random())
-
-    def reset(self) -> None:
-        """Begin anew."""
-        self._step = self._first
-
-
-def heals_by_waiting(sentence: str) -> bool:
-    """True for a refusal that the same sign-in may not meet the next time."""
-    text = sentence.lower()
-    return any(word in text for word in _PASSING)
 
 
 class Runner:

@@ -1,7 +1,7 @@
 """A bot or a watcher on a server, for programs: ``async with connect(...) as session``.
 
-Carries out what :mod:`cgos_client.games` and :mod:`cgos_client.watching` decide, over one connection after another.
-Must not know: how a bot chooses its moves.
+Carries out what :mod:`cgos_client.games` and :mod:`cgos_client.watching` decide. Must not know: sockets, when to try
+again, how a bot chooses its moves.
 """
 
 from __future__ import annotations
@@ -10,29 +10,20 @@ import asyncio
 import logging
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-
-import msgspec
 
 from cgos_client import games as core
 from cgos_client.addresses import server_address
 from cgos_client.bell import Bell
 from cgos_client.codec import Codec, Encoding
-from cgos_client.errors import (
-    CannotConnect,
-    CgosClientError,
-    ConnectionLost,
-    SessionClosed,
-    SignInRefused,
-    WatchRefused,
-)
+from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
 from cgos_client.game import Game
-from cgos_client.link import Link, Place, opened
-from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting
+from cgos_client.link import Place
+from cgos_client.retry import Pauses
 from cgos_client.settings import BadSetting, bot_name
+from cgos_client.upkeep import Peer, Upkeep
 from cgos_client.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_server import __version__
 from cgos_server.protocol import ws_messages as ws
@@ -40,53 +31,32 @@ from cgos_server.protocol.names import password_fault
 
 log = logging.getLogger(__name__)
 
-SIGN_IN_SECONDS = 120.0
-"""How long the server may take from its greeting to the answer to a sign-in; it checks one password at a time."""
-GREETING_SECONDS = 30.0
-LEAVING_SECONDS = 3.0
+LEAVING_SECONDS = 5.0
 """How long leaving may take: what was said last is sent, and the connection closed in order."""
 
-_HEALING = frozenset(("waits-approval", "already-here", "store"))
-"""Refusals that pass by themselves, by their code."""
+DRAINED_SECONDS = 15.0
+"""How long a server may take to say that a bot without games is drained, before the bot goes all the same."""
 
 
 class Session:
-    """A bot's or a watcher's stay on a server, over as many connections as it takes. Made by :func:`connect`.
+    """A stay on a server, over as many connections as it takes. Made by :func:`connect`.
 
     :ivar name: the bot's wire name, as the server shows it; empty for watchers
     :ivar venues: the venues in which the bot is seated
     """
 
-    def __init__(
-        self,
-        place: Place,
-        encoding: Encoding,
-        sign_in: ws.SignIn | None,
-        *,
-        reconnect: bool = True,
-        pauses: Pauses | None = None,
-        refusal_pauses: Pauses | None = None,
-    ) -> None:
-        rng = random.Random()
+    def __init__(self, upkeep: Upkeep, sign_in: ws.SignIn | None) -> None:
         self.name = ""
         self.venues: tuple[str, ...] = ()
-        self._place = place
-        self._codec = Codec(encoding)
+        self._upkeep = upkeep
         self._core = core.Games(sign_in)
         self._watches = Watches()
         self._games: dict[int, Game] = {}
         self._fresh: deque[Game] = deque()
-        self._outbox: deque[ws.ClientMessage] = deque()
-        self._to_send = Bell()
         self._news = Bell()
-        self._reconnect = reconnect
-        self._pauses = pauses or Pauses(rng)
-        self._refusal_pauses = refusal_pauses or Pauses(rng, first=20.0)
-        self._refusals = 0
-        self._admissions = 0
-        self._leaving = False
         self._over = False
         self._failure: CgosClientError | None = None
+        self._drain_timer: asyncio.TimerHandle | None = None
 
     # -- what it knows
 
@@ -98,7 +68,7 @@ class Session:
     @property
     def connected(self) -> bool:
         """True while there is a connection and, for a bot, it is signed in."""
-        return self._core.admitted if self._core.sign_in is not None else self._core.welcome is not None
+        return self._core.admitted
 
     @property
     def latency_ms(self) -> float | None:
@@ -108,7 +78,7 @@ class Session:
     @property
     def playing(self) -> list[Game]:
         """The games that have not ended."""
-        return [game for game in self._games.values() if game.result is None]
+        return list(self._games.values())
 
     # -- what a bot does
 
@@ -128,16 +98,16 @@ class Session:
             await self._news.wait()
 
     async def play(self, play: Callable[[Game], Awaitable[object]]) -> None:
-        """Run `play` for every game, as many at once as there are; returns and raises as :meth:`games` ends.
+        """Run `play` for every game, as many at once as there are; ends as :meth:`games` does.
 
         What `play` raises ends the other games' calls too and comes out in an ExceptionGroup.
         """
         failure: CgosClientError | None = None
+
+        async def one(game: Game) -> None:
+            await play(game)
+
         async with asyncio.TaskGroup() as tasks:
-
-            async def one(game: Game) -> None:
-                await play(game)
-
             try:
                 async for game in self.games():
                     tasks.create_task(one(game))
@@ -149,8 +119,6 @@ class Session:
     async def drain(self) -> None:
         """No new game any more. When the last one is over :meth:`games` ends."""
         self._do(self._core.want(core.Wanted.DRAIN))
-        if not self._core.playing and not self._core.admitted:
-            self._finish(None)
 
     async def pause(self) -> None:
         """No new game until :meth:`ready`; running games go on."""
@@ -180,17 +148,17 @@ class Session:
         if venue in self._watches.venues:
             raise WatchRefused("watched", f"{venue} is watched in this session already")
         watch = self._watches.venues[venue] = VenueWatch(venue)
-        self._say(ws.WatchVenue(venue))
+        self._upkeep.say(ws.WatchVenue(venue))
         try:
             while True:
                 while watch.events:
                     yield watch.events.popleft()
                 if watch.skipping:
-                    self._say(ws.WatchVenue(venue))
+                    self._upkeep.say(ws.WatchVenue(venue))
                 await self._until_news(watch)
         finally:
             del self._watches.venues[venue]
-            self._say(ws.Unwatch(venue))
+            self._upkeep.say(ws.Unwatch(venue))
 
     async def watch_game(self, venue: str, game: int) -> AsyncIterator[View]:
         """A game as it goes, running or archived: its latest state each time that it changed, the last one with its
@@ -200,20 +168,20 @@ class Session:
         if game in self._watches.games:
             raise WatchRefused("watched", f"game {game} is watched in this session already")
         watch = self._watches.games[game] = GameWatch(venue, game)
-        self._say(ws.WatchGame(venue, game))
+        self._upkeep.say(ws.WatchGame(venue, game))
         try:
             while True:
                 view = watch.view()
-                if view is not None and watch.fresh:
-                    watch.fresh = False
-                    yield view
-                    if view.result is not None:
-                        return
-                elif not watch.fresh:
+                if view is None or not watch.fresh:
                     await self._until_news(watch)
+                    continue
+                watch.fresh = False
+                yield view
+                if view.result is not None:
+                    return
         finally:
             del self._watches.games[game]
-            self._say(ws.Unwatch(venue, game))
+            self._upkeep.say(ws.Unwatch(venue, game))
 
     async def _until_news(self, watch: VenueWatch | GameWatch) -> None:
         if watch.refusal is not None:
@@ -223,84 +191,218 @@ class Session:
         await self._news.wait()
 
     def _check_venue(self, venue: str) -> None:
-        welcome = self._core.welcome
-        if welcome is not None and venue not in (known := [info.name for info in welcome.venues]):
+        known = [] if self.welcome is None else [info.name for info in self.welcome.venues]
+        if venue not in known:
             raise WatchRefused("no-venue", f"the server has no venue {venue!r}; it has {', '.join(known) or 'none'}")
 
-    # -- its connections
+    # -- what goes on below
 
-    async def _stay(self) -> None:
-        """Keep connected until there is nothing more to do. Never raises: what ends it is for those who ask."""
-        loop = asyncio.get_running_loop()
-        while True:
-            began, admissions = loop.time(), self._admissions
-            error = await self._connection()
-            self._core.lost()
-            self._outbox.clear()
-            if error is None or self._leaving or (self._core.wish is core.Wanted.DRAIN and not self._core.playing):
-                self._finish(None)
-                return
-            if self._admissions > admissions and (self.playing or loop.time() - began >= SETTLED_SECONDS):
-                self._pauses.reset()
-                self._refusal_pauses.reset()
-                self._refusals = 0
-            pause = self._pause_after(error)
-            if pause is None or not self._reconnect:
-                self._finish(error)
-                return
-            log.warning("%s: %s; trying again in %.0f s", self._who(), error.text, pause)
-            await self._rest(pause)
-            if self._leaving:
-                self._finish(None)
-                return
-
-    def _pause_after(self, error: CgosClientError) -> float | None:
-        """How long to wait before the next attempt; None where there shall be none."""
-        wait = error.retry_after
-        if not isinstance(error, SignInRefused):
-            return self._pauses.next(wait or 0.0)
-        if wait is not None or error.code in _HEALING or heals_by_waiting(error.text):
-            return self._pauses.next(wait or 0.0)
-        self._refusals += 1
-        if self._admissions == 0 or self._refusals >= REFUSALS:
-            return None
-        return self._refusal_pauses.next()
-
-    async def _rest(self, seconds: float) -> None:
-        until = asyncio.get_running_loop().time() + seconds
-        while not self._leaving and not self._over:
-            left = until - asyncio.get_running_loop().time()
-            if left <= 0 or not await self._to_send.wait(left):
-                return
-
-    async def _connection(self) -> CgosClientError | None:
-        """One connection from its beginning to its end. None where the server or this side ended it in order."""
-        try:
-            async with opened(self._place) as link:
-                return await self._talk(link)
-        except CannotConnect as error:
-            return error
-
-    async def _talk(self, link: Link) -> CgosClientError | None:
-        async with asyncio.TaskGroup() as tasks:
-            writing = tasks.create_task(self._write(link))
-            error = await self._hear(link)
-            if error is None and not self._leaving:
-                self._leaving_link = True
-            writing.cancel()
+    def _hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+        error = self._do(self._core.receive(message))
+        if isinstance(message, ws.Welcome) and error is None:
+            for request in self._watches.requests():
+                self._upkeep.say(request)
+        for request in self._watches.receive(message):
+            self._upkeep.say(request)
+        self._news.ring()
         return error
 
-    async def _write(self, link: Link) -> None:
-        """Send what waits, as it comes; on leaving, close the connection after it."""
+    def _do(self, effects: list[core.Effect]) -> CgosClientError | None:
+        """Carry out effects. An error is why the connection must end."""
+        for effect in effects:
+            match effect:
+                case core.Send(message):
+                    self._upkeep.say(message)
+                case core.Admitted(signed_in):
+                    self._admitted(signed_in)
+                case core.Began(number):
+                    game = self._games[number] = Game(self._core.seats[number], self._core, self._do)
+                    self._fresh.append(game)
+                case core.Asked(number) | core.Changed(number):
+                    self._games[number].wake()
+                case core.Ended(number):
+                    self._games.pop(number).wake()
+                    self._core.retire(number)
+                case core.Told(text, _, code):
+                    log.log(logging.WARNING if code else logging.INFO, "server: %s", text)
+                case core.Finished():
+                    self._upkeep.leave()
+                case core.Fatal(error):
+                    return error
+        self._look_at_drain()
+        return None
+
+    def _admitted(self, signed_in: ws.SignedIn) -> None:
+        self.name, self.venues = signed_in.name, tuple(signed_in.venues)
+        running = f", {len(self._games)} games to go on with" if self._games else ""
+        log.info("signed in as %s in %s%s", self.name, ", ".join(self.venues), running)
+
+    def _look_at_drain(self) -> None:
+        """A bot that wants no game and has none goes: at once where there is no server to say so, else soon."""
+        if self._core.wish is not core.Wanted.DRAIN or self._core.playing:
+            if self._drain_timer is not None:
+                self._drain_timer.cancel()
+                self._drain_timer = None
+        elif not self._core.admitted:
+            self._upkeep.leave()
+        elif self._drain_timer is None:
+            self._drain_timer = asyncio.get_running_loop().call_later(DRAINED_SECONDS, self._upkeep.leave)
+
+    def _lost(self) -> None:
+        self._core.lost()
+        self._look_at_drain()
+        self._news.ring()
+
+    async def stay(self, who: str) -> None:
+        """Keep connected until the session is over; what ended it comes out of the iterators. For :func:`connect`."""
+        peer = Peer(self._hear, lambda: self._core.admitted, lambda: bool(self._core.playing), self._lost, who)
         try:
-            while True:
-                while self._outbox:
-                    message = self._outbox.popleft()
-                    shown = "(sign-in)" if isinstance(message, ws.SignIn) else None
-                    await link.write(self._codec.encode(message), shown)
-                if self._leaving:
-                    await link.close()
-                    return
-                await self._to_send.wait()
-        except ConnectionLost:
-            await link.close()  # the reader finds out why
+            self._failure = await self._upkeep.run(peer)
+        finally:
+            self._over = True
+            if self._drain_timer is not None:
+                self._drain_timer.cancel()
+            for game in self._games.values():
+                game.close(self._failure)
+            self._news.ring()
+
+    async def admitted(self) -> None:
+        """Wait for the first sign-in, or for watchers the greeting. Raises CgosClientError where there is none."""
+        while not self._core.admitted:
+            if self._over:
+                raise self._failure or SessionClosed()
+            await self._news.wait()
+
+    def leave(self) -> None:
+        """Send what waits, and close."""
+        self._upkeep.leave()
+
+
+class Connecting:
+    """What :func:`connect` returns: a session for the length of an ``async with`` block."""
+
+    def __init__(self, session: Session, who: str) -> None:
+        self._session = session
+        self._who = who
+        self._tasks = asyncio.TaskGroup()
+        self._staying: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Session:
+        await self._tasks.__aenter__()
+        self._staying = self._tasks.create_task(self._session.stay(self._who))
+        try:
+            await self._session.admitted()
+        except BaseException:
+            await self._leave()
+            raise
+        return self._session
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._leave()
+
+    async def _leave(self) -> None:
+        self._session.leave()
+        try:
+            if self._staying is not None:
+                await asyncio.wait({self._staying}, timeout=LEAVING_SECONDS)
+        finally:
+            if self._staying is not None:
+                self._staying.cancel()
+            await self._tasks.__aexit__(None, None, None)
+
+
+def connect(
+    url: str,
+    *,
+    bot: str | None = None,
+    secret: str = "",
+    venues: Iterable[str] = (),
+    slots: int = 1,
+    version: str = "",
+    wire_name: str = "",
+    engine: str = "",
+    parameters: Mapping[str, ws.Scalar] | None = None,
+    author: str = "",
+    new_secret: str | None = None,
+    games_a_day: int | None = None,
+    avoid: Iterable[str] = (),
+    encoding: Encoding | str = Encoding.JSON,
+    ca_file: Path | str | None = None,
+    reconnect: bool = True,
+    client: str = f"cgos-client {__version__}",
+    pauses: Pauses | None = None,
+) -> Connecting:
+    """A session on the server at `url`: ``async with connect("ws://localhost:6868", bot=..., ...) as session``.
+
+    Entering the block signs in; a server that is down is waited for, and so are refusals that pass. Connections that
+    end are opened again, with growing pauses or after the time that the server named, and the games go on.
+
+    :param url: ``ws://host:port`` or ``wss://host:port``
+    :param bot: the bot's name; without it nothing but watching is possible
+    :param secret: its password or a token; an unknown name is registered with the password that it brings
+    :param venues: where it plays, by name
+    :param slots: games at once over all venues, 1 to 256
+    :param version: what is rated, as a version of its own; without it the bot is rated under its own name
+    :param wire_name: what the version is called on the server; without it bot, ``-`` and version
+    :param engine: what plays, for people
+    :param parameters: its settings, for people
+    :param author: who made it
+    :param new_secret: the password that shall replace `secret`
+    :param games_a_day: most games begun within 24 hours; None: no limit
+    :param avoid: wire names that it must not meet
+    :param encoding: ``json`` or ``msgpack``
+    :param ca_file: certificates (PEM) to trust in place of the system's
+    :param reconnect: False: the first connection that cannot be made or ends is the end of the session
+    :param pauses: the pauses between attempts
+    :raises BadSetting: at once, where an argument cannot be used
+    :raises SignInRefused: on entering, where the server does not let the bot in and waiting does not help
+    :raises CannotConnect: on entering, where `reconnect` is False or no attempt could succeed
+    """
+    address = server_address(url, "the address")
+    if address.scheme == "tcp":
+        raise BadSetting(f"the address {url!r} is not one of a WebSocket: write ws://HOST:PORT or wss://HOST:PORT")
+    try:
+        written = Encoding(encoding)
+    except ValueError:
+        raise BadSetting(f"the encoding {encoding!r} is not known: json or msgpack") from None
+    sign_in = None
+    if bot is not None:
+        limits = ws.OwnerLimits(games_a_day, list(avoid))
+        sign_in = ws.SignIn(
+            bot=bot_name(bot, "the bot's name"),
+            secret=secret,
+            venues=list(venues),
+            new_secret=new_secret,
+            version=version,
+            wire_name=wire_name,
+            engine=engine[:200],
+            parameters=dict(parameters or {}),
+            author=author[:200],
+            client=client[:200],
+            slots=slots,
+            limits=limits,
+        )
+        fault = _fault(sign_in)
+        if fault is not None:
+            raise BadSetting(fault)
+    rng = random.Random()
+    place = Place(address, written.subprotocol, None if ca_file is None else Path(ca_file))
+    upkeep = Upkeep(place, Codec(written), pauses or Pauses(rng), Pauses(rng, first=20.0), reconnect)
+    return Connecting(Session(upkeep, sign_in), bot or "watcher")
+
+
+def _fault(sign_in: ws.SignIn) -> str | None:
+    """What the server would refuse about it whatever it knows, as a sentence; None for nothing."""
+    if not sign_in.secret:
+        return "a bot needs its secret: its password or a token"
+    for secret in (sign_in.secret, sign_in.new_secret):
+        fault = None if secret is None else password_fault(secret)
+        if fault is not None:
+            return f"the secret cannot be used: {fault}"
+    if not sign_in.venues or len(set(sign_in.venues)) < len(sign_in.venues):
+        return "name at least one venue, each once"
+    if not 1 <= sign_in.slots <= 256:
+        return f"slots are 1 to 256, not {sign_in.slots}"
+    return None

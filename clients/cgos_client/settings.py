@@ -1,4 +1,4 @@
-"""What a person gives to the client, checked: the server's address, the bot's name, where its secret lies.
+"""What a person gives to the client, checked: the bot's name, where its secret lies.
 
 Every refusal names the option and the remedy. Must not know: what is done with it.
 """
@@ -8,30 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from cgos_client.errors import CgosClientError
 from cgos_server.protocol.names import bot_name_fault, password_fault
 
 PASSWORD_VARIABLE = "CGOS_PASSWORD"
 
 
-class BadSetting(Exception):
+class BadSetting(CgosClientError):
     """Something given cannot be used. The text says what, and what to give instead."""
 
-
-def server_address(text: str) -> tuple[str, int]:
-    """``host:port`` or ``[2001:db8::1]:port``. Raises BadSetting."""
-    host, _, port = text.rpartition(":")
-    bracketed = host.startswith("[") and host.endswith("]")
-    host = host[1:-1] if bracketed else host
-    if not host or (":" in host and not bracketed) or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise BadSetting(f"--server {text!r} is not an address: write HOST:PORT, such as localhost:6809")
-    return host, int(port)
+    def __init__(self, text: str) -> None:
+        super().__init__("setting", text)
 
 
-def bot_name(text: str) -> str:
-    """A name that CGOS servers accept. Raises BadSetting."""
+def bot_name(text: str, place: str = "--name") -> str:
+    """A name that CGOS servers accept. Raises BadSetting, which names `place`."""
     fault = bot_name_fault(text)
     if fault is not None:
-        raise BadSetting(f"--name {text!r} cannot be used: {fault}")
+        raise BadSetting(f"{place} {text!r} cannot be used: {fault}")
     return text
 
 

@@ -11,6 +11,8 @@ import socket
 from contextlib import suppress
 from typing import Protocol
 
+from cgos_client.errors import CannotConnect
+
 log = logging.getLogger("cgos_client.wire")
 """Every transport writes what passes over it here, at DEBUG, and never a secret."""
 
@@ -18,10 +20,6 @@ LINE_LIMIT = 1 << 20
 CONNECT_SECONDS = 30.0
 WRITE_SECONDS = 30.0
 CLOSE_SECONDS = 2.0
-
-
-class CannotConnect(Exception):
-    """The server was not reached. The text says why."""
 
 
 class Connection(Protocol):

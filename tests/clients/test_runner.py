@@ -8,8 +8,9 @@ import signal
 import socket
 
 import pytest
-from cgos_client.runner import REFUSALS, Pauses, heals_by_waiting
-from cgos_client.transport import CannotConnect, connect
+from cgos_client.errors import CannotConnect
+from cgos_client.retry import REFUSALS, Pauses, heals_by_waiting
+from cgos_client.transport import connect
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
 

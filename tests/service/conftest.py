@@ -14,7 +14,7 @@ from cgos_server.service.accounts import Accounts
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import records as r
-from cgos_server.storage.store import BotLogin, NextIds, Owner, Token
+from cgos_server.storage.store import BotLogin, NextIds, Owner, StoredVersion, Token
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -26,6 +26,7 @@ class MemoryStore:
         self.groups: list[list[Any]] = []
         self.bots: dict[str, BotLogin] = {}
         self.owners: dict[str, Owner] = {}
+        self.versions: list[tuple[int, StoredVersion]] = []
         self.token_rows: dict[int, tuple[int, str, Token]] = {}
         self.entries: list[Entry] = []
 
@@ -46,7 +47,24 @@ class MemoryStore:
                     record.id, 0, record.name, record.password, record.state, "", frozenset()
                 )
             case r.VersionAdded():
-                self._bot(record.bot_id, version_id=record.id)
+                if not record.label:
+                    self._bot(record.bot_id, version_id=record.id)
+                assert record.wire_key not in {version.wire_name.lower() for _, version in self.versions}
+                self.versions.append(
+                    (
+                        record.bot_id,
+                        StoredVersion(
+                            record.id, record.wire_name, record.label, record.engine, record.parameters, record.author
+                        ),
+                    )
+                )
+            case r.VersionDescribed():
+                (at,) = (at for at, (_, version) in enumerate(self.versions) if version.id == record.id)
+                bot, version = self.versions[at]
+                self.versions[at] = (
+                    bot,
+                    version._replace(engine=record.engine, parameters=record.parameters, author=record.author),
+                )
             case r.BotPassword():
                 self._bot(record.id, password=record.password)
             case r.BotState():
@@ -87,7 +105,13 @@ class MemoryStore:
 
     async def name_taken(self, name_key: str) -> str | None:
         await asyncio.sleep(0)
-        return next((name for name in (*self.bots, *self.owners) if name.lower() == name_key), None)
+        versions = (version.wire_name for _, version in self.versions)
+        return next((name for name in (*self.bots, *self.owners, *versions) if name.lower() == name_key), None)
+
+    async def version(self, bot_id: int, label: str) -> StoredVersion | None:
+        await asyncio.sleep(0)
+        found = (version for bot, version in self.versions if bot == bot_id and version.label == label)
+        return next(found, None)
 
     async def owner(self, name: str) -> Owner | None:
         await asyncio.sleep(0)

@@ -15,6 +15,7 @@ from storage_sample import move, unexpected, version
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage.connections import connect_for_writing
+from cgos_server.storage.group_commit import Group
 from cgos_server.storage.history import (
     AccountRow,
     BotRow,
@@ -39,7 +40,7 @@ from cgos_server.storage.records import (
     RatingNow,
 )
 from cgos_server.storage.sql_store import open_store
-from cgos_server.storage.writer import Group, write
+from cgos_server.storage.writer import write
 
 
 @pytest.fixture

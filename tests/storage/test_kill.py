@@ -12,8 +12,9 @@ from pathlib import Path
 from storage_sample import version
 
 from cgos_server.storage.connections import connect_for_writing
+from cgos_server.storage.group_commit import Group
 from cgos_server.storage.records import BotAdded, GameAdded, VenueAdded
-from cgos_server.storage.writer import Group, write
+from cgos_server.storage.writer import write
 
 ROUNDS = 6
 GAMES = 8

@@ -14,9 +14,10 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from storage_sample import move, version
 
 from cgos_server.storage import records, tables
+from cgos_server.storage.group_commit import Group
 from cgos_server.storage.records import Record
 from cgos_server.storage.statements import STATEMENTS
-from cgos_server.storage.writer import ROWS_PER_STATEMENT, Group, write
+from cgos_server.storage.writer import ROWS_PER_STATEMENT, write
 
 
 def test_every_kind_of_record_has_a_statement() -> None:

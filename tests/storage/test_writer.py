@@ -15,9 +15,10 @@ import pytest
 from storage_sample import games, move, people
 
 from cgos_server.errors import CommitFailed, StoreError
-from cgos_server.storage import checkpoints
+from cgos_server.storage import checkpoints, group_commit
 from cgos_server.storage import writer as writer_module
 from cgos_server.storage.connections import connect_for_writing
+from cgos_server.storage.group_commit import Group
 from cgos_server.storage.records import AuditAdded, GameEnded, LedgerAdded, Record
 from cgos_server.storage.writer import Writer
 
@@ -133,7 +134,7 @@ class Bench:
 @pytest.fixture
 def disk(database: Path) -> Iterator[Disk]:
     connection = connect_for_writing(database)
-    writer_module.write(connection, [writer_module.Group([*people(), *games()], None)])
+    writer_module.write(connection, [Group([*people(), *games()], None)])
     connection.close()
     return Disk(database)
 
@@ -261,7 +262,7 @@ async def test_a_disk_that_refuses_for_ever_fails_once_and_nobody_is_told(bench:
 
 
 async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer_module, "_HUNG", 0.0)
+    monkeypatch.setattr(group_commit, "_HUNG", 0.0)
     at_the_disk, go_on = threading.Event(), threading.Event()
 
     def hang(_sql: str) -> None:

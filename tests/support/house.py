@@ -14,8 +14,9 @@ from cgos_server.core.games.base import Ruleset
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.errors import Refused
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Credentials, OperatorDesk
+from cgos_server.protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
 from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
 from cgos_server.service.accounts import Operator, SignedIn
 from cgos_server.service.ids import Ids
@@ -73,16 +74,18 @@ class HistoryStore(MemoryStore):
 
 
 class House:
-    """One venue with its store, time and bots."""
+    """One venue with its store, time and bots. With `beside` it is a second venue of that house's server."""
 
-    def __init__(self, rated: bool = True, **pairing: Any) -> None:
-        self.time = SimulatedTime()
-        self.store = HistoryStore()
-        self.accounts = Accounts()
+    def __init__(self, rated: bool = True, beside: House | None = None, **pairing: Any) -> None:
+        self.time = beside.time if beside else SimulatedTime()
+        self.store = beside.store if beside else HistoryStore()
+        self.accounts = beside.accounts if beside else Accounts()
         self.families: dict[int, int] = {}
-        self.tasks: list[asyncio.Task[None]] = []
+        self.tasks: list[asyncio.Task[None]] = beside.tasks if beside else []
+        self.ids = beside.ids if beside else Ids(NextIds(1, 1, 1, 1, 1, 1, 1))
         self.venue = Venue(
-            1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
+            2 if beside else 1, "sandbox" if beside else "9x9", Ruleset(),
+            TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
             PairingSettings(settle=0, **pairing), rated=rated,
         )  # fmt: skip
         self.live: LiveVenue
@@ -93,7 +96,7 @@ class House:
             self.store,  # type: ignore[arg-type]
             self.time,
             Bus(lambda error: pytest.fail(repr(error))),
-            Ids(NextIds(1, 1, 1, 1, 1, 1, 1)),
+            self.ids,
             self.accounts,  # type: ignore[arg-type]
             Metrics(CollectorRegistry(), "test"),
             {},
@@ -118,6 +121,33 @@ class House:
         await asyncio.gather(*self.tasks)
         self.sessions[name] = session
         return session
+
+    async def check_in(
+        self, name: str, slots: int = 1, limits: Limits | None = None, known: tuple[Known, ...] = (), *others: House
+    ) -> RecordingSession:
+        """A bot of several slots, by one connection into this venue and `others`; its session here."""
+        houses = (self, *others)
+        sessions = {
+            house.venue.name: RecordingSession(100 * len(self.sessions) + at, says_ready=False)
+            for at, house in enumerate(houses)
+        }
+        concierge = HouseConcierge(
+            {house.venue.name: house.live.lobby for house in houses},
+            self.accounts,  # type: ignore[arg-type]
+            self.time,
+            self.spawn,
+        )
+        credentials = Credentials(name, "secret", None, "test", True, "127.0.0.1")
+        concierge.sign_in(sessions, credentials, Wish(slots, limits or Limits(), known))
+        await self.settle()
+        for house in houses:
+            house.sessions[name] = sessions[house.venue.name]
+        return sessions[self.venue.name]
+
+    async def settle(self) -> None:
+        """Wait for everything that was spawned, and for what that spawned."""
+        while any(not task.done() for task in self.tasks):
+            await asyncio.gather(*self.tasks)
 
     async def arrive(self, *names: str) -> list[RecordingSession]:
         return [await self.sign_in(name) for name in names]

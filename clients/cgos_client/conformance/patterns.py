@@ -24,9 +24,9 @@ KINDS: Final = {
 }
 """What a gap such as ``<ms>`` may hold."""
 
-_PIECE = re.compile(r"\$(?P<variable>[a-z][a-z.]*)|<(?P<kind>[a-z]+)(?::(?P<name>[a-z]+))?>|(?P<blank>\s+)")
+_PIECE = re.compile(r"\$(?P<variable>[a-z]+(?:\.[a-z]+)*)|<(?P<kind>[a-z]+)(?::(?P<name>[a-z]+))?>|(?P<blank>\s+)")
 _REPEAT = re.compile(r"\{(.)\*(\d+)\}")
-_VARIABLE = re.compile(r"\$([a-z][a-z.]*)")
+_VARIABLE = re.compile(r"\$([a-z]+(?:\.[a-z]+)*)")
 
 
 class BadPattern(ValueError):

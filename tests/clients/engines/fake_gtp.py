@@ -157,6 +157,7 @@ for line in sys.stdin:
         elif strikes and options.fault == "prose":
             answer(f"I play {move}")
         elif strikes and options.fault == "twice":
+            taken.add(move)
             answer(move)
             answer(move)
         elif strikes and options.fault == "stderr":

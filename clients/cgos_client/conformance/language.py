@@ -1,0 +1,233 @@
+"""Transcripts: the text of a file as cases, each a list of steps. The language is described in ``README.md``.
+
+What is wrong with a file is said with its name and line. Must not know: how steps are played.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from cgos_client.conformance.patterns import BadPattern, check
+
+
+class BadTranscript(Exception):
+    """A file is not in the language of transcripts. The text names file and line."""
+
+
+class Quirk(NamedTuple):
+    """What a known server does instead.
+
+    :ivar goes_on: the case goes on after it; else it ends there
+    """
+
+    peer: str
+    pattern: str
+    why: str
+    goes_on: bool
+
+
+class Connects(NamedTuple):
+    """``ACTOR connects``: open a connection, say nothing."""
+
+    actor: str
+
+
+class SignsIn(NamedTuple):
+    """``ACTOR signs in [as NAME] [with PASSWORD] [saying TEXT]``; templates, None for the actor's own."""
+
+    actor: str
+    name: str | None
+    password: str | None
+    saying: str | None
+
+
+class Pair(NamedTuple):
+    """``pair [saying TEXT]``: two new bots meet; ``pair again``: the same two, after their `ready`."""
+
+    saying: str | None
+    again: bool
+
+
+class Play(NamedTuple):
+    """``play MOVE ...``: the two sides in turn, each move asked for and relayed."""
+
+    moves: tuple[str, ...]
+
+
+class Send(NamedTuple):
+    """``ACTOR> TEXT`` (a line end is added) or ``ACTOR>> BYTES`` (nothing is)."""
+
+    actor: str
+    text: str
+    whole: bool
+
+
+class Expect(NamedTuple):
+    """``ACTOR< PATTERN`` (the next line), ``ACTOR<... PATTERN`` (some line not yet taken).
+
+    :ivar seconds: how long it may take, or how long nothing may come; None for the usual
+    """
+
+    actor: str
+    pattern: str
+    somewhere: bool
+    seconds: float | None
+    quirks: tuple[Quirk, ...] = ()
+
+
+class Leaves(NamedTuple):
+    """``ACTOR drops`` (as a broken line) or ``ACTOR closes`` (in order)."""
+
+    actor: str
+    hard: bool
+
+
+class Wait(NamedTuple):
+    """``wait N s``."""
+
+    seconds: float
+
+
+class Let(NamedTuple):
+    """``let $NAME = TEMPLATE``, or ``name(N)``, ``password(N)``, ``upper(TEMPLATE)``."""
+
+    name: str
+    template: str
+
+
+class Compare(NamedTuple):
+    """``check A <= B`` (else the case differs) or ``needs A <= B`` (else it is skipped)."""
+
+    text: str
+    left: str
+    operator: str
+    right: str
+    needed: bool
+
+
+Action: TypeAlias = Connects | SignsIn | Pair | Play | Send | Expect | Leaves | Wait | Let | Compare
+
+
+class Step(NamedTuple):
+    """One line of a case."""
+
+    line: int
+    text: str
+    action: Action
+
+
+class Case(NamedTuple):
+    """One row of the specification, as a dialogue.
+
+    :ivar rows: sections of the specification
+    """
+
+    name: str
+    title: str
+    rows: str
+    file: str
+    line: int
+    steps: tuple[Step, ...]
+
+    @property
+    def signs_in(self) -> bool:
+        """True where its bots may be paired, with whomever: such cases are played one at a time."""
+        return any(isinstance(step.action, SignsIn | Pair) for step in self.steps)
+
+
+def parse(file: str, text: str) -> list[Case]:
+    """The cases of one file. Raises BadTranscript."""
+    cases: list[Case] = []
+    steps: list[Step] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            if line.startswith("==="):
+                steps = []
+                cases.append(_header(file, number, line))
+            elif not cases:
+                raise BadPattern("a step before the first case: begin a case with '=== name: title'")
+            elif line.startswith("quirk "):
+                steps[-1] = _with_quirk(steps, line)
+            else:
+                steps.append(Step(number, line, _action(line)))
+            cases[-1] = cases[-1]._replace(steps=tuple(steps))
+        except BadPattern as bad:
+            raise BadTranscript(f"{file}, line {number}: {bad}") from None
+    return cases
+
+
+_HEADER = re.compile(r"=== ([a-z0-9-]+): (.+?)(?: +\[([0-9., ]+)\])?")
+_QUIRK = re.compile(r"quirk ([a-z]+)(, goes on)?: (.+?)(?: +-- (.+))?")
+_EXPECT = re.compile(r"([a-z]+)<(\.\.\.)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?")
+_COMPARE = re.compile(r"(\S+) (<=|>=|<|>|==) (\S+)")
+
+
+def _header(file: str, number: int, line: str) -> Case:
+    fit = _HEADER.fullmatch(line)
+    if fit is None:
+        raise BadPattern("a case begins with '=== name: title [sections]', its name of small letters, digits and '-'")
+    return Case(fit[1], fit[2], fit[3] or "", file, number, ())
+
+
+def _with_quirk(steps: Sequence[Step], line: str) -> Step:
+    fit = _QUIRK.fullmatch(line)
+    if fit is None:
+        raise BadPattern("write 'quirk server: pattern -- why', or 'quirk server, goes on: ...'")
+    last = steps[-1].action if steps else None
+    if not isinstance(last, Expect):
+        raise BadPattern("a quirk belongs to the expectation above it")
+    check(fit[3])
+    quirk = Quirk(fit[1], fit[3], fit[4] or fit[3], fit[2] is not None)
+    return steps[-1]._replace(action=last._replace(quirks=(*last.quirks, quirk)))
+
+
+def _action(line: str) -> Action:
+    for pattern, make in _STEPS:
+        fit = re.fullmatch(pattern, line)
+        if fit is not None:
+            return make(fit)
+    raise BadPattern(f"no step of this language: {line!r}")
+
+
+def _expect(fit: re.Match[str]) -> Expect:
+    whole = _EXPECT.fullmatch(fit[0])
+    assert whole is not None
+    check(whole[3])
+    return Expect(whole[1], whole[3], whole[2] is not None, float(whole[4]) if whole[4] else None)
+
+
+def _compare(fit: re.Match[str]) -> Compare:
+    whole = _COMPARE.fullmatch(fit[2])
+    if whole is None:
+        raise BadPattern(f"compare two values with <=, >=, <, > or ==: {fit[2]!r}")
+    return Compare(fit[2], whole[1], whole[2], whole[3], fit[1] == "needs")
+
+
+_STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
+    (r"([a-z]+)<(?:\.\.\.)? .+", _expect),
+    (r"([a-z]+)>> (.+)", lambda fit: Send(fit[1], fit[2], False)),
+    (r"([a-z]+)>(?: (.*))?", lambda fit: Send(fit[1], fit[2] or "", True)),
+    (r"([a-z]+) connects", lambda fit: Connects(fit[1])),
+    (
+        r"([a-z]+) signs in(?: as (\S+))?(?: with (.+?))?(?: saying (.+))?",
+        lambda fit: SignsIn(fit[1], fit[2], fit[3], fit[4]),
+    ),
+    (r"pair again", lambda fit: Pair(None, True)),
+    (r"pair(?: saying (.+))?", lambda fit: Pair(fit[1], False)),
+    (r"play (.+)", lambda fit: Play(tuple(fit[1].split()))),
+    (r"([a-z]+) (drops|closes)", lambda fit: Leaves(fit[1], fit[2] == "drops")),
+    (r"wait (\d+(?:\.\d+)?) s", lambda fit: Wait(float(fit[1]))),
+    (r"let \$([a-z]+(?:\.[a-z]+)*) = (.+)", lambda fit: Let(fit[1], fit[2])),
+    (r"(check|needs) (.+)", _compare),
+)
+
+
+def actors(case: Case) -> Iterator[str]:
+    """Every actor that `case` names, pairs excepted."""
+    for step in case.steps:
+        if not isinstance(step.action, Pair | Play | Wait | Let | Compare):
+            yield step.action.actor

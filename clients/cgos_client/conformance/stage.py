@@ -1,0 +1,508 @@
+"""Plays one case: its actors, what they say, what the server is held against.
+
+Every wait has a deadline, and no game is left behind: what a case began is resigned when it ends. Must not know: which
+server it is, other cases, how outcomes are shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import random
+import string
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+from cgos_client.conformance import laws
+from cgos_client.conformance.actor import Actor, CannotConnect
+from cgos_client.conformance.language import (
+    Action,
+    Case,
+    Compare,
+    Connects,
+    Expect,
+    Leaves,
+    Let,
+    Pair,
+    Play,
+    Quirk,
+    Send,
+    SignsIn,
+    Step,
+    Wait,
+)
+from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
+from cgos_client.conformance.patterns import BadPattern, fill, match, to_bytes
+
+T = TypeVar("T")
+
+NAME_MAX: Final = 18
+CLEAN_UP_SECONDS: Final = 20.0
+CLIENT: Final = "cgos-client conformance"
+_OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "==": operator.eq,
+}
+_ALPHABET: Final = string.ascii_lowercase + string.digits
+
+
+class Terms(NamedTuple):
+    """What holds for all cases of a run; times in seconds.
+
+    :ivar prefix: how the names of all bots begin
+    :ivar patience: how long two bots may wait for their game
+    :ivar answer: how long an answer may take
+    :ivar quiet: how long nothing is to come where nothing is expected
+    :ivar longest: the longest time control whose flag is waited for
+    """
+
+    host: str
+    port: int
+    prefix: str
+    patience: float
+    answer: float
+    quiet: float
+    longest: float
+
+
+class Stage:
+    """One case on one server.
+
+    :param rng: makes names and passwords
+    """
+
+    def __init__(self, case: Case, terms: Terms, rng: random.Random) -> None:
+        self._case = case
+        self._terms = terms
+        self._rng = rng
+        self._actors: dict[str, Actor] = {}
+        self._variables: dict[str, str] = {"longest": str(round(terms.longest * 1000))}
+        self._moves: list[str] = []
+        self._game = ""
+        self._quirks: list[Quirk] = []
+        self._changed = asyncio.Event()
+        self._dialogue: list[str] = []
+        self._tasks = asyncio.TaskGroup()
+
+    async def play(self) -> Outcome:
+        """Play the case to its end and leave nothing behind."""
+        begun = time.monotonic()
+        verdict, why, at, expected, got = Verdict.PASSED, "", None, "", ""
+        async with self._tasks:
+            try:
+                for step in self._case.steps:
+                    at = step
+                    await self._step(step)
+                at = None
+                self._hold_what_is_left()
+            except (Differs, CannotConnect) as error:
+                verdict, why = Verdict.DIFFERS, str(error)
+                if isinstance(error, Differs):
+                    expected, got = error.expected, error.got
+            except KnownQuirk as known:
+                self._quirks.append(known.quirk)
+            except Skipped as skipped:
+                verdict, why = Verdict.SKIPPED, str(skipped)
+            await self._clean_up()
+        if verdict is Verdict.PASSED and self._quirks:
+            verdict = Verdict.QUIRK
+            why = "; ".join(f"{quirk.peer}: {quirk.why}" for quirk in self._quirks)
+        peers = tuple(dict.fromkeys(quirk.peer for quirk in self._quirks))
+        seconds = time.monotonic() - begun
+        return Outcome(self._case, verdict, seconds, why, at, expected, got, peers, tuple(self._dialogue))
+
+    async def _step(self, step: Step) -> None:
+        try:
+            await self._act(step.action)
+        except BadPattern as bad:
+            raise Skipped(f"{self._case.file}, line {step.line}: {bad}") from None
+
+    async def _act(self, action: Action) -> None:
+        match action:
+            case Connects(actor):
+                await self._connect(actor)
+            case SignsIn():
+                await self._sign_in(action)
+            case Pair():
+                await self._pair(action)
+            case Play(moves):
+                for move in moves:
+                    await self._play_move(move)
+            case Send(actor, text, whole):
+                await self._send(self._actor(actor), text, whole)
+            case Expect():
+                await self._expect(action)
+            case Leaves(actor, hard):
+                await self._actor(actor).close(hard)
+            case Wait(seconds):
+                await asyncio.sleep(seconds)
+            case Let(name, template):
+                self._variables[name] = self._value(template)
+            case Compare():
+                self._compare(action)
+
+    # -- actors
+
+    def _actor(self, role: str) -> Actor:
+        if role not in self._actors:
+            name, password = self._fresh_name(), self._fresh(12)
+            self._actors[role] = Actor(role, name, password, self._changed.set, self._dialogue)
+            self._variables[role], self._variables[f"{role}.password"] = name, password
+        return self._actors[role]
+
+    def _fresh(self, length: int) -> str:
+        return "".join(self._rng.choice(_ALPHABET) for _ in range(length))
+
+    def _fresh_name(self, length: int = 0) -> str:
+        prefix = self._terms.prefix
+        return prefix + self._fresh((length or min(NAME_MAX, len(prefix) + 8)) - len(prefix))
+
+    async def _connect(self, role: str) -> Actor:
+        actor = self._actor(role)
+        actor.viewer = False
+        await actor.connect(self._terms.host, self._terms.port, self._tasks)
+        return actor
+
+    async def _sign_in(self, action: SignsIn) -> None:
+        actor = self._actor(action.actor)
+        if action.name is not None:
+            actor.name = self._filled(action.name)
+        if action.password is not None:
+            actor.password = self._filled(action.password).split(" ")[-1]
+        words = actor.password if action.password is None else self._filled(action.password)
+        await self._connect(action.actor)
+        for expected, answer in (
+            ("protocol *", f"e1 {self._filled(action.saying or CLIENT)}"),
+            ("username", actor.name),
+            ("password", words),
+        ):
+            line = await self._next_line(actor, f"{action.actor} signing in: {expected!r}")
+            self._hold(actor, expected, line)
+            await actor.send(answer.encode("latin-1") + b"\n")
+
+    async def _send(self, actor: Actor, text: str, whole: bool) -> None:
+        data = to_bytes(self._filled(text))
+        if data[:2] == b"v1" and not actor.viewer:
+            actor.viewer = True
+        await actor.send(data + b"\n" if whole else data)
+
+    # -- waiting
+
+    async def _until(self, condition: Callable[[], T | None], seconds: float) -> T | None:
+        """The first value of `condition` that is not None; None when `seconds` have passed."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    self._changed.clear()
+                    value = condition()
+                    if value is not None:
+                        return value
+                    await self._changed.wait()
+        except TimeoutError:
+            return condition()
+
+    async def _next_line(self, actor: Actor, expected: str, seconds: float | None = None) -> str:
+        """The next line that is no `info`, taken. Raises Differs where none comes."""
+
+        def ready() -> bool | None:
+            self._drop_info(actor)
+            return True if actor.lines or actor.closed else None
+
+        await self._until(ready, seconds or self._terms.answer)
+        if actor.lines:
+            return actor.lines.pop(0)
+        raise Differs(expected, "the connection was closed" if actor.closed else "nothing")
+
+    def _drop_info(self, actor: Actor) -> None:
+        while actor.lines and actor.lines[0].startswith("info "):
+            self._obey(actor, actor.lines.pop(0))
+
+    def _obey(self, actor: Actor, line: str) -> None:
+        fault = laws.broken(line, actor.viewer)
+        if fault is not None:
+            raise Differs("what every client understands", f"{fault}: {line[:200]!r}")
+
+    def _hold(self, actor: Actor, pattern: str, line: str) -> None:
+        """Hold a line against a pattern and the laws. Raises Differs."""
+        fit = match(pattern, line, self._variables, self._moves)
+        if fit is None:
+            self._not_in_mid_case(line)
+            self._obey(actor, line)
+            raise Differs(self._shown(pattern), repr(line[:300]))
+        self._obey(actor, line)
+        self._variables.update(fit.found)
+
+    def _not_in_mid_case(self, line: str) -> None:
+        """Another game than the case's own: the server paired a bot that was to wait."""
+        words = line.split()
+        if words[:1] == ["setup"] and words[1:2] != [self._game]:
+            raise Skipped("the server paired a bot in the middle of the case")
+
+    def _hold_what_is_left(self) -> None:
+        for actor in self._actors.values():
+            for line in actor.lines:
+                self._obey(actor, line)
+
+    # -- expectations
+
+    async def _expect(self, action: Expect) -> None:
+        actor = self._actor(action.actor)
+        match action.pattern:
+            case "(nothing)":
+                await self._expect_nothing(actor, action)
+            case "(closed)":
+                await self._expect_closed(actor, action)
+            case _ if action.somewhere:
+                await self._expect_somewhere(actor, action)
+            case _:
+                await self._expect_next(actor, action)
+
+    async def _expect_next(self, actor: Actor, action: Expect) -> None:
+        wants_info = action.pattern.startswith("info ")
+
+        def ready() -> bool | None:
+            if not wants_info:
+                self._drop_info(actor)
+            return True if actor.lines or actor.closed else None
+
+        await self._until(ready, action.seconds or self._terms.answer)
+        line = actor.lines.pop(0) if actor.lines else None
+        if line is not None and (fit := match(action.pattern, line, self._variables, self._moves)) is not None:
+            self._obey(actor, line)
+            self._variables.update(fit.found)
+            return
+        self._maybe_quirk(action.quirks, line, actor.closed)
+        if line is not None:
+            self._hold(actor, action.pattern, line)
+        raise Differs(self._shown(action.pattern), "the connection was closed" if actor.closed else "nothing")
+
+    async def _expect_somewhere(self, actor: Actor, action: Expect) -> None:
+        def find() -> int | None:
+            for at, line in enumerate(actor.lines):
+                if match(action.pattern, line, self._variables, self._moves) is not None:
+                    return at
+            return -1 if actor.closed else None
+
+        at = await self._until(find, action.seconds or self._terms.answer)
+        if at is not None and at >= 0:
+            self._hold(actor, action.pattern, actor.lines.pop(at))
+            return
+        for line in [*actor.lines, None]:
+            self._maybe_quirk(action.quirks, line, actor.closed)
+        heard = "; ".join(map(repr, actor.lines[-5:])) or "nothing"
+        raise Differs(self._shown(action.pattern) + " among its lines", heard[:300])
+
+    async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
+        def spoken() -> bool | None:
+            self._drop_info(actor)
+            return True if actor.lines or actor.closed else None
+
+        if await self._until(spoken, action.seconds or self._terms.quiet):
+            line = actor.lines[0] if actor.lines else None
+            self._maybe_quirk(action.quirks, line, actor.closed)
+            if line is not None:
+                self._not_in_mid_case(line)
+            raise Differs("silence", "the connection was closed" if line is None else repr(line[:300]))
+
+    async def _expect_closed(self, actor: Actor, action: Expect) -> None:
+        def ended() -> bool | None:
+            self._drop_info(actor)
+            return True if actor.lines or actor.closed else None
+
+        await self._until(ended, action.seconds or self._terms.answer)
+        if actor.closed and not actor.lines:
+            return
+        line = actor.lines[0] if actor.lines else None
+        self._maybe_quirk(action.quirks, line, actor.closed)
+        raise Differs("the connection is closed", "nothing" if line is None else repr(line[:300]))
+
+    def _maybe_quirk(self, quirks: Sequence[Quirk], line: str | None, closed: bool) -> None:
+        """Raises KnownQuirk, or remembers it and lets the case go on, where `quirks` know what happened."""
+        for quirk in quirks:
+            match quirk.pattern:
+                case "(anything)":
+                    known = True
+                case "(nothing)":
+                    known = line is None and not closed
+                case "(closed)":
+                    known = line is None and closed
+                case "(blank line)":
+                    known = line == ""
+                case pattern:
+                    known = line is not None and match(pattern, line, self._variables, self._moves) is not None
+            if known:
+                raise KnownQuirk(quirk)
+
+    def _shown(self, pattern: str) -> str:
+        """`pattern` with the values that are known."""
+        for name in sorted(self._variables, key=len, reverse=True):
+            pattern = pattern.replace(f"${name}", self._variables[name])
+        return repr(pattern.replace("<moves>", " ".join(f"{move} <ms>" for move in self._moves)))
+
+    # -- values
+
+    def _filled(self, template: str) -> str:
+        for role in ("black", "white"):
+            if f"${role}" in template and role not in self._variables:
+                raise BadPattern(f"${role} is known after 'pair'")
+        return fill(template, self._variables)
+
+    def _value(self, template: str) -> str:
+        kind, _, rest = template.partition("(")
+        match kind:
+            case "name":
+                return self._fresh_name(int(rest[:-1]))
+            case "password":
+                return self._fresh(int(rest[:-1]))
+            case "upper":
+                return self._filled(rest[:-1]).upper()
+        return self._filled(template)
+
+    def _compare(self, action: Compare) -> None:
+        left, right = self._filled(action.left), self._filled(action.right)
+        try:
+            holds = _OPERATORS[action.operator](float(left), float(right))
+        except ValueError:
+            holds = action.operator == "==" and left == right
+        if not holds:
+            shown = f"{left} {action.operator} {right}"
+            if action.needed:
+                raise Skipped(f"it needs {action.text}, which is {shown} here")
+            raise Differs(action.text, f"not so: {shown}")
+
+    # -- games
+
+    async def _pair(self, action: Pair) -> None:
+        """Two bots sign in and wait until they meet; games with strangers are resigned. Raises Skipped."""
+        if action.again:
+            roles = ("black", "white")
+        else:
+            roles = ("one", "two")
+            for role in roles:
+                await self._sign_in(SignsIn(role, None, None, action.saying))
+        pair = [self._actors[role] for role in roles]
+        names = {actor.name for actor in pair}
+        deadline = time.monotonic() + self._terms.patience
+        met: dict[str, str] = {}
+        while len(met) < 2:
+            heard = await self._until(lambda: self._first_line(pair), deadline - time.monotonic())
+            if heard is None:
+                raise Skipped(f"not paired with ourselves within {self._terms.patience:g} s")
+            actor, line = heard
+            words = line.split()
+            if words[0] == "setup":
+                self._obey(actor, line)
+                seats = [words[5].partition("(")[0], words[6].partition("(")[0]]
+                if set(seats) == names:
+                    met[actor.name] = line
+                    continue
+            met.pop(actor.name, None)
+            await self._stranger(actor, words)
+        if len(set(met.values())) != 1:
+            raise Differs("the same 'setup' for both sides", " and ".join(map(repr, met.values())))
+        self._begin(next(iter(met.values())).split(), pair)
+
+    def _first_line(self, pair: Sequence[Actor]) -> tuple[Actor, str] | None:
+        for actor in pair:
+            self._drop_info(actor)
+            if actor.lines:
+                return actor, actor.lines.pop(0)
+            if actor.closed:
+                raise Differs("the bot stays signed in and is paired", "the connection was closed")
+        return None
+
+    async def _stranger(self, actor: Actor, words: Sequence[str]) -> None:
+        """One line of a game with somebody else's bot: it is resigned as soon as that is possible."""
+        self._obey(actor, " ".join(words))
+        match words[0]:
+            case "genmove":
+                await actor.send(b"resign\n")
+            case "gameover":
+                await actor.send(b"ready\n")
+            case "setup" | "play":
+                pass
+            case _:
+                raise Differs("the bot stays signed in and is paired", repr(" ".join(words)[:200]))
+
+    def _begin(self, words: Sequence[str], pair: Sequence[Actor]) -> None:
+        """The case's game: who is who, and what the server plays."""
+        by_name = {actor.name: actor for actor in pair}
+        for role, word in (("white", words[5]), ("black", words[6])):
+            actor = by_name[word.partition("(")[0]]
+            actor.role = role
+            self._actors[role] = actor
+            self._variables[role], self._variables[f"{role}.password"] = actor.name, actor.password
+        self._actors.pop("one", None)
+        self._actors.pop("two", None)
+        self._game = words[1]
+        self._moves = []
+        size, komi = int(words[2]), float(words[3])
+        self._variables.update(
+            gid=words[1], size=words[2], komi=words[3], level=words[4], empty=_result(-komi), full=_result(size**2 - komi)
+        )
+
+    async def _play_move(self, move: str) -> None:
+        """The side to move is asked, answers, and the other side is told."""
+        letter, role = ("b", "black") if len(self._moves) % 2 == 0 else ("w", "white")
+        mover, other = self._actors[role], self._actors["white" if role == "black" else "black"]
+        self._hold(mover, f"genmove {letter} <ms>", await self._next_line(mover, f"{role}: 'genmove {letter} <ms>'"))
+        await mover.send(move.encode() + b"\n")
+        expected = f"play {letter} /{move}/ <ms>"
+        line = await self._next_line(other, f"{other.role}: {expected!r}")
+        words = line.split()
+        self._obey(other, line)
+        if len(words) != 4 or words[:2] != ["play", letter] or words[2].upper() != move.upper():
+            raise Differs(f"'play {letter} {move.upper()} <ms>'", repr(line[:200]))
+        self._moves.append(move)
+
+    # -- the end
+
+    async def _clean_up(self) -> None:
+        """Resign what is still played, then leave."""
+        try:
+            async with asyncio.timeout(CLEAN_UP_SECONDS):
+                if self._game or any(actor.owes_move for actor in self._actors.values()):
+                    await self._resign()
+        except (TimeoutError, CannotConnect, Differs, Skipped, KeyError):
+            pass  # the server is told by the connection's end, and its clock does the rest
+        for actor in self._actors.values():
+            await actor.close()
+
+    async def _resign(self) -> None:
+        """Until a `gameover` was seen, or nothing more can be done: whoever is to move resigns."""
+        players = [self._actors[role] for role in ("black", "white") if role in self._actors] or [
+            actor for actor in self._actors.values() if actor.owes_move
+        ]
+        while not self._is_over(players):
+            for actor in players:
+                if actor.closed:
+                    await self._sign_in(SignsIn(actor.role, None, None, None))
+                if actor.owes_move:
+                    await actor.send(b"resign\n")
+            await self._until(
+                lambda: True if self._is_over(players) or any(actor.owes_move for actor in players) else None, 2.0
+            )
+
+    def _is_over(self, players: Sequence[Actor]) -> bool:
+        return any(line.startswith("gameover") for actor in players for line in actor.lines) or self._heard_end()
+
+    def _heard_end(self) -> bool:
+        """A `gameover` was heard after the last `setup`."""
+        for entry in reversed(self._dialogue):
+            text = entry.partition(" ")[2]
+            if text.startswith("gameover "):
+                return True
+            if text.startswith("setup "):
+                return False
+        return False
+
+
+def _result(margin: float) -> str:
+    """The result where Black is ahead by `margin` points."""
+    if not margin:
+        return "Draw"
+    return f"B+{margin:.1f}" if margin > 0 else f"W+{-margin:.1f}"

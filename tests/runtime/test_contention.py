@@ -1,0 +1,143 @@
+"""A second sign-in under a name that is there already: who stays, who goes, who has to wait."""
+
+from __future__ import annotations
+
+import pytest
+from support.house import House, S
+from support.simulated import RecordingSession
+
+from cgos_server.core.games.base import Color
+
+
+@pytest.fixture
+async def house() -> House:
+    return await House().open()
+
+
+async def again(house: House, name: str = "anna") -> RecordingSession:
+    """Another connection signs in under that name."""
+    return await house.sign_in(name, session=RecordingSession(50))
+
+
+async def test_a_connection_that_answers_stays_and_hears_of_it(house: House) -> None:
+    anna = await house.sign_in("anna")
+    second = await again(house)
+    assert (second.code, second.retry_after_s) == ("already-here", 5.0)
+    assert anna.last() == ("info", "Another sign-in with your name is being attempted.")
+    assert anna.alive
+
+
+async def test_a_dead_connection_gives_way_at_once(house: House) -> None:
+    anna = await house.sign_in("anna")
+    anna.responsive = False
+    second = await again(house)
+    assert second.seat is not None
+    assert anna.code == "replaced"
+    assert house.live.lobby.connected == 1
+    assert anna.seat is not None
+    anna.seat.left(orderly=False)
+    assert house.live.lobby.players[1].session is second
+
+
+async def test_a_game_goes_over_to_the_new_connection_and_the_old_one_plays_no_more(house: House) -> None:
+    sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    black = game.sides[Color.BLACK].name
+    old = sessions[black]
+    old.responsive = False
+    new = await again(house, black)
+    assert new.words()[:3] == ["accepted", "setup", "genmove"]
+    assert old.seat is not None
+    old.seat.move("E5", None, house.time.received())
+    assert game.ply == 0
+    assert new.seat is not None
+    new.seat.move("D5", None, house.time.received())
+    assert game.ply == 1
+
+
+async def test_repeated_attempts_wait_longer_and_longer_and_disturb_nobody(house: House) -> None:
+    anna = await house.sign_in("anna")
+    waits = []
+    for _ in range(9):
+        second = await again(house)
+        assert second.retry_after_s is not None
+        waits.append(second.retry_after_s)
+        heard = len(anna.told)
+        assert (await again(house)).code == "already-here"
+        assert len(anna.told) == heard
+        house.time.advance(int(second.retry_after_s) * S)
+    assert waits == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0, 320.0]
+
+
+async def test_the_wait_is_forgotten_after_a_quiet_time_and_after_a_success(house: House) -> None:
+    anna = await house.sign_in("anna")
+    await again(house)
+    house.time.advance(400 * S)
+    assert (await again(house)).retry_after_s == 5.0
+    house.time.advance(6 * S)
+    anna.responsive = False
+    second = await again(house)
+    assert second.seat is not None
+    third = await again(house)
+    assert third.retry_after_s == 5.0
+
+
+async def test_who_owes_ready_for_a_minute_past_its_deadline_gives_way(house: House) -> None:
+    sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    game.move(game.referee.to_play, "resign", None, house.time.received())
+    house.time.advance(120 * S)
+    refused = await again(house)
+    assert refused.seat is None
+    house.time.advance(6 * S)
+    assert (await again(house)).seat is not None
+    assert sessions["anna"].code == "replaced"
+
+
+async def test_who_let_its_flag_fall_a_minute_ago_and_said_nothing_since_gives_way(house: House) -> None:
+    sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    for color in Color:
+        sessions[game.sides[color].name].heard = house.time.now()
+        game.move(color, "D5" if color else "E5", None, house.time.received())
+    loser = game.sides[Color.BLACK].name
+    house.time.advance(70 * S)
+    assert game.referee.verdict is not None
+    assert (await again(house, loser)).seat is None
+    house.time.advance(61 * S)
+    second = await again(house, loser)
+    assert second.seat is not None
+    assert sessions[loser].code == "replaced"
+
+
+async def test_who_spoke_after_its_flag_stays(house: House) -> None:
+    sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    for color in Color:
+        game.move(color, "D5" if color else "E5", None, house.time.received())
+    loser = game.sides[Color.BLACK].name
+    house.time.advance(70 * S)
+    sessions[loser].heard = house.time.now()
+    house.time.advance(70 * S)
+    assert (await again(house, loser)).code == "already-here"
+
+
+@pytest.mark.parametrize(("silent_s", "replaced"), [(50, False), (61, True)])
+async def test_a_silent_connection_behind_a_proxy_gives_way(house: House, silent_s: int, replaced: bool) -> None:
+    anna = await house.sign_in("anna")
+    anna.proxied = True
+    anna.heard = house.time.now()
+    house.time.advance(silent_s * S)
+    assert ((await again(house)).seat is not None) is replaced
+
+
+async def test_a_venue_of_its_own_is_no_second_sign_in(house: House) -> None:
+    other = await House(beside=house).open()
+    anna = await house.sign_in("anna")
+    there = await other.sign_in("anna")
+    assert anna.alive
+    assert there.seat is not None

@@ -1,0 +1,288 @@
+"""Bots with several slots, venues and wishes in simulated time: how many games, which, and how a client resumes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.house import House, S
+from support.simulated import RecordingSession
+
+from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color
+from cgos_server.core.referee import encode, terms_of
+from cgos_server.protocol.session import Availability, Fault, Known, Limits, Seat
+from cgos_server.runtime.live_game import LiveGame
+from cgos_server.storage import records as rows
+from cgos_server.storage.store import StoredGame, StoredMove
+
+
+@pytest.fixture
+async def house() -> House:
+    return await House().open()
+
+
+def games_of(house: House, name: str) -> list[LiveGame]:
+    return [game for game in house.live.lobby.games() if name in {side.name for side in game.sides}]
+
+
+def seat(session: RecordingSession) -> Seat:
+    assert session.seat is not None
+    return session.seat
+
+
+def resign(house: House, game: LiveGame) -> None:
+    game.move(game.referee.to_play, "resign", None, house.time.received())
+
+
+async def test_a_version_is_one_candidate_an_act_and_plays_as_many_games_as_it_has_slots(house: House) -> None:
+    await house.check_in("wide", 4)
+    await house.check_in("broad", 3)
+    for expected in (1, 2, 3, 3):
+        house.time.advance(20 * S)
+        await house.act()
+        assert len(games_of(house, "wide")) == expected
+    resign(house, games_of(house, "wide")[0])
+    house.time.advance(20 * S)
+    await house.act()
+    assert len(games_of(house, "wide")) == 3
+
+
+async def test_no_word_is_needed_between_games(house: House) -> None:
+    wide = await house.check_in("wide", 1)
+    await house.check_in("broad", 1)
+    for _ in range(3):
+        await house.act()
+        (game,) = house.live.lobby.games()
+        resign(house, game)
+    assert wide.words().count("gameover") == 3
+    assert house.store.of(rows.BlackTold) == []
+    seat(wide).seen(wide.told[-1][1])
+    assert len(house.store.of(rows.BlackTold) + house.store.of(rows.WhiteTold)) == 1
+
+
+async def test_slots_are_shared_by_all_venues_of_a_connection(house: House) -> None:
+    other = await House(beside=house, rated=False).open()
+    await house.check_in("wide", 1, None, (), other)
+    for venue in (house, other):
+        await venue.check_in("stay", 1)
+    await house.act()
+    await other.act()
+    assert len(games_of(house, "wide")) + len(games_of(other, "wide")) == 1
+    resign(house, games_of(house, "wide")[0])
+    await other.act()
+    assert len(games_of(other, "wide")) == 1
+
+
+async def test_a_sandbox_changes_no_rating(house: House) -> None:
+    other = await House(beside=house, rated=False).open()
+    for name in ("anna", "bert"):
+        await other.check_in(name)
+    entered = len(house.store.of(rows.LedgerAdded))
+    await other.act()
+    resign(other, games_of(other, "anna")[0])
+    (end,) = house.store.of(rows.GameEnded)
+    assert end.reason == "resignation"
+    assert len(house.store.of(rows.LedgerAdded)) == entered
+    over = other.sessions["anna"].told[-1][2]
+    assert (over.reason, over.rating) == ("resignation", None)
+
+
+async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> None:
+    anna, _ = await house.check_in("anna"), await house.check_in("bert")
+    await house.act()
+    (game,) = house.live.lobby.games()
+    resign(house, game)
+    before, after = anna.told[-1][2].rating
+    assert before == 1800
+    assert (after > before) == (game.sides[Color.WHITE].name == "anna")
+
+
+async def test_pause_keeps_running_games_and_takes_no_new_one(house: House) -> None:
+    wide = await house.check_in("wide", 4)
+    await house.check_in("broad", 4)
+    await house.act()
+    seat(wide).available(Availability.PAUSED)
+    await house.act()
+    assert len(games_of(house, "wide")) == 1
+    assert wide.alive
+    seat(wide).available(Availability.READY)
+    await house.act()
+    assert len(games_of(house, "wide")) == 2
+
+
+async def test_who_drains_is_sent_home_after_its_last_game_in_any_venue(house: House) -> None:
+    other = await House(beside=house).open()
+    here = await house.check_in("wide", 2, None, (), other)
+    there = other.sessions["wide"]
+    for venue in (house, other):
+        await venue.check_in("stay", 1)
+        await venue.act()
+    for session in (here, there):
+        seat(session).available(Availability.DRAINING)
+    resign(house, games_of(house, "wide")[0])
+    assert here.alive
+    resign(other, games_of(other, "wide")[0])
+    assert (there.alive, there.code) == (False, "drained")
+
+
+async def test_who_drains_without_a_game_goes_at_once(house: House) -> None:
+    wide = await house.check_in("wide", 2)
+    seat(wide).available(Availability.DRAINING)
+    assert wide.code == "drained"
+
+
+async def test_no_more_games_a_day_than_the_owner_allows(house: House) -> None:
+    house.store.begun = 2
+    await house.check_in("wide", 1, Limits(games_a_day=3))
+    await house.check_in("broad", 1)
+    for _ in range(3):
+        await house.act()
+        for game in list(house.live.lobby.games()):
+            resign(house, game)
+    assert len(house.store.of(rows.GameAdded)) == 1
+    house.store.begun = 0  # a day later
+    house.time.advance(700 * S)
+    house.live.lobby.remind()
+    await house.settle()
+    await house.act()
+    assert len(house.store.of(rows.GameAdded)) == 2
+
+
+async def test_avoided_opponents_are_never_met(house: House) -> None:
+    await house.check_in("wide", 1, Limits(avoid=frozenset({"broad"})))
+    await house.check_in("broad", 1)
+    await house.act()
+    assert list(house.live.lobby.games()) == []
+    await house.check_in("third", 1)
+    for _ in range(5):
+        house.time.advance(20 * S)
+        await house.act()
+        for game in list(house.live.lobby.games()):
+            assert {side.name for side in game.sides} != {"wide", "broad"}
+            resign(house, game)
+
+
+@pytest.mark.parametrize("same_bot", [False, True])
+async def test_versions_of_one_bot_meet_only_where_the_venue_allows_it(
+    same_bot: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = await House(same_bot=same_bot).open()
+    sign_in = house.accounts.sign_in
+
+    async def one_family(credentials: Any) -> Any:
+        return (await sign_in(credentials))._replace(bot_id=77)
+
+    monkeypatch.setattr(house.accounts, "sign_in", one_family)
+    await house.check_in("bot-1", 1)
+    await house.check_in("bot-2", 1)
+    await house.act()
+    assert len(list(house.live.lobby.games())) == same_bot
+
+
+async def test_a_numbered_move_is_taken_once(house: House) -> None:
+    sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    black, white = (seat(sessions[side.name]) for side in game.sides)
+    now = house.time.received()
+    assert black.play(99, 1, "E5", None, now) is Fault.NO_GAME
+    assert white.play(game.id, 1, "E5", None, now) is Fault.NOT_YOUR_TURN
+    assert black.play(game.id, 2, "E5", None, now) is Fault.GAP
+    assert black.play(game.id, 1, "E5", None, now) is None
+    assert black.play(game.id, 1, "e5", None, now) is None
+    assert black.play(game.id, 1, "D5", None, now) is Fault.CONTRADICTION
+    assert black.play(game.id, 0, "D5", None, now) is Fault.CONTRADICTION
+    assert game.ply == 1
+    house.store.holding = True
+    assert white.play(game.id, 2, "D5", None, now) is None
+    assert white.play(game.id, 2, "D5", None, now) is None
+    house.store.release()
+    assert (game.ply, game.referee.verdict) == (2, None)
+    assert len(house.store.of(rows.MoveAdded)) == 2
+
+
+async def test_a_new_connection_hears_its_running_games_and_the_old_seat_is_mute(house: House) -> None:
+    first = await house.check_in("anna", 2)
+    await house.check_in("bert", 2)
+    await house.act()
+    old = seat(first)
+    old.left(orderly=False)
+    again = await house.check_in("anna", 2)
+    (game,) = house.live.lobby.games()
+    assert "setup" in again.words()
+    assert old.play(game.id, 1, "E5", None, house.time.received()) is Fault.NO_GAME
+    old.left(orderly=False)
+    old.available(Availability.DRAINING)
+    assert again.alive
+    assert house.live.lobby.connected == 2
+
+
+def stored(house: House, number: int, **changes: Any) -> StoredGame:
+    game = StoredGame(
+        number, 1, 1, 2, "anna", "bert", "1800?", "1700", encode(terms_of(house.venue)), "", 0,
+        (StoredMove("E5", ClockState(59 * S)), StoredMove("D5", ClockState(58 * S))), "B+Resign", "",
+        house.time.wall_ms(), 2, 2, 0, "resignation", 2, "They stood side by side.",
+    )  # fmt: skip
+    return game._replace(**changes)
+
+
+async def test_what_a_client_asks_for_is_told_from_the_store(house: House) -> None:
+    house.store.stored = {
+        41: stored(house, 41),
+        42: stored(house, 42, black_id=8, white_id=9),
+        43: stored(house, 43, venue_id=7),
+    }
+    known = tuple(Known(game, 1) for game in (41, 42, 43, 44))
+    anna = await house.check_in("anna", 1, None, known)
+    setup = next(entry for entry in anna.told if entry[0] == "setup")
+    assert (setup[1], setup[2]) == (41, Color.BLACK)
+    assert setup[3].moves == (("E5", 59_000), ("D5", 58_000))
+    assert setup[3].left_ms == (59_000, 58_000)
+    assert setup[3].why == "They stood side by side."
+    over = next(entry for entry in anna.told if entry[0] == "gameover")[2]
+    assert (over.result, over.winner, over.reason, over.plies) == ("B+Resign", Color.BLACK, "resignation", 2)
+    assert ("unknown", 42, 43, 44) in anna.told
+
+
+async def test_a_running_game_is_told_again_when_asked_for(house: House) -> None:
+    anna = await house.check_in("anna", 1)
+    await house.check_in("bert", 1)
+    await house.act()
+    (game,) = house.live.lobby.games()
+    before = anna.words().count("setup")
+    seat(anna).sync([Known(game.id, 0), Known(game.id, 0)])
+    assert anna.words().count("setup") == before + 1
+    asked = anna.last()[0] == "genmove"
+    assert asked == (game.sides[Color.BLACK].name == "anna")
+
+
+async def test_all_missed_ends_are_told_to_a_bot_of_several_slots(house: House) -> None:
+    house.store.untold = [stored(house, 41, black_told=0), stored(house, 43, black_told=1)]
+    anna = await house.check_in("anna", 2)
+    assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [41, 43]
+    assert house.live.lobby.player(1).available
+    assert [(row.id, row.told) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
+
+
+async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house: House) -> None:
+    sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
+    players = {player.name: player for player in house.live.lobby.players.values()}
+    terms = terms_of(house.venue)
+    terms = type(terms)(
+        terms.rules, terms.time, terms.move_limit, terms.first_move_limit, rated=False, mains=(5 * S, 9 * S)
+    )
+    moves = [StoredMove("E5", ClockState(5 * S)), StoredMove("D5", ClockState(9 * S))]
+    number = house.live.matchmaker.arrange(players["bert"], players["anna"], terms, moves, "An operator wished it.")
+    assert [player.reserved for player in players.values()] == [False, False]
+    house.time.advance(0)
+    game = house.live.lobby.game(number)
+    assert game is not None
+    setup = sessions["bert"].told[-2][3]
+    assert (setup.black, setup.moves, setup.left_ms) == ("bert", (("E5", 5_000), ("D5", 9_000)), (5_000, 9_000))
+    assert sessions["bert"].last() == ("genmove", number, Color.BLACK, 5_000)
+    assert [(row.ply, row.move) for row in house.store.of(rows.MoveAdded)] == [(1, "E5"), (2, "D5")]
+    game.forfeit(Color.BLACK, "by ruling")
+    (end,) = house.store.of(rows.GameEnded)
+    assert (end.result, end.reason, end.detail) == ("W+Forfeit", "forfeit", "by ruling")
+    assert all(row.kind != "game" for row in house.store.of(rows.LedgerAdded))
