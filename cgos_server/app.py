@@ -11,7 +11,6 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
-from ipaddress import ip_network
 from typing import Any
 
 import structlog
@@ -28,7 +27,7 @@ from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.tcp import BotConnection, Network, Port, listen
+from cgos_server.net.tcp import BotConnection, Port, is_among, listen
 from cgos_server.net.wire import Door
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
@@ -138,6 +137,7 @@ class App:
             time.wall_ms,
             failed_logins=config.limits.failed_logins,
             failed_login_pause_s=config.limits.failed_login_pause_s,
+            may_command=lambda address: is_among(address, config.admin.networks.parts),
         )
         venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
         async with asyncio.TaskGroup() as group:
@@ -232,13 +232,10 @@ class App:
             venue = self.venues[config.name]
             sock = self._bind(self.config.listen.bots_host, config.port, f"venue {config.name}")
             door = Door(venue.lobby, _Nobody(), time, limits, count, metrics, ids.connection)
-            port = Port(door, self._proxies(), self._connections)
+            port = Port(door, self.config.listen.proxies.parts, self._connections)
             servers.append(await listen(port, sock, self.config.listen.backlog))
             venue.port = sock.getsockname()[1]
         return servers
-
-    def _proxies(self) -> tuple[Network, ...]:
-        return tuple(ip_network(text, strict=False) for text in self.config.listen.proxies)
 
     def _operator_desk(self, venue: str, operator: Operator, address: str) -> OperatorDesk:
         raise Refused("operator", f"{operator.name}: no operators here ({venue}, {address}).")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import CLASSIC_VENUES, Config, Span, VenueConfig
+from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig
 from cgos_server.config.words import description, strip, wanted
 
 
@@ -105,7 +105,7 @@ def plain(value: Any) -> Any:
         return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
     if isinstance(value, tuple):
         return [plain(each) for each in value]
-    return str(value) if isinstance(value, Path | Span) else value
+    return str(value) if isinstance(value, Path | Span | Networks) else value
 
 
 def _commented(keys: Iterator[Key]) -> Iterator[str]:
@@ -155,6 +155,6 @@ def _text(default: Any) -> str:
         return str(default).lower()
     if isinstance(default, enum.Enum):
         return json.dumps(default.value)
-    if isinstance(default, str | Path | Span):
+    if isinstance(default, str | Path | Span | Networks):
         return json.dumps(str(default))
     return str(default)

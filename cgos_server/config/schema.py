@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated
 
@@ -60,6 +61,24 @@ class Span:
             number, rest = divmod(rest, size)
             text += f"{number}{unit}" if number else ""
         return text or "0s"
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """Addresses and networks, written as text with commas between them: ``127.0.0.1, 10.0.0.0/8``."""
+
+    parts: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    @classmethod
+    def parse(cls, value: object) -> Networks:
+        """Raises ValueError for anything else; a list of such texts is taken too."""
+        texts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError
+        return cls(tuple(ip_network(text.strip(), strict=False) for text in texts if text.strip()))
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.parts))
 
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
@@ -152,12 +171,12 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         str, doc("Address of the venues' ports; empty means every address of the machine, IPv4 and IPv6.")
     ] = ""
     proxies: Annotated[
-        tuple[str, ...],
+        Networks,
         doc(
             "Addresses or networks of proxies through which bots may come (`10.0.0.0/8`): what they say of a bot's "
             "address is believed, and a silent connection behind one gives way to a new sign-in."
         ),
-    ] = ()
+    ] = Networks()
     backlog: Annotated[Count, doc("Connections that may wait to be accepted (the system may cap it).")] = 4096
     next_free_port: Annotated[
         bool,
@@ -189,6 +208,14 @@ class HealthConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     host: Annotated[str, msgspec.Meta(min_length=1), doc("Address of the listener.")] = "127.0.0.1"
     port: Annotated[Port, doc("Its port; 0 takes any free one.")] = 9809
+
+
+class AdminConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Operators who sign in on a venue's port like a bot, with an account that has the right `admin`."""
+
+    networks: Annotated[
+        Networks, doc("Addresses or networks from which they may; from anywhere else the name is only taken.")
+    ] = Networks.parse("127.0.0.0/8, ::1/128")
 
 
 class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -335,5 +362,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     listen: ListenConfig = ListenConfig()
     web: WebConfig = WebConfig()
     health: HealthConfig = HealthConfig()
+    admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()
     venue: tuple[VenueConfig, ...] = CLASSIC_VENUES

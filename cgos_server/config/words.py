@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import Span
+from cgos_server.config.schema import Networks, Span
 
 
 def strip(kind: Any) -> Any:
@@ -44,6 +44,8 @@ def wanted(kind: Any) -> str:
     plain = strip(kind)
     if plain is Span:
         return "seconds, or text such as 5m or 1h30m"
+    if plain is Networks:
+        return "addresses or networks with commas between them, such as 127.0.0.1, 10.0.0.0/8"
     if plain is Path:
         return "a path"
     if plain is bool:

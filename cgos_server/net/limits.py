@@ -11,6 +11,8 @@ from dataclasses import dataclass
 SPARE_FILES = 512
 """Open files besides bots' connections: the database, pages, health, pipes."""
 
+MINUTE_US = 60_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class SocketLimits:
@@ -72,3 +74,20 @@ class ConnectionCount:
             self._by_address[address] = here
         else:
             del self._by_address[address]
+
+
+class Forbearance:
+    """How many lines that nobody asked for one connection may still send within a minute."""
+
+    __slots__ = ("_count", "_limit", "_since")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._count = self._since = 0
+
+    def exhausted(self, now: int) -> bool:
+        """Count one more at `now` (microseconds); True where it is too many."""
+        if now - self._since > MINUTE_US:
+            self._since, self._count = now, 0
+        self._count += 1
+        return self._count > self._limit

@@ -1,23 +1,94 @@
-"""A line viewer (``v1``) on one connection. Must not know: sockets, games' insides."""
+"""A line viewer (``v1``) on one connection: its lines to the gallery, and the gallery's words to the viewer.
+
+A viewer that floods us is closed, one that reads slowly is not: it has no room, and the gallery passes it over. Must
+not know: sockets, games' insides.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import structlog
+
+from cgos_server.core.facts import Fact
+from cgos_server.net.limits import Forbearance
+from cgos_server.net.outlet import Outlet
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
+from cgos_server.protocol.cgos_viewer import CgosViewer, Ignored, Observe, Quit
 from cgos_server.protocol.framing import Line
+from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
+
+log = structlog.get_logger(__name__)
 
 
 class ViewerLines:
-    """One viewer's dialogue after its ``v1`` line."""
+    """One viewer's dialogue after its ``v1`` line. The :class:`~cgos_server.protocol.session.Spectator` of its
+    connection."""
+
+    __slots__ = ("_door", "_ignored", "_out", "_viewer", "_wire")
 
     def __init__(self, door: Door, wire: Wire, client: str) -> None:
+        gallery = door.gallery
         self._door = door
         self._wire = wire
+        self._viewer = CgosViewer(gallery.size, gallery.komi2)
+        self._out = Outlet(wire, door.time, door.limits.outbox)
+        self._ignored = Forbearance(door.limits.ignored_per_minute)
+        log.info("viewer", connection=wire.id, address=wire.address, client=client)
+        gallery.enter(self, everything=True)
+
+    # -- what the wire says
 
     def receive(self, line: Line) -> None:
         """The next line of the viewer."""
-        if line.text == b"quit":
-            self._wire.close(CloseReason.QUIT)
+        match self._viewer.receive(line.text):
+            case Observe(game):
+                refusal = self._door.gallery.observe(self, game, 0)
+                if refusal is not None:
+                    self._out.write(self._viewer.info(refusal))
+                    self._ignore()
+            case Quit():
+                self._leave(CloseReason.QUIT)
+            case Ignored():
+                self._ignore()
 
     def gone(self) -> None:
         """The connection is lost."""
+        self._out.gone()
+        self._door.gallery.leave(self)
+
+    def _ignore(self) -> None:
+        door = self._door
+        door.metrics.line_ignored()
+        if self._ignored.exhausted(door.time.now()):
+            log.info("connection closed for its own fault", connection=self._wire.id, address=self._wire.address,
+                     code="flood")  # fmt: skip
+            door.metrics.refused("flood")
+            self._out.write(self._viewer.refused("You sent too many lines within a minute that could not be answered."))
+            self._leave(CloseReason.VIOLATION)
+
+    def _leave(self, reason: CloseReason) -> None:
+        self._door.gallery.leave(self)
+        self._out.close(reason)
+
+    # -- what the gallery says (Spectator)
+
+    @property
+    def has_room(self) -> bool:
+        return self._out.has_room
+
+    def listed(self, games: Sequence[ListedGame], missed: int) -> None:
+        self._out.write(self._viewer.listed(games, missed))
+
+    def facts(self, facts: Sequence[Fact]) -> None:
+        self._out.write(self._viewer.facts(facts))
+
+    def shown(self, game: int, shown: ShownGame | None, since: int) -> None:
+        self._out.write(self._viewer.shown(game, shown, since))
+
+    def moved(self, game: int, turns: Sequence[Turn]) -> None:
+        self._out.write(self._viewer.moved(game, turns))
+
+    def ended(self, game: int, over: GameOver) -> None:
+        self._out.write(self._viewer.ended(game, over))

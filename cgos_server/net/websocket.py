@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import structlog
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from cgos_server.net import websocket_handshake as handshake
-from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.loop import Handle, Timekeeper
-from cgos_server.net.tcp import Network, is_among, watch_for_death
-from cgos_server.net.wire import ANSWER_US, Door
-from cgos_server.observability.metrics import CloseReason, Metrics
-from cgos_server.protocol.session import Concierge
-from cgos_server.protocol.ws_messages import VenueInfo
+from cgos_server.net.loop import Handle
+from cgos_server.net.tcp import is_among, watch_for_death
+from cgos_server.net.websocket_bot import BotDialogue
+from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, hopeless, opened, plain
+from cgos_server.net.websocket_lines import LineFrames
+from cgos_server.net.websocket_port import Dialogue, WsPort
+from cgos_server.net.wire import ANSWER_US
+from cgos_server.observability.metrics import CloseReason
+from cgos_server.protocol.ws_encoding import JSON, MSGPACK
 
 log = structlog.get_logger(__name__)
 
@@ -37,16 +37,16 @@ CONTROLS_PER_MINUTE: Final = 600
 
 _SLICE = 4_096
 """Bytes that are taken apart before anybody looks whether the peer is to be heard any further."""
-_HANDSHAKE_REFUSED_US = 5_000_000
-"""How long one that may not stay has for its request, to which the answer is that it may not stay."""
+_FRAME_HEAD = 14
+"""Bytes before a frame's payload, at most."""
+_REFUSED_US = 5_000_000
+"""How long one that may not stay has for its request, which is answered by saying so."""
 _FLUSH_US = 10_000_000
 """How long a closing connection may take to read its last message and to close its side."""
 _LOOK_S = 0.1
 """Between two looks whether the peer has answered."""
-_BUCKETS = 50
-"""Shares of the connections that are pinged at the same moment."""
 _REASON_MAX = 120
-"""Bytes of the words in a close frame (the protocol has room for 123)."""
+"""Bytes of words in a close frame; the protocol has room for 123."""
 _MINUTE_US = 60_000_000
 
 _CODES: Final[Mapping[CloseReason, CloseCode]] = {
@@ -54,68 +54,369 @@ _CODES: Final[Mapping[CloseReason, CloseCode]] = {
     CloseReason.PEER: CloseCode.NORMAL_CLOSURE,
     CloseReason.SHUTDOWN: CloseCode.GOING_AWAY,
 }
-"""All others are violations of some policy."""
+"""Close codes; everything else is a violation of some policy."""
 
 
-@dataclass(frozen=True, slots=True)
-class WsSettings:
-    """What an operator chooses.
+class WsConnection(asyncio.Protocol):
+    """One connection, from accept to close."""
 
-    :ivar compression: whether permessage-deflate is offered
-    :ivar max_message_bytes: longest message of a client
-    :ivar ping: microseconds between two pings
-    :ivar pong_timeout: microseconds after a ping without its pong: the connection is lost
-    """
+    __slots__ = (
+        "_closed_for",
+        "_controls",
+        "_controls_since",
+        "_deadline",
+        "_dialogue",
+        "_entered",
+        "_head",
+        "_parts",
+        "_pending",
+        "_ping",
+        "_pinged_at",
+        "_port",
+        "_refusal",
+        "_transport",
+        "_ws",
+        "address",
+        "heard",
+        "id",
+        "proxied",
+    )
 
-    compression: bool = False
-    max_message_bytes: int = 262_144
-    ping: int = 20_000_000
-    pong_timeout: int = 40_000_000
+    def __init__(self, port: WsPort) -> None:
+        self.id = port.new_id()
+        self.address = ""
+        self.heard = 0
+        self.proxied = False
+        self._port = port
+        self._transport: asyncio.Transport | None = None
+        self._closed_for: CloseReason | None = None
+        self._refusal: str | None = None
+        self._deadline: Handle | None = None
+        self._head: bytearray | None = bytearray()
+        self._ws: ServerProtocol | None = None
+        self._dialogue: Dialogue | None = None
+        self._parts: list[bytes] | None = None
+        self._pending = 0
+        self._controls = self._controls_since = 0
+        self._ping = 0
+        self._pinged_at = 0
 
+    # -- asyncio
 
-class Dialogue(Protocol):
-    """What is spoken on a connection. Nothing here raises."""
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        port = self._port
+        self._transport = transport
+        self.heard = now = port.time.now()
+        peer = transport.get_extra_info("peername")
+        self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
+        self.proxied = is_among(self.address, port.proxies)
+        transport.set_write_buffer_limits(high=port.limits.outbox)
+        watch_for_death(transport.get_extra_info("socket"))
+        port.metrics.connection_opened()
+        port.open.add(self)
+        refusal = port.count.enter(self.address)
+        # Through a proxy come many: who it is, is known after the request.
+        self._refusal = None if self.proxied else refusal
+        limit = port.limits.login_timeout_us if self._refusal is None else _REFUSED_US
+        self._deadline = port.time.call_at(now + limit, self._no_request)
+
+    def data_received(self, data: bytes) -> None:
+        received = self.heard = self._port.time.received()
+        if self._ws is None:
+            data = self._shake(data)
+        if len(data) <= _SLICE:
+            if data:
+                self._feed(data, received)
+            return
+        for start in range(0, len(data), _SLICE):
+            if self._closed_for is not None:
+                return
+            self._feed(data[start : start + _SLICE], received)
+
+    def eof_received(self) -> None:
+        ws = self._ws
+        if ws is not None:
+            ws.receive_eof()
+        if self._closed_for is None:
+            self._closed_for = CloseReason.PEER
+            if self._dialogue is not None:
+                self._dialogue.ended()
+
+    def pause_writing(self) -> None:
+        """The outbox is full: this peer does not read. A player is dropped; its games go on under the clock."""
+        if self._dialogue is not None and self._dialogue.may_lag:
+            return
+        self._closed_for = self._closed_for or CloseReason.SLOW
+        log.info("slow reader dropped", connection=self.id, address=self.address)
+        self.cut()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        port = self._port
+        self._transport = None
+        port.open.discard(self)
+        port.count.leave(self.address)
+        port.metrics.connection_closed(self._closed_for or CloseReason.LOST)
+        if self._deadline is not None:
+            self._deadline.cancel()
+        dialogue, self._dialogue = self._dialogue, None
+        if dialogue is not None:
+            port.heart.leave(self)
+            dialogue.lost(exc is None)
+
+    # -- the handshake
+
+    def _shake(self, data: bytes) -> bytes:
+        """Take the request; what came after it."""
+        head = self._head
+        if head is None or self._closed_for is not None:
+            return b""
+        head += data
+        length = complete(head)
+        if not length:
+            rejected = hopeless(head)
+            if rejected is not None:
+                self._reject(rejected)
+            return b""
+        port = self._port
+        rest = bytes(head[length:])
+        self._head = None
+        opening = Opening(bytes(head[:length]), port.doors, port.settings.compression)
+        if self.proxied:
+            port.count.leave(self.address)
+            self.address = opening.address(self.address, port.proxies)
+            self._refusal = port.count.enter(self.address)
+        answer = opening.answer(self._refusal)
+        if isinstance(answer, Rejected):
+            self._reject(answer)
+            return b""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if self._transport is not None:
+            self._transport.write(answer.response)
+        self._ws = opened(answer, port.settings.max_message_bytes)
+        if answer.subprotocol == LINES:
+            self._dialogue = LineFrames(port.doors[answer.venue], self)
+        else:
+            self._dialogue = BotDialogue(port, self, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
+        port.heart.join(self)
+        self._dialogue.opened()
+        return rest
+
+    def _reject(self, rejected: Rejected) -> None:
+        self._head = None
+        self._closed_for = CloseReason.REFUSED
+        self._port.metrics.refused(rejected.code)
+        log.info("handshake refused", connection=self.id, address=self.address, code=rejected.code)
+        transport = self._transport
+        if transport is not None:
+            transport.write(rejected.response)
+        self._hang_up()
+
+    def _no_request(self) -> None:
+        self._deadline = None
+        if self._ws is None and self._closed_for is None:
+            if self._refusal is not None:
+                self._reject(plain(503, self._refusal))
+            else:
+                self._reject(plain(408, "The request took too long."))
+
+    # -- frames
+
+    def _feed(self, data: bytes, received: int) -> None:
+        ws = self._ws
+        if ws is None:
+            return
+        ws.receive_data(data)
+        frames = ws.events_received()
+        if frames:
+            self._pending = 0
+            for frame in frames:
+                assert isinstance(frame, Frame)
+                self._frame(frame, received)
+        elif self._closed_for is None:
+            self._pending += len(data)
+            self._check_size(self._pending - _FRAME_HEAD)
+        writes = ws.data_to_send()
+        if writes:
+            self._write(writes)
+        if ws.state is not State.OPEN and self._closed_for is None:
+            self._ended_by_peer(ws)
+
+    def _frame(self, frame: Frame, received: int) -> None:
+        dialogue = self._dialogue
+        if self._closed_for is not None or dialogue is None:
+            return
+        opcode = frame.opcode
+        if opcode is Opcode.TEXT or opcode is Opcode.BINARY:
+            if frame.fin:
+                dialogue.message(bytes(frame.data), opcode is Opcode.BINARY, received)
+            else:
+                self._parts = [b"B" if opcode is Opcode.BINARY else b"T", bytes(frame.data)]
+        elif opcode is Opcode.CONT:
+            self._continued(dialogue, frame, received)
+        elif opcode is Opcode.PONG and bytes(frame.data) == self._ping_payload() and self._pinged_at:
+            asked, self._pinged_at = self._pinged_at, 0
+            dialogue.round_trip(max(0, received - asked))
+        elif opcode is not Opcode.CLOSE:
+            self._control(received)
+
+    def _continued(self, dialogue: Dialogue, frame: Frame, received: int) -> None:
+        parts = self._parts
+        if parts is None:
+            return  # the library has refused it already
+        parts.append(bytes(frame.data))
+        if frame.fin:
+            self._parts = None
+            dialogue.message(b"".join(parts[1:]), parts[0] == b"B", received)
+        elif len(parts) > FRAGMENTS_MAX:
+            self._violation("fragments", f"A message has at most {FRAGMENTS_MAX} frames.")
+        else:
+            self._check_size(sum(map(len, parts)))
+
+    def _control(self, now: int) -> None:
+        if now - self._controls_since > _MINUTE_US:
+            self._controls_since, self._controls = now, 0
+        self._controls += 1
+        if self._controls > CONTROLS_PER_MINUTE:
+            self._violation("flood", f"More than {CONTROLS_PER_MINUTE} pings within a minute.")
+
+    def _check_size(self, size: int) -> None:
+        limit = None if self._dialogue is None else self._dialogue.message_max
+        if limit is not None and size > limit:
+            self._violation("too-large", f"A message has at most {limit} bytes here.", CloseCode.MESSAGE_TOO_BIG)
+
+    def _ended_by_peer(self, ws: ServerProtocol) -> None:
+        """The peer closes in order, or what it sent is no WebSocket."""
+        if ws.close_rcvd is not None and ws.parser_exc is None:
+            self._closed_for = CloseReason.PEER
+            if self._dialogue is not None:
+                self._dialogue.ended()
+        else:
+            self._closed_for = CloseReason.VIOLATION
+            self._blame("frame")
+        self._give_up_later()
+
+    # -- pings
+
+    def beat(self) -> None:
+        """Ping, or find out that the last ping was never answered."""
+        port = self._port
+        if self._closed_for is not None:
+            return
+        if not self._pinged_at:
+            self._send_ping()
+            return
+        deadline = self._pinged_at + port.settings.pong_timeout
+        # The pong may lie in the socket of a server that was busy.
+        if port.time.now() >= deadline and port.time.polled_since(deadline):
+            log.info("pings are not answered", connection=self.id, address=self.address)
+            self.cut()
+
+    def _send_ping(self) -> None:
+        ws = self._ws
+        if ws is not None and ws.state is State.OPEN:
+            self._ping += 1
+            self._pinged_at = self._port.time.now()
+            ws.send_ping(self._ping_payload())
+            self._write(ws.data_to_send())
+
+    def _ping_payload(self) -> bytes:
+        return b"%d" % self._ping
+
+    async def reaches_peer(self) -> bool:
+        """See :class:`~cgos_server.net.websocket_port.Connection`."""
+        time = self._port.time
+        asked = time.now()
+        if not self._pinged_at:
+            self._send_ping()
+        ping = self._ping
+        while self.alive and self._pinged_at and self._ping == ping and time.now() - asked < ANSWER_US:
+            await asyncio.sleep(_LOOK_S)
+        return self.alive and not (self._pinged_at and self._ping == ping)
+
+    # -- what the dialogue asks
 
     @property
-    def may_lag(self) -> bool:
-        """True where a peer that does not read may stay, since what it is told is bounded otherwise."""
+    def alive(self) -> bool:
+        return self._transport is not None and self._closed_for is None
 
-    def opened(self) -> None:
-        """The handshake is done."""
+    @property
+    def has_room(self) -> bool:
+        transport = self._transport
+        return transport is not None and transport.get_write_buffer_size() <= self._port.limits.outbox // 2
 
-    def message(self, data: bytes, binary: bool, received: int) -> None:
-        """The next message, received at `received` (microseconds, loop's clock)."""
+    def send(self, payloads: Iterable[bytes], binary: bool) -> None:
+        """See :class:`~cgos_server.net.websocket_port.Connection`."""
+        ws = self._ws
+        if ws is None or ws.state is not State.OPEN:
+            return
+        send = ws.send_binary if binary else ws.send_text
+        for payload in payloads:
+            send(payload)
+        self._write(ws.data_to_send())
 
-    def round_trip(self, us: int) -> None:
-        """A ping came back after so long."""
+    def close(self, reason: CloseReason, words: str = "", code: int | None = None) -> None:
+        """See :class:`~cgos_server.net.websocket_port.Connection`."""
+        if self._closed_for is not None:
+            return
+        self._closed_for = reason
+        ws = self._ws
+        if ws is None:
+            self._hang_up()
+        elif ws.state is State.OPEN:
+            text = words.encode()[:_REASON_MAX].decode(errors="ignore")
+            ws.send_close(code or _CODES.get(reason, CloseCode.POLICY_VIOLATION), text)
+            self._write(ws.data_to_send())
+            self._give_up_later()
 
-    def ended(self) -> None:
-        """The peer closes in order."""
+    # -- closing
 
-    def lost(self, clean: bool) -> None:
-        """The connection is gone; `clean` where no error ended it."""
+    def shut(self) -> None:
+        """The server stops: close without a word of blame."""
+        self.close(CloseReason.SHUTDOWN, "The server stops. Please come back.")
+
+    def cut(self) -> None:
+        """Close now, whatever the peer has not read yet."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _violation(self, code: str, words: str, close_code: int | None = None) -> None:
+        self._blame(code)
+        self.close(CloseReason.VIOLATION, words, close_code)
+
+    def _blame(self, code: str) -> None:
+        log.info("connection closed for its own fault", connection=self.id, address=self.address, code=code)
+        self._port.metrics.refused(code)
+
+    def _write(self, writes: list[bytes]) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        for data in writes:
+            if data:
+                transport.write(data)
+            else:
+                transport.write_eof()
+        if self._closed_for is None and transport.get_write_buffer_size() > 4 * self._port.limits.outbox:
+            self._closed_for = CloseReason.SLOW
+            self.cut()
+
+    def _hang_up(self) -> None:
+        """Nothing more is written or read; what was written may still be read."""
+        transport = self._transport
+        if transport is not None and not transport.is_closing():
+            transport.write_eof()
+            self._give_up_later()
+
+    def _give_up_later(self) -> None:
+        time = self._port.time
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = time.call_at(time.now() + _FLUSH_US, self.cut)
 
 
-@dataclass(frozen=True, slots=True)
-class WsPort:
-    """What all connections of the WebSocket port share.
-
-    :ivar doors: by venue; for the line dialogue, and for the venues' galleries
-    :ivar venues: as `welcome` lists them
-    :ivar server: what the server calls itself; `software` is the program and its version
-    :ivar open: holds the connections while they stand
-    """
-
-    concierge: Concierge
-    doors: Mapping[str, Door]
-    venues: tuple[VenueInfo, ...]
-    server: str
-    software: str
-    time: Timekeeper
-    limits: SocketLimits
-    count: ConnectionCount
-    metrics: Metrics
-    new_id: Callable[[], int]
-    proxies: tuple[Network, ...] = ()
-    settings: WsSettings = WsSettings()
-    open: set[WsConnection] = field(default_factory=set)
+async def listen_ws(port: WsPort, sock: socket.socket, backlog: int) -> asyncio.Server:
+    """Accept connections on a bound socket, which the server takes over."""
+    return await asyncio.get_running_loop().create_server(lambda: WsConnection(port), sock=sock, backlog=backlog)

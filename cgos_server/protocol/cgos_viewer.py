@@ -3,10 +3,10 @@
 Old viewers stop at surprising things, so these hold for every line: it is a proper Tcl list and never blank; a
 `gameover` names only a game that a `match` line announced before; and in `setup` and `update`, where a viewer tells a
 result from a move by its second character, that character is a ``+``. An ending without a winner is written there as
-``0+`` and its word (``0+Draw``, ``0+Abort``, ``0+Void``): the ``0`` is SGF's word for a draw, no viewer takes it for
-the ``B`` or ``W`` of a winner, and what happened stays readable. (``B+0.0``, which servers of old wrote for a draw, is a
-win of Black to everybody who reads it.) In `match` and `gameover`, where no viewer looks at the second character, the
-words stand as they always did. Must not know: sockets, who watches what, how games are found.
+``0+`` and its word (``0+Draw``, ``0+Abort``, ``0+Void``): ``0`` is SGF's word for a draw, no viewer takes it for the
+``B`` or ``W`` of a winner, and what happened stays readable. (``B+0.0``, which servers of old wrote for a draw, is a win
+of Black to everybody who reads it.) In `match` and `gameover`, where no viewer looks at the second character, the words
+stand as they always did. Must not know: sockets, who watches what, how games are found.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from cgos_server.core.facts import Fact, GameEnded, GameStarted
-from cgos_server.core.games.base import Color
 from cgos_server.core.verdict import Reason
 from cgos_server.protocol.cgos_words import error_line, safe_text, safe_word, seat, whole_ms
-from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
+from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 
 _OBSERVE: Final = re.compile(rb"observe\s+([0-9]{1,19})", re.IGNORECASE)
 _LAST_GAME: Final = 2**63 - 1

@@ -345,14 +345,26 @@ class Spectator(Protocol):
 
 
 class Gallery(Protocol):
-    """Where spectators of one venue come. One a venue."""
+    """Where spectators of one venue come. One a venue.
+
+    Nothing is told within these calls: the answers come soon afterwards, when the spectator has room.
+    """
+
+    @property
+    def size(self) -> int:
+        """Board size of the venue's games."""
+
+    @property
+    def komi2(self) -> int:
+        """Their komi in half points."""
 
     def enter(self, spectator: Spectator, everything: bool) -> None:
-        """Watch from now on, beginning with a picture. With `everything` all facts of the venue follow (moves
+        """Watch from now on. With `everything` a picture of the venue comes first and all its facts follow (moves
         excepted), else only the games that are observed."""
 
-    def observe(self, spectator: Spectator, game: int, since: int) -> None:
-        """Watch one game from the move after `since` on."""
+    def observe(self, spectator: Spectator, game: int, since: int) -> str | None:
+        """Watch one game from the move after `since` on: it is shown, or shown to be none, and moves follow while it
+        runs. Otherwise the sentence why not now: it watches as much as one may."""
 
     def ignore(self, spectator: Spectator, game: int | None) -> None:
         """Stop watching `game`, or with None the venue's facts."""

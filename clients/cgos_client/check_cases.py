@@ -33,6 +33,10 @@ LEVEL_MS = 60_000
 LAG_MS = 250
 KOMI2 = 15
 SECOND_US = 1_000_000
+MOVES_A_POINT = 3
+"""Moves for each point of the board after which a game is scored as it stands, as on servers."""
+MS_A_POINT = 750
+"""Clock of the long game for each point of the board, milliseconds a side."""
 
 _REMEDIES = {
     Illegality.KO: "Switch on positional superko (GNU Go: --positional-superko; KataGo: koRule = POSITIONAL).",
@@ -272,11 +276,11 @@ async def dead_stones(trial: Trial) -> Outcome:
 async def long_game(trial: Trial) -> Outcome:
     """The engine against itself to the end, with a clock, every move judged."""
     engine, size = trial.engine, trial.size
-    level_ms = 750 * size * size
+    level_ms = MS_A_POINT * size * size
     terms = Terms(
         Ruleset(size=size, komi2=KOMI2),
         TimeControl(TimeSystem.ABSOLUTE, main=level_ms * 1000),
-        move_limit=3 * size * size,
+        move_limit=int(MOVES_A_POINT * size * size),
         first_move_limit=level_ms * 1000,
     )
     referee = Referee(terms)

@@ -83,7 +83,7 @@ class LiveLine:
         )
 
     def __enter__(self) -> LiveLine:
-        self._live.start()
+        self._live.start(refresh=True)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,7 +99,7 @@ class LiveLine:
             yield
         finally:
             if shown:
-                self._live.start()
+                self._live.start(refresh=True)
 
     def __call__(self, event: Event) -> None:
         """Take one event."""

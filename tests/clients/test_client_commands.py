@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import logging
 import os
+import pty
 import shutil
 import signal
 import sys
@@ -71,7 +74,18 @@ def test_result_lines(won, result, detail, line):
     assert result_line(GameResult(5, 9, 7.0, "black", "Other", "1700?", result, detail, won, 61)) == line
 
 
-async def client(*arguments):
+@pytest.fixture
+def own_logs():
+    """What a command adds to the logs goes away with the test."""
+    logger = logging.getLogger("cgos_client")
+    before = list(logger.handlers)
+    yield
+    for handler in [handler for handler in logger.handlers if handler not in before]:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+async def client(*arguments, stderr=asyncio.subprocess.PIPE):
     """The real program in a process of its own."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
@@ -80,7 +94,7 @@ async def client(*arguments):
         *arguments,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        stderr=stderr,
         env={**os.environ, "CGOS_PASSWORD": "open-sesame"},
     )
 
@@ -125,6 +139,83 @@ async def test_the_program_ends_after_the_game_on_the_first_signal(bench, fake_s
     assert "open-sesame" not in written + err.decode()
     assert b"signed in as Bot" in err
     assert bench.commands()[-1] == "quit"
+
+
+async def test_logs_apart_and_the_record_of_a_game(bench, fake_server, tmp_path):
+    async def server(peer):
+        assert (await peer.sign_in())[1:] == ["Bot", "open-sesame"]
+        await peer.say(SETUP, "genmove b 60000")
+        assert await peer.hear() == "D4"
+        await peer.say("play w E5 58500", "genmove b 59000")
+        assert await peer.hear() == "F6"
+        await peer.say("gameover 2026-11-21 B+Resign Resignation")
+        assert await peer.hear() == "quit"
+
+    logs, games = tmp_path / "logs", tmp_path / "games"
+    async with fake_server(server) as fake:
+        process = await client(
+            *("run", "--server", f"127.0.0.1:{fake.port}", "--name", "Bot", "--games", "1", "--log-dir", str(logs)),
+            *("--sgf-dir", str(games), "--", *bench.fake_gtp("--fault", "two-lines")),
+        )
+        async with asyncio.timeout(30):
+            out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    wire, gtp = (logs / "wire.log").read_text(), (logs / "gtp.log").read_text()
+    assert "server: gameover 2026-11-21" in wire
+    assert "client: (secret)" in wire
+    assert "open-sesame" not in wire + gtp
+    assert "to engine" not in wire
+    assert "to engine: genmove b" in gtp
+    assert "D4 was taken" in gtp, "what is wrong with an answer stands where the answer stands"
+    assert "gameover 2026-11-21" not in gtp
+    (record,) = games.iterdir()
+    assert record.name == "2026-11-21-17-Bot-Other.sgf"
+    text = record.read_text()
+    assert ";B[df]BL[59];W[ee]WL[58.5];B[fd]" in text
+    assert "RE[B+Resign]" in text
+
+
+@pytest.mark.parametrize("option", ["--log-dir", "--sgf-dir"])
+def test_a_directory_that_cannot_be_made(tmp_path, option, own_logs):
+    (tmp_path / "pw").write_text("sesame")
+    (tmp_path / "file").write_text("")
+    arguments = ["--server", "here:1", "--name", "Bot", "--password-file", str(tmp_path / "pw")]
+    result = CliRunner().invoke(main, ["bot", "random", *arguments, option, str(tmp_path / "file" / "x")])
+    assert result.exit_code == 2
+    assert f"{option} {tmp_path}/file/x:" in result.output
+    assert "Not a directory" in result.output
+
+
+@pytest.mark.parametrize(("options", "shown"), [((), True), (("--json",), False), (("-q",), False), (("-v",), False)])
+async def test_the_live_line_is_for_terminals(fake_server, options, shown):
+    async def server(peer):
+        await peer.sign_in()
+        await peer.say(SETUP, "genmove b 60000")
+        await peer.hear()
+        await peer.say("gameover 2026-11-21 B+Resign Resignation")
+        assert await peer.hear() == "quit"
+
+    ours, theirs = pty.openpty()
+    try:
+        async with fake_server(server) as fake:
+            process = await client(
+                *("bot", "random", "--server", f"127.0.0.1:{fake.port}", "--name", "Bot", "--games", "1", *options),
+                stderr=theirs,
+            )
+            async with asyncio.timeout(30):
+                out, _ = await process.communicate()
+        os.set_blocking(ours, False)
+        screen = b""
+        with contextlib.suppress(BlockingIOError):
+            while part := os.read(ours, 1 << 16):
+                screen += part
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert process.returncode == 0, screen
+    assert (b"waiting for a game; won 0, lost 0" in screen) is shown
+    assert (b"game 17 9x9: >Bot (1800) 1:00 - Other (1700?) 1:00 | move 0" in screen) is shown
+    assert out.count(b"\n") == 1, "the result is all that is on the standard output"
 
 
 async def test_a_built_in_bot_plays_on_a_server(fake_server):

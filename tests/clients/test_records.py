@@ -54,7 +54,7 @@ def test_a_game(records, tmp_path):
     root = game.get_root()
     assert (root.get("PB"), root.get("PW"), root.get("BR"), root.get("WR")) == ("Alice", "Bob", "1800?", "1712")
     assert (root.get("RE"), root.get("DT"), root.get("PC"), root.get("KM"), root.get("TM"), root.get("GN")) == (
-        *("B+R", "2026-01-02", "localhost:6809", 7.5, 60.0, "17"),
+        *("B+Resign", "2026-01-02", "localhost:6809", 7.5, 60.0, "17"),
     )
     sequence = game.get_main_sequence()[1:]
     assert [node.get_move() for node in sequence] == [("b", (3, 3)), ("w", (4, 4)), ("b", None), (None, None)]

@@ -24,7 +24,7 @@ from cgos_server.config import (
     template,
     venue_value,
 )
-from cgos_server.config.schema import RatingConfig, Span, VenueConfig
+from cgos_server.config.schema import Networks, RatingConfig, Span, VenueConfig
 from cgos_server.config.words import strip
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games import registry as games
@@ -376,3 +376,24 @@ def test_examples_in_the_documentation_load(write: Any) -> None:
 
 def test_optional_types_are_seen_through() -> None:
     assert strip(Annotated[int | None, "x"]) is int
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("127.0.0.1", "127.0.0.1/32"),
+        ("10.1.2.3/8, ::1", "10.0.0.0/8, ::1/128"),
+        (["192.0.2.0/24"], "192.0.2.0/24"),
+        ("", ""),
+        ([], ""),
+    ],
+)
+def test_networks(text: object, shown: str) -> None:
+    assert str(Networks.parse(text)) == shown
+    assert Networks.parse(shown) == Networks.parse(text)
+
+
+@pytest.mark.parametrize("bad", ["here", "10.0.0.0/33", "127.0.0.1 10.0.0.1", 5, None, [5], True])
+def test_what_are_no_networks(bad: object) -> None:
+    with pytest.raises(ValueError, match=""):
+        Networks.parse(bad)

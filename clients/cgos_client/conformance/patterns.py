@@ -56,7 +56,7 @@ def is_regular(pattern: str) -> bool:
     return len(pattern) > 2 and pattern[0] == pattern[-1] == "/"
 
 
-def match(pattern: str, line: str, variables: Variables, moves: Sequence[str] = ()) -> Match | None:
+def fits(pattern: str, line: str, variables: Variables, moves: Sequence[str] = ()) -> Match | None:
     """Hold `line` against `pattern`; runs of white space count as one blank, white space at the end as none.
 
     :param variables: known values; an unknown ``$name`` fits one word and is found

@@ -33,7 +33,7 @@ from cgos_client.conformance.language import (
     Wait,
 )
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
-from cgos_client.conformance.patterns import BadPattern, fill, match, to_bytes
+from cgos_client.conformance.patterns import BadPattern, fill, fits, to_bytes
 
 T = TypeVar("T")
 
@@ -228,7 +228,7 @@ class Stage:
 
     def _hold(self, actor: Actor, pattern: str, line: str) -> None:
         """Hold a line against a pattern and the laws. Raises Differs."""
-        fit = match(pattern, line, self._variables, self._moves)
+        fit = fits(pattern, line, self._variables, self._moves)
         if fit is None:
             self._not_in_mid_case(line)
             self._obey(actor, line)
@@ -271,11 +271,12 @@ class Stage:
 
         await self._until(ready, action.seconds or self._terms.answer)
         line = actor.lines.pop(0) if actor.lines else None
-        if line is not None and (fit := match(action.pattern, line, self._variables, self._moves)) is not None:
+        if line is not None and (fit := fits(action.pattern, line, self._variables, self._moves)) is not None:
             self._obey(actor, line)
             self._variables.update(fit.found)
             return
-        self._maybe_quirk(action.quirks, line, actor.closed)
+        if self._is_quirk(action.quirks, line, actor.closed):
+            return
         if line is not None:
             self._hold(actor, action.pattern, line)
         raise Differs(self._shown(action.pattern), "the connection was closed" if actor.closed else "nothing")
@@ -283,7 +284,7 @@ class Stage:
     async def _expect_somewhere(self, actor: Actor, action: Expect) -> None:
         def find() -> int | None:
             for at, line in enumerate(actor.lines):
-                if match(action.pattern, line, self._variables, self._moves) is not None:
+                if fits(action.pattern, line, self._variables, self._moves) is not None:
                     return at
             return -1 if actor.closed else None
 
@@ -291,8 +292,8 @@ class Stage:
         if at is not None and at >= 0:
             self._hold(actor, action.pattern, actor.lines.pop(at))
             return
-        for line in [*actor.lines, None]:
-            self._maybe_quirk(action.quirks, line, actor.closed)
+        if any(self._is_quirk(action.quirks, line, actor.closed) for line in [*actor.lines, None]):
+            return
         heard = "; ".join(map(repr, actor.lines[-5:])) or "nothing"
         raise Differs(self._shown(action.pattern) + " among its lines", heard[:300])
 
@@ -302,8 +303,9 @@ class Stage:
             return True if actor.lines or actor.closed else None
 
         if await self._until(spoken, action.seconds or self._terms.quiet):
-            line = actor.lines[0] if actor.lines else None
-            self._maybe_quirk(action.quirks, line, actor.closed)
+            line = actor.lines.pop(0) if actor.lines else None
+            if self._is_quirk(action.quirks, line, actor.closed):
+                return
             if line is not None:
                 self._not_in_mid_case(line)
             raise Differs("silence", "the connection was closed" if line is None else repr(line[:300]))
@@ -316,12 +318,16 @@ class Stage:
         await self._until(ended, action.seconds or self._terms.answer)
         if actor.closed and not actor.lines:
             return
-        line = actor.lines[0] if actor.lines else None
-        self._maybe_quirk(action.quirks, line, actor.closed)
+        line = actor.lines.pop(0) if actor.lines else None
+        if self._is_quirk(action.quirks, line, actor.closed):
+            return
+        if line is not None:
+            self._not_in_mid_case(line)
+            self._obey(actor, line)
         raise Differs("the connection is closed", "nothing" if line is None else repr(line[:300]))
 
-    def _maybe_quirk(self, quirks: Sequence[Quirk], line: str | None, closed: bool) -> None:
-        """Raises KnownQuirk, or remembers it and lets the case go on, where `quirks` know what happened."""
+    def _is_quirk(self, quirks: Sequence[Quirk], line: str | None, closed: bool) -> bool:
+        """True where `quirks` know what happened and the case goes on. Raises KnownQuirk where it ends there."""
         for quirk in quirks:
             match quirk.pattern:
                 case "(anything)":
@@ -333,9 +339,15 @@ class Stage:
                 case "(blank line)":
                     known = line == ""
                 case pattern:
-                    known = line is not None and match(pattern, line, self._variables, self._moves) is not None
-            if known:
+                    fit = fits(pattern, line, self._variables, self._moves) if line is not None else None
+                    self._variables.update(fit.found if fit is not None else {})
+                    known = fit is not None
+            if known and not quirk.goes_on:
                 raise KnownQuirk(quirk)
+            if known:
+                self._quirks.append(quirk)
+                return True
+        return False
 
     def _shown(self, pattern: str) -> str:
         """`pattern` with the values that are known."""

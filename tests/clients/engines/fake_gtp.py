@@ -132,6 +132,8 @@ for line in sys.stdin:
         strikes = faulty and asked == options.at
         if strikes and options.fault == "slow":
             time.sleep(0.3)
+        if strikes and options.fault == "dawdle":
+            time.sleep(1.5)
         if strikes and options.fault == "die":
             sys.exit(3)
         elif strikes and options.fault == "hang":

@@ -1,0 +1,188 @@
+"""What the connections of the WebSocket port share, and what a connection and its dialogue ask of each other.
+
+Must not know: sockets, what the messages mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.loop import Timekeeper
+from cgos_server.net.tcp import Network
+from cgos_server.net.wire import Door
+from cgos_server.observability.metrics import CloseReason, Metrics
+from cgos_server.protocol.session import Concierge
+from cgos_server.protocol.ws_messages import VenueInfo
+
+_BUCKETS = 50
+"""Shares of the connections that are pinged at the same moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class WsSettings:
+    """What an operator chooses.
+
+    :ivar compression: whether permessage-deflate is offered
+    :ivar max_message_bytes: longest message of a client
+    :ivar ping: microseconds between two pings
+    :ivar pong_timeout: microseconds after a ping without its pong: the connection is lost
+    """
+
+    compression: bool = False
+    max_message_bytes: int = 262_144
+    ping: int = 20_000_000
+    pong_timeout: int = 40_000_000
+
+
+class Dialogue(Protocol):
+    """What is spoken on a connection. Nothing here raises."""
+
+    @property
+    def may_lag(self) -> bool:
+        """True where a peer that does not read may stay: what it is told is bounded otherwise."""
+
+    @property
+    def message_max(self) -> int | None:
+        """Longest message in bytes as things stand, where that is less than the port's limit."""
+
+    def opened(self) -> None:
+        """The handshake is done."""
+
+    def message(self, data: bytes, binary: bool, received: int) -> None:
+        """The next message, received at `received` (microseconds, loop's clock)."""
+
+    def round_trip(self, us: int) -> None:
+        """A ping came back after so long."""
+
+    def ended(self) -> None:
+        """The peer closes in order."""
+
+    def lost(self, clean: bool) -> None:
+        """The connection is gone; `clean` where no error ended it."""
+
+
+class Connection(Protocol):
+    """A connection, as its dialogue sees it. Nothing here raises or waits, except `reaches_peer`."""
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+
+    @property
+    def address(self) -> str:
+        """The peer's address, as limits and logs want it."""
+
+    @property
+    def alive(self) -> bool:
+        """False once it is lost or being closed."""
+
+    @property
+    def heard(self) -> int:
+        """When the peer last sent anything (microseconds, loop's clock)."""
+
+    @property
+    def proxied(self) -> bool:
+        """True where a configured proxy stands between."""
+
+    @property
+    def has_room(self) -> bool:
+        """False while more than half of what may wait for this peer is waiting."""
+
+    def send(self, payloads: Iterable[bytes], binary: bool) -> None:
+        """Send each as one message, all in one go. Does nothing where the connection is being closed."""
+
+    def close(self, reason: CloseReason, words: str = "", code: int | None = None) -> None:
+        """Send what waits, then close; `words` and `code` go into the close frame."""
+
+    async def reaches_peer(self) -> bool:
+        """True where the peer answers a ping within a few seconds."""
+
+
+class Pinged(Protocol):
+    """What a heart beats for."""
+
+    @property
+    def id(self) -> int: ...
+
+    def beat(self) -> None:
+        """Called once in every interval."""
+
+
+class Ending(Protocol):
+    """A connection, as the server's own ending sees it."""
+
+    def shut(self) -> None:
+        """The server stops: close without a word of blame."""
+
+    def cut(self) -> None:
+        """Close now, whatever the peer has not read yet."""
+
+
+class Heart:
+    """One timer for all connections: each is beaten once an interval, and not all at once."""
+
+    __slots__ = ("_at", "_buckets", "_interval", "_members", "_time")
+
+    def __init__(self, time: Timekeeper, interval: int) -> None:
+        self._time = time
+        self._interval = max(1, interval // _BUCKETS)
+        self._buckets: list[set[Pinged]] = [set() for _ in range(_BUCKETS)]
+        self._members = 0
+        self._at = -1
+
+    def join(self, member: Pinged) -> None:
+        """Beat for `member` from now on."""
+        self._buckets[member.id % _BUCKETS].add(member)
+        self._members += 1
+        if self._at < 0:
+            self._at = 0
+            self._wait()
+
+    def leave(self, member: Pinged) -> None:
+        """`member` is gone; it must have joined."""
+        self._buckets[member.id % _BUCKETS].remove(member)
+        self._members -= 1
+
+    def _wait(self) -> None:
+        self._time.call_at(self._time.now() + self._interval, self._tick)
+
+    def _tick(self) -> None:
+        if not self._members:
+            self._at = -1
+            return
+        self._at = (self._at + 1) % _BUCKETS
+        self._wait()
+        for member in list(self._buckets[self._at]):
+            member.beat()
+
+
+@dataclass(frozen=True, slots=True)
+class WsPort:
+    """What all connections of the port share.
+
+    :ivar doors: by venue; for the line dialogue, and for the venues' galleries
+    :ivar venues: as `welcome` lists them, in its order
+    :ivar server: what the server calls itself; `software` is the program with its version
+    :ivar open: holds the connections while they stand
+    """
+
+    concierge: Concierge
+    doors: Mapping[str, Door]
+    venues: tuple[VenueInfo, ...]
+    server: str
+    software: str
+    time: Timekeeper
+    limits: SocketLimits
+    count: ConnectionCount
+    metrics: Metrics
+    new_id: Callable[[], int]
+    proxies: tuple[Network, ...] = ()
+    settings: WsSettings = WsSettings()
+    open: set[Ending] = field(default_factory=set)
+    heart: Heart = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "heart", Heart(self.time, self.settings.ping))

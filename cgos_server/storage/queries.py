@@ -1,0 +1,211 @@
+"""What the store asks of the database, as SQLAlchemy Core selects that both databases understand.
+
+Parameters are named; the stores compile each select once for their database. Must not know: which database, who asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+
+from cgos_server.core.verdict import Reason, Verdict
+from cgos_server.storage import tables
+from cgos_server.storage.functions import greater
+from cgos_server.storage.store import Owner, StoredGame, StoredVersion, Token
+
+Question = Select[Any] | CompoundSelect[Any]
+
+MOST_UNTOLD = 32
+"""Games of which a version is told at one sign-in that they have ended."""
+
+_bots, _versions, _games, _moves, _ledger = tables.bots, tables.versions, tables.games, tables.moves, tables.ledger
+_black, _white = _versions.alias("black"), _versions.alias("white")
+
+VENUES: Question = select(tables.venues.c.id, tables.venues.c.name, tables.venues.c.fixed).order_by(tables.venues.c.id)
+
+NEXT_IDS: Question = select(
+    *(
+        select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
+        for table in (
+            tables.owners,
+            _bots,
+            _versions,
+            tables.tokens,
+            tables.connections,
+            tables.rounds,
+            _games,
+        )
+    )
+)
+
+LOGIN: Question = (
+    select(
+        _bots.c.id,
+        _versions.c.id,
+        _bots.c.name,
+        _bots.c.password,
+        _bots.c.state,
+        _bots.c.reason,
+        tables.tokens.c.digest,
+    )
+    .join_from(_bots, _versions, and_(_versions.c.bot_id == _bots.c.id, _versions.c.label == ""))
+    .outerjoin(tables.tokens, and_(tables.tokens.c.bot_id == _bots.c.id, tables.tokens.c.revoked_at.is_(None)))
+    .where(_bots.c.name == bindparam("name"))
+)
+
+NAME_TAKEN: Question = (
+    select(_bots.c.name)
+    .where(_bots.c.name_key == bindparam("name_key"))
+    .union_all(
+        select(tables.owners.c.name).where(tables.owners.c.name_key == bindparam("name_key")),
+        select(_versions.c.wire_name).where(_versions.c.wire_key == bindparam("name_key")),
+    )
+)
+
+VERSION: Question = select(*(_versions.c[name] for name in StoredVersion._fields)).where(
+    _versions.c.bot_id == bindparam("bot_id"), _versions.c.label == bindparam("label")
+)
+
+OWNER: Question = select(*(tables.owners.c[name] for name in Owner._fields)).where(
+    tables.owners.c.name == bindparam("name")
+)
+TOKENS: Question = (
+    select(*(tables.tokens.c[name] for name in Token._fields))
+    .where(tables.tokens.c.bot_id == bindparam("bot_id"))
+    .order_by(tables.tokens.c.id)
+)
+
+_game_columns = {name: _games.c[name] for name in StoredGame._fields if name in _games.c} | {
+    "black": _black.c.wire_name,
+    "white": _white.c.wire_name,
+    "why": func.coalesce(tables.pairings.c.reason, ""),
+}
+_move_columns = [
+    _moves.c.game_id,
+    _moves.c.move,
+    _moves.c.main_us,
+    _moves.c.period_us,
+    _moves.c.quota,
+    _moves.c.bank_us,
+]
+
+
+def _stored_games(*where: ColumnElement[bool]) -> Select[Any]:
+    return (
+        select(*(_game_columns[name] for name in StoredGame._fields if name != "moves"))
+        .join_from(_games, _black, _black.c.id == _games.c.black_id)
+        .join(_white, _white.c.id == _games.c.white_id)
+        .outerjoin(tables.pairings, tables.pairings.c.game_id == _games.c.id)
+        .where(*where)
+    )
+
+
+_unfinished = _games.c.result.is_(None)
+UNFINISHED: Question = _stored_games(_unfinished).order_by(_games.c.id)
+UNFINISHED_MOVES: Question = (
+    select(*_move_columns)
+    .where(_moves.c.game_id.in_(select(_games.c.id).where(_unfinished)))
+    .order_by(_moves.c.game_id, _moves.c.ply)
+)
+GAME: Question = _stored_games(_games.c.id == bindparam("game_id", type_=BigInteger))
+GAME_MOVES: Question = (
+    select(*_move_columns).where(_moves.c.game_id == bindparam("game_id", type_=BigInteger)).order_by(_moves.c.ply)
+)
+RECENT: Question = (
+    _stored_games(_games.c.venue_id == bindparam("venue_id"), _games.c.result.is_not(None))
+    .order_by(_games.c.id.desc())
+    .limit(bindparam("limit"))
+)
+
+
+def _untold(side: Column[int], told: Column[int]) -> Select[Any]:
+    return select(_games.c.id, _games.c.ended_at).where(
+        _games.c.venue_id == bindparam("venue_id"),
+        side == bindparam("version_id"),
+        told < literal_column("2"),  # spelt out, so that SQLite sees that the partial index serves
+        _games.c.ended_at >= bindparam("since"),
+    )
+
+
+_untold_games = union_all(
+    _untold(_games.c.black_id, _games.c.black_told), _untold(_games.c.white_id, _games.c.white_told)
+).subquery()
+_latest_untold = (
+    select(_untold_games.c.id)
+    .order_by(_untold_games.c.ended_at.desc(), _untold_games.c.id.desc())
+    .limit(literal_column(str(MOST_UNTOLD)))
+)
+UNTOLD: Question = _stored_games(_games.c.id.in_(_latest_untold)).order_by(_games.c.ended_at, _games.c.id)
+
+
+def _begun(side: Column[int]) -> ColumnElement[int]:
+    return (
+        select(func.count())
+        .where(
+            side == bindparam("version_id"),
+            _games.c.started_at >= bindparam("since"),
+            _games.c.venue_id == bindparam("venue_id"),
+        )
+        .scalar_subquery()
+    )
+
+
+BEGUN: Question = select(_begun(_games.c.black_id) + _begun(_games.c.white_id))
+
+LEDGER: Question = (
+    select(*(_ledger.c[name] for name in ("seq", "kind", "version_id", "black_id", "white_id", "score2", "value")))
+    .where(_ledger.c.venue_id == bindparam("venue_id"), _ledger.c.seq > bindparam("after"))
+    .order_by(_ledger.c.seq)
+)
+
+MEETINGS: Question = (
+    select(_games.c.black_id, _games.c.white_id, func.count())
+    .where(
+        _games.c.venue_id == bindparam("venue_id"),
+        or_(*(_games.c.reason == reason.value for reason in Reason if Verdict(None, reason).rated)),
+    )
+    .group_by(_games.c.black_id, _games.c.white_id)
+)
+
+
+def _latest(side: Column[int]) -> ColumnElement[int]:
+    latest = (
+        select(_games.c.id)
+        .where(side == _versions.c.id, _games.c.venue_id == bindparam("venue_id"))
+        .order_by(_games.c.id.desc())
+        .limit(1)
+        .correlate(_versions)
+        .scalar_subquery()
+    )
+    return func.coalesce(latest, 0)
+
+
+_latest_games = select(
+    _versions.c.id, greater(_latest(_games.c.black_id), _latest(_games.c.white_id)).label("game_id")
+).subquery()
+LAST_OPPONENTS: Question = select(
+    _latest_games.c.id,
+    case((_games.c.black_id == _latest_games.c.id, _games.c.white_id), else_=_games.c.black_id),
+).join_from(_latest_games, _games, _games.c.id == _latest_games.c.game_id)
+
+LAST_ROUND: Question = select(func.coalesce(func.max(tables.rounds.c.number), 0)).where(
+    tables.rounds.c.venue_id == bindparam("venue_id")
+)
+
+VERSION_NAMES: Question = select(_versions.c.id, _versions.c.wire_name)
+FAMILIES: Question = select(_versions.c.id, _versions.c.bot_id)

@@ -1,0 +1,87 @@
+"""Plays many cases: those whose bots may be paired one at a time, the others beside them, a few at once.
+
+Must not know: how outcomes are shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from importlib import resources
+from pathlib import Path
+
+from cgos_client.conformance.language import BadTranscript, Case, parse
+from cgos_client.conformance.outcome import Differs, Outcome, Verdict
+from cgos_client.conformance.stage import CLEAN_UP_SECONDS, Stage, Terms
+
+SPARE_SECONDS = 120.0
+"""What a case may take beyond twice the wait for a game, before it is given up."""
+
+
+def all_cases(directory: Path | None = None) -> list[Case]:
+    """The kit's own cases, or those of the ``*.txt`` files in `directory`. Raises BadTranscript."""
+    if directory is not None:
+        files = [(file.name, file.read_text(encoding="ascii")) for file in sorted(directory.glob("*.txt"))]
+    else:
+        package = resources.files("cgos_client.conformance") / "transcripts"
+        files = sorted(
+            (file.name, file.read_text(encoding="ascii")) for file in package.iterdir() if file.name.endswith(".txt")
+        )
+    cases = [case for name, text in files for case in parse(name, text)]
+    seen: dict[str, Case] = {}
+    for case in cases:
+        if case.name in seen:
+            raise BadTranscript(f"{case.file}, line {case.line}: {seen[case.name].file} has a case {case.name!r} too")
+        seen[case.name] = case
+    return cases
+
+
+def chosen(cases: Sequence[Case], patterns: Iterable[str]) -> list[Case]:
+    """Those that one of `patterns` names (``*`` and ``?`` are allowed); all where there is none."""
+    wanted = list(patterns)
+    return [case for case in cases if not wanted or any(fnmatchcase(case.name, pattern) for pattern in wanted)]
+
+
+async def play_all(
+    cases: Sequence[Case], terms: Terms, jobs: int, rng: random.Random, done: Callable[[Outcome], None]
+) -> list[Outcome]:
+    """Play `cases`, in their own order where they are played one at a time.
+
+    :param jobs: how many cases without pairing run at once
+    :param done: told of every outcome as it is known
+    :returns: outcomes in the order of `cases`
+    """
+    outcomes: dict[str, Outcome] = {}
+    gate = asyncio.Semaphore(jobs)
+
+    async def one(case: Case, seed: int) -> None:
+        outcome = outcomes[case.name] = await _bounded(case, terms, random.Random(seed))
+        done(outcome)
+
+    async def beside(case: Case, seed: int) -> None:
+        async with gate:
+            await one(case, seed)
+
+    async def in_turn(queue: Sequence[tuple[Case, int]]) -> None:
+        for case, seed in queue:
+            await one(case, seed)
+
+    seeded = [(case, rng.getrandbits(64)) for case in cases]
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(in_turn([(case, seed) for case, seed in seeded if case.signs_in]))
+        for case, seed in seeded:
+            if not case.signs_in:
+                tasks.create_task(beside(case, seed))
+    return [outcomes[case.name] for case in cases]
+
+
+async def _bounded(case: Case, terms: Terms, rng: random.Random) -> Outcome:
+    limit = 2 * terms.patience + terms.longest + SPARE_SECONDS + CLEAN_UP_SECONDS
+    try:
+        async with asyncio.timeout(limit):
+            return await Stage(case, terms, rng).play()
+    except TimeoutError:
+        late = Differs(f"the case ends within {limit:g} s", "it was given up")
+        return Outcome(case, Verdict.DIFFERS, limit, str(late), None, late.expected, late.got)
