@@ -31,14 +31,14 @@ from cgos_server.net.tcp import BotConnection, Port, is_among, listen
 from cgos_server.net.wire import Door
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import OperatorDesk
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
+from cgos_server.runtime.operator_desk import Operators
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.web_process import WebProcess
-from cgos_server.service.accounts import Accounts, Operator
+from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
@@ -153,16 +153,20 @@ class App:
 
             bus = Bus(_report)
             bus.subscribe(GameEnded, lambda _: self._progress.set())
+            control = LiveControl(
+                self.venues, store, time, metrics, self._logs, lambda: (self.web_url, self.health_url), self._stop.set
+            )
+            admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
+            operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), await store.families(),
-                self._operator_desk, spawn,
+                operators, spawn,
             )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)
             await self._restore(store)
-            control = LiveControl(
-                self.venues, store, time, metrics, self._logs, lambda: (self.web_url, self.health_url), self._stop.set
-            )
+            for live in self.venues.values():
+                await live.gallery.open()
             limits = self._socket_limits()
             count = ConnectionCount(limits)
             metrics.watch(
@@ -174,7 +178,6 @@ class App:
                 password_queue=lambda: passwords.waiting,
                 log_events=self._logs.by_level,
             )
-            admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
             stack.push_async_callback(self._close_connections)
             servers = await self._open_ports(time, limits, count, metrics, ids)
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
@@ -184,6 +187,7 @@ class App:
                 health.run(),
                 *(() if web is None else (web.run(),)),
                 *(venue.matchmaker.run() for venue in self.venues.values()),
+                *(venue.gallery.run() for venue in self.venues.values()),
                 look_after([venue.lobby for venue in self.venues.values()]),
                 measure_lag(time, metrics.loop_lag),
                 calm_collector(lambda: count.open),
@@ -231,14 +235,11 @@ class App:
         for config in self.config.venue:
             venue = self.venues[config.name]
             sock = self._bind(self.config.listen.bots_host, config.port, f"venue {config.name}")
-            door = Door(venue.lobby, _Nobody(), time, limits, count, metrics, ids.connection)
+            door = Door(venue.lobby, venue.gallery, time, limits, count, metrics, ids.connection)
             port = Port(door, self.config.listen.proxies.parts, self._connections)
             servers.append(await listen(port, sock, self.config.listen.backlog))
             venue.port = sock.getsockname()[1]
         return servers
-
-    def _operator_desk(self, venue: str, operator: Operator, address: str) -> OperatorDesk:
-        raise Refused("operator", f"{operator.name}: no operators here ({venue}, {address}).")
 
     def _bind(self, host: str, port: int, whose: str) -> socket.socket:
         settings = self.config.listen
@@ -327,13 +328,6 @@ class App:
         return {
             (name, state): count for name, venue in self.venues.items() for state, count in bots_by_state(venue).items()
         }
-
-
-class _Nobody:
-    def enter(self, spectator: Any, everything: bool) -> None: ...
-    def observe(self, spectator: Any, game: int, since: int) -> None: ...
-    def ignore(self, spectator: Any, game: int | None) -> None: ...
-    def leave(self, spectator: Any) -> None: ...
 
 
 async def _guarded(work: Coroutine[Any, Any, None]) -> None:

@@ -184,6 +184,30 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = False
 
 
+class WebSocketConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The WebSocket port: `cgos.v2` for bots of all venues and for watchers, and the CGOS lines at `/<venue>`."""
+
+    enabled: Annotated[bool, doc("Whether there is a WebSocket port.")] = True
+    host: Annotated[
+        str, doc("Its address; empty means every address of the machine, IPv4 and IPv6. TLS is a proxy's work.")
+    ] = ""
+    port: Annotated[Port, doc("Its port; 0 takes any free one.")] = 6868
+    compression: Annotated[
+        bool, doc("Whether clients may compress messages; costs more processor time than it saves for single moves.")
+    ] = False
+    max_message_bytes: Annotated[
+        int,
+        msgspec.Meta(ge=65_536, le=16_777_216),
+        doc("Longest message of a client, analysis of a move included."),
+    ] = 262_144
+    ping_s: Annotated[
+        Positive, doc("Seconds between two pings, by which each bot's way to the server is measured.")
+    ] = 20.0
+    pong_timeout_s: Annotated[
+        Positive, doc("When a ping is not answered for so long the connection is lost; the clock goes on.")
+    ] = 40.0
+
+
 class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The pages for people."""
 
@@ -360,6 +384,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     server: ServerConfig = ServerConfig()
     listen: ListenConfig = ListenConfig()
+    websocket: WebSocketConfig = WebSocketConfig()
     web: WebConfig = WebConfig()
     health: HealthConfig = HealthConfig()
     admin: AdminConfig = AdminConfig()

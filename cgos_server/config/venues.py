@@ -77,6 +77,10 @@ def faults(config: Config, place: Place) -> Iterator[ConfigError]:
         port = place((*here, "port"))
         listeners.append(_Listener(config.listen.bots_host, venue.port, f"venue {venue.name}", port))
         yield from _venue_faults(venue, lambda key, here=here: place((*here, *key)))  # type: ignore[misc]
+    if config.websocket.enabled:
+        listeners.append(
+            _Listener(config.websocket.host, config.websocket.port, "WebSocket", place(("websocket", "port")))
+        )
     if config.web.enabled:
         listeners.append(_Listener(config.web.host, config.web.port, "the pages", place(("web", "port"))))
     listeners.append(_Listener(config.health.host, config.health.port, "health", place(("health", "port"))))

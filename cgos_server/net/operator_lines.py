@@ -1,19 +1,81 @@
-"""An operator's command lines on one connection. Must not know: sockets, what the commands do."""
+"""An operator's command lines on one connection: one command at a time, each with its answer.
+
+Commands that come faster than they are done wait, a hundred at most: more is a flood, and the connection is closed.
+Must not know: sockets, what the commands do.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import structlog
+
+from cgos_server.net.outlet import Outlet
 from cgos_server.net.wire import Door, Wire
+from cgos_server.observability.metrics import CloseReason
+from cgos_server.protocol.cgos_admin import COMMAND_MAX, Quit, answer, parse
+from cgos_server.protocol.cgos_words import error_line, safe_text
 from cgos_server.protocol.framing import Line
 from cgos_server.protocol.session import OperatorDesk
+
+log = structlog.get_logger(__name__)
+
+QUEUE: Final = 100
+"""Commands that may wait."""
 
 
 class OperatorLines:
     """One operator's dialogue after the sign-in."""
 
+    __slots__ = ("_busy", "_closed", "_desk", "_door", "_out", "_waiting", "_wire")
+
     def __init__(self, door: Door, wire: Wire, desk: OperatorDesk) -> None:
         self._door = door
         self._wire = wire
         self._desk = desk
+        self._out = Outlet(wire, door.time, door.limits.outbox)
+        self._waiting: deque[str] = deque()
+        self._busy: object | None = None
+        self._closed = False
+        self._out.write(b"ok\n")
 
     def receive(self, line: Line) -> None:
         """The next command."""
+        text = safe_text(line.text[:COMMAND_MAX].decode("latin-1"))
+        if not text or self._closed:
+            return
+        if len(self._waiting) >= QUEUE:
+            log.info("connection closed for its own fault", connection=self._wire.id, address=self._wire.address,
+                     code="flood")  # fmt: skip
+            self._door.metrics.refused("flood")
+            self._out.write(error_line(f"More than {QUEUE} commands wait for an answer.").encode("ascii"))
+            self._close(CloseReason.VIOLATION)
+            return
+        self._waiting.append(text)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Begin the next command, unless one is being done. What a lost connection left waiting is dropped."""
+        while self._waiting and self._busy is None and not self._closed and self._wire.alive:
+            command = self._waiting.popleft()
+            if isinstance(parse(command), Quit):
+                self._out.write(answer(command, ["Quit"]))
+                self._close(CloseReason.QUIT)
+                return
+            self._busy = ticket = object()
+            self._desk.command(command, partial(self._answered, ticket, command))
+
+    def _answered(self, ticket: object, command: str, lines: Sequence[str]) -> None:
+        if self._busy is not ticket:
+            return  # it was answered before
+        self._busy = None
+        self._out.write(answer(command, lines))
+        self._go_on()
+
+    def _close(self, reason: CloseReason) -> None:
+        self._closed = True
+        self._waiting.clear()
+        self._out.close(reason)

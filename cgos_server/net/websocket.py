@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 from websockets.frames import CloseCode, Frame, Opcode
-from websockets.protocol import State
+from websockets.protocol import SEND_EOF, State
 from websockets.server import ServerProtocol
 
 from cgos_server.net.loop import Handle
@@ -125,12 +125,8 @@ class WsConnection(asyncio.Protocol):
         received = self.heard = self._port.time.received()
         if self._ws is None:
             data = self._shake(data)
-        if len(data) <= _SLICE:
-            if data:
-                self._feed(data, received)
-            return
         for start in range(0, len(data), _SLICE):
-            if self._closed_for is not None:
+            if self._closed_for is CloseReason.VIOLATION:
                 return
             self._feed(data[start : start + _SLICE], received)
 
@@ -271,7 +267,7 @@ class WsConnection(asyncio.Protocol):
             self._parts = None
             dialogue.message(b"".join(parts[1:]), parts[0] == b"B", received)
         elif len(parts) > FRAGMENTS_MAX:
-            self._violation("fragments", f"A message has at most {FRAGMENTS_MAX} frames.")
+            self._violated("fragments", f"A message has at most {FRAGMENTS_MAX} frames.")
         else:
             self._check_size(sum(map(len, parts)))
 
@@ -280,12 +276,12 @@ class WsConnection(asyncio.Protocol):
             self._controls_since, self._controls = now, 0
         self._controls += 1
         if self._controls > CONTROLS_PER_MINUTE:
-            self._violation("flood", f"More than {CONTROLS_PER_MINUTE} pings within a minute.")
+            self._violated("flood", f"More than {CONTROLS_PER_MINUTE} pings within a minute.")
 
     def _check_size(self, size: int) -> None:
         limit = None if self._dialogue is None else self._dialogue.message_max
         if limit is not None and size > limit:
-            self._violation("too-large", f"A message has at most {limit} bytes here.", CloseCode.MESSAGE_TOO_BIG)
+            self._violated("too-large", f"A message has at most {limit} bytes here.", CloseCode.MESSAGE_TOO_BIG)
 
     def _ended_by_peer(self, ws: ServerProtocol) -> None:
         """The peer closes in order, or what it sent is no WebSocket."""
@@ -302,8 +298,8 @@ class WsConnection(asyncio.Protocol):
 
     def beat(self) -> None:
         """Ping, or find out that the last ping was never answered."""
-        port = self._port
-        if self._closed_for is not None:
+        port, transport = self._port, self._transport
+        if self._closed_for is not None or transport is None or transport.is_closing():
             return
         if not self._pinged_at:
             self._send_ping()
@@ -332,9 +328,11 @@ class WsConnection(asyncio.Protocol):
         if not self._pinged_at:
             self._send_ping()
         ping = self._ping
-        while self.alive and self._pinged_at and self._ping == ping and time.now() - asked < ANSWER_US:
+        while self.alive and time.now() - asked < ANSWER_US:
+            if not self._pinged_at or self._ping != ping:
+                return True
             await asyncio.sleep(_LOOK_S)
-        return self.alive and not (self._pinged_at and self._ping == ping)
+        return self.alive and not self._pinged_at
 
     # -- what the dialogue asks
 
@@ -365,11 +363,15 @@ class WsConnection(asyncio.Protocol):
         ws = self._ws
         if ws is None:
             self._hang_up()
-        elif ws.state is State.OPEN:
+            return
+        self._give_up_later()
+        if ws.state is State.OPEN:
             text = words.encode()[:_REASON_MAX].decode(errors="ignore")
             ws.send_close(code or _CODES.get(reason, CloseCode.POLICY_VIOLATION), text)
-            self._write(ws.data_to_send())
-            self._give_up_later()
+            writes = ws.data_to_send()
+            if reason is CloseReason.VIOLATION:
+                writes.append(SEND_EOF)  # nothing more is read, so its answer is not waited for
+            self._write(writes)
 
     # -- closing
 
@@ -382,9 +384,9 @@ class WsConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _violation(self, code: str, words: str, close_code: int | None = None) -> None:
-        self._blame(code)
-        self.close(CloseReason.VIOLATION, words, close_code)
+    def _violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
+        if self._dialogue is not None and self._closed_for is None:
+            self._dialogue.violated(code, sentence, close_code)
 
     def _blame(self, code: str) -> None:
         log.info("connection closed for its own fault", connection=self.id, address=self.address, code=code)

@@ -17,7 +17,7 @@ from cgos_server.net.websocket_port import Connection, WsPort
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.ws_encoding import Codec, Malformed
-from cgos_server.protocol.ws_session import Ending, House, RoundTrip, Stage, WsSession
+from cgos_server.protocol.ws_session import Ending, RoundTrip, Stage, WsSession
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,10 @@ class BotDialogue:
     """One dialogue. A :class:`~cgos_server.net.websocket_port.Dialogue`, and the
     :class:`~cgos_server.protocol.ws_places.Peer` of its session."""
 
-    __slots__ = ("_codec", "_connection", "_port", "_round", "_session", "_sign_in_timer", "_wasted", "_wasted_since")
+    __slots__ = (
+        "_codec", "_connection", "_orderly", "_port", "_round", "_session", "_sign_in_timer", "_wasted",
+        "_wasted_before", "_wasted_since",
+    )  # fmt: skip
 
     def __init__(self, port: WsPort, connection: Connection, codec: Codec) -> None:
         self._port = port
@@ -46,7 +49,8 @@ class BotDialogue:
         self._round = RoundTrip()
         self._session = WsSession(port.house, self, codec.analysis, self._end)
         self._sign_in_timer: Handle | None = None
-        self._wasted = self._wasted_since = 0
+        self._wasted = self._wasted_before = self._wasted_since = 0
+        self._orderly = False
 
     # -- what the connection says
 
@@ -77,22 +81,23 @@ class BotDialogue:
         if binary is not codec.binary:
             kinds = ("text", "binary")
             words = f"{codec.subprotocol} is spoken in {kinds[codec.binary]} frames, this one was {kinds[binary]}."
-            self._fatal("wrong-frame", words, CloseCode.UNSUPPORTED_DATA)
+            self.violated("wrong-frame", words, CloseCode.UNSUPPORTED_DATA)
             return
         if len(data) > SIGN_IN_MAX and session.stage is not Stage.IN:
             words = f"Before the sign-in a message has at most {SIGN_IN_MAX} bytes."
-            self._fatal("too-large", words, CloseCode.MESSAGE_TOO_BIG)
+            self.violated("too-large", words, CloseCode.MESSAGE_TOO_BIG)
             return
         message = codec.decode(data)
         if isinstance(message, Malformed):
             if message.fatal:
-                self._fatal(message.code, message.text, CloseCode.INVALID_DATA)
+                self.violated(message.code, message.text, CloseCode.INVALID_DATA)
                 return
             session.wasted += 1
             error: ws.Error | None = ws.Error(message.code, message.text)
         else:
             error = session.receive(message, received)
         if error is not None:
+            self._port.metrics.line_ignored()
             self.send(error)
             if error.fatal:
                 self._close_for_fault(error.code, error.text)
@@ -103,17 +108,77 @@ class BotDialogue:
         if session.wasted != self._wasted:
             self._count(received)
 
+    def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
+        if self._connection.alive:
+            self.send(ws.Error(code, sentence, fatal=True))
+            self._close_for_fault(code, sentence, close_code)
+
     def round_trip(self, us: int) -> None:
         told = self._round.sample(us)
         if told is not None:
             self.send(ws.Latency(told))
 
     def ended(self) -> None:
-        """Said again when the connection is lost."""
+        self._orderly = True
 
     def lost(self, clean: bool) -> None:
         if self._sign_in_timer is not None:
             self._sign_in_timer.cancel()
-        self._session.lost(clean)
+        self._session.lost(self._orderly and clean)
 
     # -- limits
+
+    def _count(self, now: int) -> None:
+        """Errors, repetitions and changes of mind: what no bot needs often."""
+        if now - self._wasted_since > _MINUTE_US:
+            self._wasted_since, self._wasted_before = now, self._wasted
+        self._wasted = self._session.wasted
+        limit = self._port.limits.ignored_per_minute
+        if self._wasted - self._wasted_before > limit:
+            self.violated("flood", f"You sent more than {limit} messages of no use within a minute.")
+
+    def _sign_in_took_too_long(self) -> None:
+        self._sign_in_timer = None
+        seconds = self._port.limits.login_timeout_us // 1_000_000
+        self.violated("login-timeout", f"You neither signed in nor asked to watch within {seconds} seconds.")
+
+    def _close_for_fault(self, code: str, text: str, close_code: int | None = None) -> None:
+        connection = self._connection
+        log.info("connection closed for its own fault", connection=connection.id, address=connection.address, code=code)
+        self._port.metrics.refused(code)
+        connection.close(CloseReason.VIOLATION, text, close_code)
+
+    # -- what the session asks (Peer)
+
+    @property
+    def address(self) -> str:
+        return self._connection.address
+
+    @property
+    def alive(self) -> bool:
+        return self._connection.alive
+
+    @property
+    def heard(self) -> int:
+        return self._connection.heard
+
+    @property
+    def proxied(self) -> bool:
+        return self._connection.proxied
+
+    @property
+    def has_room(self) -> bool:
+        return self._connection.has_room
+
+    def wall(self) -> float:
+        return self._port.time.wall_ms() / 1000
+
+    def send(self, *messages: ws.ServerMessage) -> None:
+        encode = self._codec.encode
+        self._connection.send([encode(message) for message in messages], self._codec.binary)
+
+    async def reaches_peer(self) -> bool:
+        return await self._connection.reaches_peer()
+
+    def _end(self, ending: Ending) -> None:
+        self._connection.close(_REASONS[ending], ending.value)

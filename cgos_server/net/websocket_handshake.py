@@ -128,11 +128,11 @@ class Opening:
         for entry in reversed([entry.strip() for value in values for entry in value.split(",")]):
             match = _PORT.fullmatch(entry)
             try:
-                address = str(ip_address((match[1] or match[2]) if match else entry)).removeprefix("::ffff:")
+                address = ip_address((match[1] or match[2]) if match else entry)
             except ValueError:
                 break
-            found = address
-            if not is_among(address, proxies):
+            found = str(getattr(address, "ipv4_mapped", None) or address)
+            if not is_among(found, proxies):
                 break
         return found
 

@@ -16,6 +16,7 @@ from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.protocol.session import Concierge
 from cgos_server.protocol.ws_messages import VenueInfo
+from cgos_server.protocol.ws_session import House
 
 _BUCKETS = 50
 """Shares of the connections that are pinged at the same moment."""
@@ -53,6 +54,9 @@ class Dialogue(Protocol):
 
     def message(self, data: bytes, binary: bool, received: int) -> None:
         """The next message, received at `received` (microseconds, loop's clock)."""
+
+    def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
+        """The peer broke a rule: say so, then close."""
 
     def round_trip(self, us: int) -> None:
         """A ping came back after so long."""
@@ -183,6 +187,9 @@ class WsPort:
     settings: WsSettings = WsSettings()
     open: set[Ending] = field(default_factory=set)
     heart: Heart = field(init=False)
+    house: House = field(init=False)
 
     def __post_init__(self) -> None:
+        galleries = {name: door.gallery for name, door in self.doors.items()}
+        object.__setattr__(self, "house", House(self.concierge, galleries, self.new_id))
         object.__setattr__(self, "heart", Heart(self.time, self.settings.ping))

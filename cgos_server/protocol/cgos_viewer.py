@@ -1,12 +1,13 @@
 """The viewer side of the CGOS line protocol: what a viewer may ask, and the lines that it is told.
 
 Old viewers stop at surprising things, so these hold for every line: it is a proper Tcl list and never blank; a
-`gameover` names only a game that a `match` line announced before; and in `setup` and `update`, where a viewer tells a
-result from a move by its second character, that character is a ``+``. An ending without a winner is written there as
-``0+`` and its word (``0+Draw``, ``0+Abort``, ``0+Void``): ``0`` is SGF's word for a draw, no viewer takes it for the
-``B`` or ``W`` of a winner, and what happened stays readable. (``B+0.0``, which servers of old wrote for a draw, is a win
-of Black to everybody who reads it.) In `match` and `gameover`, where no viewer looks at the second character, the words
-stand as they always did. Must not know: sockets, who watches what, how games are found.
+`gameover` names only a game that a `match` line announced before; a game is `setup` once for each `observe`; and in
+`setup` and `update`, where a viewer tells a result from a move by its second character, that character is a ``+``. An
+ending without a winner is written there as ``0+`` and its word (``0+Draw``, ``0+Abort``, ``0+Void``): ``0`` is SGF's
+word for a draw, no viewer takes it for the ``B`` or ``W`` of a winner, and what happened stays readable. (``B+0.0``,
+which servers of old wrote for a draw, is a win of Black to everybody who reads it.) In `match` and `gameover`, where no
+viewer looks at the second character, the words stand as they always did. Must not know: sockets, who watches what, how
+games are found.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class CgosViewer:
         # The running games that a `match` line announced and no `gameover` has ended, and the latest game of all.
         self._announced: set[int] = set()
         self._latest = 0
-        # By followed game: [Black's, White's] milliseconds left.
+        # By game that was `setup` and runs: [Black's, White's] milliseconds left.
         self._clocks: dict[int, list[int]] = {}
 
     def receive(self, line: bytes) -> Event:
@@ -70,7 +71,9 @@ class CgosViewer:
         asked = _OBSERVE.fullmatch(line)
         if asked is None or int(asked[1]) > _LAST_GAME:
             return Ignored()
-        return Observe(int(asked[1]))
+        game = int(asked[1])
+        self._clocks.pop(game, None)
+        return Observe(game)
 
     # What the server says.
 
@@ -104,20 +107,17 @@ class CgosViewer:
         return "".join(lines).encode("ascii")
 
     def shown(self, game: int, shown: ShownGame | None, since: int) -> bytes:
-        """A game that was asked for, or, with `since`, what the viewer does not know of it yet."""
+        """A game that was asked for; or, where it was `setup` already, its moves after `since`."""
         if shown is None:
             return f"setup {game} ?\n".encode("ascii")
         setup, over = shown.setup, shown.over
-        if since:
-            data = "".join(_update(game, move, left) for move, left in setup.moves[since:]).encode("ascii")
-        else:
-            data = _setup(game, shown).encode("ascii")
-        if over is None:
+        known = game in self._clocks
+        if known or over is None:
             self._clocks[game] = list(setup.left_ms)
-        elif since:
-            self._clocks[game] = list(setup.left_ms)
-            data += self.ended(game, over)
-        return data
+        if not known:
+            return _setup(game, shown).encode("ascii")
+        data = "".join(_update(game, move, left) for move, left in setup.moves[since:]).encode("ascii")
+        return data if over is None else data + self.ended(game, over)
 
     def moved(self, game: int, turns: Sequence[Turn]) -> bytes:
         """Moves of a game that is followed."""

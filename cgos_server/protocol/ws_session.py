@@ -55,8 +55,6 @@ class Ending(enum.StrEnum):
 
     REFUSED = "refused"
     """Sign-in was refused."""
-    VIOLATION = "violation"
-    """The peer broke the protocol."""
     DISMISSED = "dismissed"
     """An operator or a policy ended it after sign-in."""
     DRAINED = "drained"

@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping
 
 from cgos_server import __version__
 from cgos_server.core.games.base import Color
+from cgos_server.errors import Refused
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime import rulings
 from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
-from cgos_server.service.control import BotStatus, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.control import ArrangedGame, BotStatus, EndedGame, GameStatus, ServerStatus, VenueStatus
 from cgos_server.service.ratings import VenueRatings
-from cgos_server.storage.store import Store
+from cgos_server.storage.store import Store, StoredGame
 
 
 class LiveControl:
@@ -82,11 +84,44 @@ class LiveControl:
     def drain(self) -> None:
         self._drain()
 
+    def match(
+        self,
+        venue: str,
+        white: str,
+        black: str,
+        mains_s: tuple[int, int],
+        opening: StoredGame | None,
+        plies: int | None,
+        actor: str,
+    ) -> ArrangedGame:
+        return rulings.arrange(self._found(venue), white, black, mains_s, opening, plies, actor)
+
+    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+        return rulings.end(self._venues.values(), game, winner, detail)
+
+    def pause(self, venue: str, paused: bool) -> None:
+        self._found(venue).matchmaker.paused = paused
+
+    def kick(self, name: str, sentence: str) -> int:
+        gone = 0
+        for venue in self._venues.values():
+            player = rulings.signed_in(venue, name)
+            if player is not None:
+                gone += venue.lobby.dismiss(player.version, sentence)
+        return gone
+
+    def _found(self, venue: str) -> LiveVenue:
+        found = self._venues.get(venue)
+        if found is None:
+            raise Refused("unknown-venue", f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
+        return found
+
     def _venue(self, venue: LiveVenue) -> VenueStatus:
         bots = bots_by_state(venue)
         return VenueStatus(
-            venue.venue.name, venue.port, bots["playing"], bots["idle"], bots["owing"], len(running(venue))
-        )
+            venue.venue.name, venue.port, bots["playing"], bots["idle"], bots["owing"], len(running(venue)),
+            venue.matchmaker.paused,
+        )  # fmt: skip
 
     def _games(self, venue: LiveVenue) -> list[GameStatus]:
         return [

@@ -18,6 +18,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import OperatorDesk
 from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.gallery import Gallery
 from cgos_server.runtime.live_game import Desk, LiveGame
 from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.matchmaker import VenueMatchmaker
@@ -60,6 +61,7 @@ class LiveVenue:
     lobby: Lobby
     matchmaker: VenueMatchmaker
     ratings: VenueRatings
+    gallery: Gallery
     port: int = 0
 
 
@@ -97,7 +99,8 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         await store.last_round(venue.id),
         lambda: secrets.randbits(64),
     )
-    return LiveVenue(venue, desk, lobby, pairer, ratings)
+    gallery = Gallery(venue, store, shared.bus, shared.time, lobby.games, lobby.game, shared.spawn)
+    return LiveVenue(venue, desk, lobby, pairer, ratings, gallery)
 
 
 def _initial(venue: Venue, ratings: VenueRatings, waiting: Sequence[Player]) -> float:

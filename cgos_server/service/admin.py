@@ -11,11 +11,12 @@ from typing import assert_never
 
 import msgspec
 
+from cgos_server.core.games.base import Color
 from cgos_server.errors import CgosError, Refused
 from cgos_server.protocol.names import fold, name_fault, password_fault
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.audit import audit
-from cgos_server.service.control import Control, ServerStatus
+from cgos_server.service.control import ArrangedGame, Control, EndedGame, ServerStatus
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token, new_token
 from cgos_server.service.ratings import VenueRatings
@@ -32,6 +33,8 @@ from cgos_server.storage.store import BotLogin, Owner, Store
 
 RIGHTS = ("admin",)
 WIDEST_RATING = 10_000.0
+LAST_NUMBER = 2**63 - 1
+"""A game's number as the database can hold it."""
 
 
 class _Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):
@@ -139,6 +142,46 @@ class StatusRequest(_Request, frozen=True, kw_only=True, tag="status"):
     """What the running server does now."""
 
 
+class Match(_Request, frozen=True, kw_only=True, tag="match"):
+    """Let two bots play now. Seconds of main time, 0 for the venue's own; with `game` the new game begins with the
+    first `moves` moves (all without it) of that old one."""
+
+    venue: str
+    white: str
+    black: str
+    white_s: int = 0
+    black_s: int = 0
+    game: int | None = None
+    moves: int | None = None
+
+
+class GameAbort(_Request, frozen=True, kw_only=True, tag="abort"):
+    """End a running game: without a result, or as ``B+Forfeit`` or ``W+Forfeit``. `reason` is told to both sides."""
+
+    game: int
+    result: str | None = None
+    reason: str = ""
+
+
+class VenuePause(_Request, frozen=True, kw_only=True, tag="pause"):
+    """Pair nobody in a venue until it is resumed or the server starts again; running games go on."""
+
+    venue: str
+
+
+class VenueResume(_Request, frozen=True, kw_only=True, tag="resume"):
+    """Pair again."""
+
+    venue: str
+
+
+class Kick(_Request, frozen=True, kw_only=True, tag="kick"):
+    """Close the connections of a bot, or of one of its versions; `reason` is told. It may come back."""
+
+    bot: str
+    reason: str = ""
+
+
 Request = (
     BotAdd
     | BotPasswd
@@ -154,6 +197,11 @@ Request = (
     | AnchorSet
     | AnchorUnset
     | Drain
+    | Match
+    | GameAbort
+    | VenuePause
+    | VenueResume
+    | Kick
     | StatusRequest
 )
 
@@ -177,6 +225,18 @@ class StatusNow(msgspec.Struct, frozen=True, tag_field="is", tag="status"):
     status: ServerStatus
 
 
+class Arranged(msgspec.Struct, frozen=True, tag_field="is", tag="arranged"):
+    """Answer to `Match`."""
+
+    game: ArrangedGame
+
+
+class Ended(msgspec.Struct, frozen=True, tag_field="is", tag="ended"):
+    """Answer to `GameAbort`."""
+
+    game: EndedGame
+
+
 class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
     """It was not done; see :class:`cgos_server.errors.Refused`."""
 
@@ -184,7 +244,7 @@ class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
     sentence: str
 
 
-Response = Done | TokenMade | StatusNow
+Response = Done | TokenMade | StatusNow | Arranged | Ended
 _REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
 _ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Response | Refusal)
 
@@ -271,6 +331,16 @@ class Admin:
             case Drain():
                 self._live().drain()
                 return Done("No new game begins; the server stops when the running ones have ended.")
+            case Match():
+                return await self._match(request)
+            case GameAbort():
+                return await self._abort(request)
+            case VenuePause():
+                return await self._pause(request)
+            case VenueResume():
+                return await self._resume(request)
+            case Kick():
+                return await self._kick(request)
             case StatusRequest():
                 return StatusNow(self._live().status())
         assert_never(request)
@@ -392,6 +462,65 @@ class Admin:
         await self._commit(request, bot.name, records, venue=request.venue)
         return Done(f"{bot.name} is no anchor of {request.venue} any more; its rating moves from where it stands.")
 
+    # -- the live server
+
+    async def _match(self, request: Match) -> Arranged:
+        live = self._live()
+        opening = None
+        if request.game is not None:
+            opening = await self._store.game(request.game) if 0 < request.game <= LAST_NUMBER else None
+            if opening is None:
+                raise Refused("bad-game", f"There is no game {request.game} to begin from.")
+        arranged = live.match(
+            request.venue, request.white, request.black, (request.white_s, request.black_s), opening, request.moves,
+            request.actor,
+        )  # fmt: skip
+        await self._commit(
+            request, f"game {arranged.game}", [], venue=arranged.venue, white=arranged.white, black=arranged.black,
+            white_s=request.white_s, black_s=request.black_s, opening=request.game or 0, plies=arranged.plies,
+            rated=arranged.rated,
+        )  # fmt: skip
+        return Arranged(arranged)
+
+    async def _abort(self, request: GameAbort) -> Ended:
+        live = self._live()
+        winner = _ruling(request.result)
+        reason = " ".join(request.reason.split())[:200]
+        ended = live.end_game(request.game, winner, reason or "By ruling of the operator")
+        await self._commit(
+            request, f"game {ended.game}", [], venue=ended.venue, white=ended.white, black=ended.black,
+            result=ended.result, reason=reason,
+        )  # fmt: skip
+        return Ended(ended)
+
+    async def _pause(self, request: VenuePause) -> Done:
+        self._live().pause(request.venue, True)
+        await self._commit(request, request.venue, [])
+        return Done(
+            f"Nobody is paired in {request.venue} until it is resumed or the server starts again. Running games go on."
+        )
+
+    async def _resume(self, request: VenueResume) -> Done:
+        self._live().pause(request.venue, False)
+        await self._commit(request, request.venue, [])
+        return Done(f"{request.venue} pairs again.")
+
+    async def _kick(self, request: Kick) -> Done:
+        live = self._live()
+        reason = " ".join(request.reason.split())[:200]
+        sentence = f"The operator closes your connection{f': {reason}' if reason else '.'}"
+        gone = live.kick(request.bot, sentence)
+        if not gone:
+            bot = await self._store.login(request.bot)
+            gone = live.dismiss(bot.bot_id, sentence) if bot is not None else 0
+        if not gone:
+            raise Refused("not-here", f"{request.bot} is not signed in. See: cgos-server status")
+        await self._commit(request, request.bot, [], reason=reason, connections=gone)
+        return Done(
+            f"Closed {gone} {'connection' if gone == 1 else 'connections'} of {request.bot}. It may come back; to keep "
+            f"it out: cgos-server bot disable {request.bot}"
+        )
+
     # -- what they share
 
     def _live(self) -> Control:
@@ -437,3 +566,15 @@ class Admin:
     ) -> None:
         action = str(request.__struct_config__.tag)
         await self._store.commit([*records, audit(self._now_ms(), request.actor, action, subject, **detail)])
+
+
+def _ruling(result: str | None) -> Color | None:
+    """Who wins by forfeit, None for nobody. Raises Refused for what an operator cannot give."""
+    match (result or "abort").lower():
+        case "abort":
+            return None
+        case "b+forfeit":
+            return Color.BLACK
+        case "w+forfeit":
+            return Color.WHITE
+    raise Refused("result", "A game can be given B+Forfeit or W+Forfeit, which is rated, or Abort, which is not.")

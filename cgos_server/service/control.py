@@ -9,11 +9,14 @@ from typing import Protocol
 
 import msgspec
 
+from cgos_server.core.games.base import Color
 from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.store import StoredGame
 
 
 class VenueStatus(msgspec.Struct, frozen=True):
-    """One venue now. `idle` bots are ready for a game, `owing` bots have not answered `gameover` yet."""
+    """One venue now. `idle` bots are ready for a game, `owing` bots have not answered `gameover` yet. While it is
+    `paused` nobody is paired."""
 
     name: str
     port: int
@@ -21,6 +24,7 @@ class VenueStatus(msgspec.Struct, frozen=True):
     idle: int
     owing: int
     games: int
+    paused: bool = False
 
 
 class GameStatus(msgspec.Struct, frozen=True):
@@ -65,6 +69,32 @@ class ServerStatus(msgspec.Struct, frozen=True):
     health: str
 
 
+class ArrangedGame(msgspec.Struct, frozen=True):
+    """A game that an operator has arranged and that is about to begin. Labels are ratings as shown: ``1800?``.
+
+    :ivar plies: moves of an old game with which it begins
+    """
+
+    game: int
+    venue: str
+    white: str
+    white_label: str
+    black: str
+    black_label: str
+    rated: bool
+    plies: int
+
+
+class EndedGame(msgspec.Struct, frozen=True):
+    """A game that an operator has ended."""
+
+    game: int
+    venue: str
+    white: str
+    black: str
+    result: str
+
+
 class Control(Protocol):
     """What use cases may ask of the live server."""
 
@@ -78,3 +108,34 @@ class Control(Protocol):
 
     def drain(self) -> None:
         """No new game; stop when the running ones have ended or the limit is reached."""
+
+    def match(
+        self,
+        venue: str,
+        white: str,
+        black: str,
+        mains_s: tuple[int, int],
+        opening: StoredGame | None,
+        plies: int | None,
+        actor: str,
+    ) -> ArrangedGame:
+        """Let these two play now.
+
+        :param mains_s: seconds for [White, Black]; 0 is the venue's own main time
+        :param opening: an old game with whose first `plies` moves (None: all) this one begins
+        :param actor: who wishes it, for the record
+        :raises Refused: where they cannot, such as ``no-venue``, ``same-player``, ``no-white``, ``black-busy``,
+            ``bad-time``, ``bad-game``, ``bad-length``, ``draining``
+        """
+
+    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+        """End a running game: `winner` wins by forfeit, or with None the game is aborted.
+
+        Raises Refused (``no-game``, ``ending``).
+        """
+
+    def pause(self, venue: str, paused: bool) -> None:
+        """Stop or go on pairing in a venue. Raises Refused (``unknown-venue``)."""
+
+    def kick(self, name: str, sentence: str) -> int:
+        """Tell every connection that plays under this wire name `sentence` and close it; how many."""

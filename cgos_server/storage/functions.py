@@ -13,7 +13,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 
-class greater(FunctionElement[int]):  # noqa: N801 - called like SQLAlchemy's own functions
+class greater(FunctionElement[int]):
     """The greater one of two numbers, none of which is NULL."""
 
     type = Integer()
@@ -21,7 +21,7 @@ class greater(FunctionElement[int]):  # noqa: N801 - called like SQLAlchemy's ow
     name = "greater"
 
 
-class bytewise(FunctionElement[str]):  # noqa: N801
+class bytewise(FunctionElement[str]):
     """A text column that sorts by its bytes, wherever the database was made."""
 
     inherit_cache = True

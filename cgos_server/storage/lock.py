@@ -1,7 +1,8 @@
-"""One program writes to a database at a time: a file lock beside it, with the holder's name inside.
+"""One program writes to a database at a time, and the next one is told who that is.
 
-The lock belongs to the open file, so it ends with the process however that dies; the text only names the holder.
-Must not know: what is in the database.
+On SQLite a file lock beside the database, with the holder's name inside; on PostgreSQL an advisory lock of a session
+that carries the holder's name. Both belong to something open, so they end with the process however that dies; the text
+only names the holder. Must not know: what is in the database.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Protocol
 
 import msgspec
 
 from cgos_server.errors import DatabaseLocked
+from cgos_server.storage.location import Location
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -29,13 +31,42 @@ class Holder(msgspec.Struct, frozen=True):
     purpose: str
 
 
+class _Held(Protocol):
+    def release(self) -> None: ...
+
+
 class DatabaseLock:
-    """Holds the database at `path` from construction until :meth:`release` or the end of the process.
+    """Holds the database at `location` from construction until :meth:`release` or the end of the process.
 
     :param purpose: what for, as a person would say it: ``cgos-server serve``
     :raises DatabaseLocked: another process holds it, or this one already does
+    :raises StoreError: PostgreSQL cannot be reached
     """
 
+    def __init__(self, location: Location, purpose: str) -> None:
+        self.purpose = purpose
+        self._held: _Held
+        if isinstance(location, Path):
+            self._held = _FileLock(location, purpose)
+        else:
+            from cgos_server.storage.postgres.lock import SessionLock
+
+            self._held = SessionLock(location, purpose)
+
+    def release(self) -> None:
+        """Let the next one in. May be called twice."""
+        self._held.release()
+
+    def __enter__(self) -> DatabaseLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+class _FileLock:
     def __init__(self, path: Path, purpose: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Never removed: a lock file that comes and goes can be locked twice, once under each of its lives.
@@ -51,23 +82,30 @@ class DatabaseLock:
         self._file.flush()
 
     def release(self) -> None:
-        """Let the next one in. May be called twice."""
         if not self._file.closed:
             self._file.truncate(0)
             self._file.close()
 
-    def __enter__(self) -> DatabaseLock:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
-
 
 def lock_path(path: Path) -> Path:
-    """The lock file of the database at `path`."""
+    """The lock file of the SQLite database at `path`."""
     return path.with_name(path.name + ".lock")
+
+
+def in_use(location: Location, who: str, since: datetime | None) -> DatabaseLocked:
+    """The refusal of a second holder. `who` as ``cgos-server serve (process 7 on host)``."""
+    when = f", since {since:%Y-%m-%d %H:%M} UTC" if since is not None else ""
+    who = f"{who[:-1]}{when})" if who.endswith(")") else who + when
+    other = "another data directory" if isinstance(location, Path) else "another database"
+    return DatabaseLocked(
+        "database-locked",
+        f"The database {location} is in use by {who}. Stop it first, or give {other} in the configuration.",
+    )
+
+
+def holder_name(purpose: str) -> str:
+    """This process as a holder, as it is shown to others."""
+    return f"{purpose} (process {os.getpid()} on {socket.gethostname()})"
 
 
 def _signature(file: IO[bytes]) -> Holder | None:
@@ -81,11 +119,6 @@ def _refusal(path: Path) -> DatabaseLocked:
     with lock_path(path).open("rb") as file:
         found = _signature(file)
     if found is None:
-        who = "another process"
-    else:
-        since = datetime.fromtimestamp(found.since, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        who = f"{found.purpose} (process {found.pid} on {found.host}, since {since})"
-    return DatabaseLocked(
-        "database-locked",
-        f"The database {path} is in use by {who}. Stop it first, or give another data directory in the configuration.",
-    )
+        return in_use(path, "another process", None)
+    who = f"{found.purpose} (process {found.pid} on {found.host})"
+    return in_use(path, who, datetime.fromtimestamp(found.since, UTC))

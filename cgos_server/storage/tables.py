@@ -163,9 +163,21 @@ games = Table(
     Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
     # All that is counted over many games, so that the games themselves need not be read.
     Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
-    Index("ix_games_unfinished", "id", sqlite_where=text("result IS NULL")),
-    Index("ix_games_black_untold", "black_id", "ended_at", sqlite_where=text("black_told < 2")),
-    Index("ix_games_white_untold", "white_id", "ended_at", sqlite_where=text("white_told < 2")),
+    Index("ix_games_unfinished", "id", sqlite_where=text("result IS NULL"), postgresql_where=text("result IS NULL")),
+    Index(
+        "ix_games_black_untold",
+        "black_id",
+        "ended_at",
+        sqlite_where=text("black_told < 2"),
+        postgresql_where=text("black_told < 2"),
+    ),
+    Index(
+        "ix_games_white_untold",
+        "white_id",
+        "ended_at",
+        sqlite_where=text("white_told < 2"),
+        postgresql_where=text("white_told < 2"),
+    ),
 )
 """`plies` is the number of moves, filled in with the verdict; None while the game is unfinished."""
 
@@ -220,7 +232,13 @@ ledger = Table(
     Column("score2", Integer),
     Column("value", Float),
     # No game is rated twice.
-    Index("ix_ledger_game", "game_id", unique=True, sqlite_where=text("kind = 'game'")),
+    Index(
+        "ix_ledger_game",
+        "game_id",
+        unique=True,
+        sqlite_where=text("kind = 'game'"),
+        postgresql_where=text("kind = 'game'"),
+    ),
     sqlite_with_rowid=False,
 )
 
@@ -268,3 +286,16 @@ audit = Table(
     Column("subject", String, nullable=False),
     Column("detail", Text, nullable=False),
 )
+
+postgres_metadata = MetaData(naming_convention=metadata.naming_convention)
+"""What a PostgreSQL database has besides."""
+
+writer = Table(
+    "writer",
+    postgres_metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("holder", BigInteger, nullable=False),
+    Column("batch", BigInteger, nullable=False),
+)
+"""One row: the number of the last batch that was committed, and a number of the writer's that may commit the next one.
+It tells whether a batch was committed when the connection broke before the answer."""

@@ -65,12 +65,12 @@ def _steps(statement: Statement, rows: list[Sequence[Any]]) -> list[tuple[str, S
 
 
 class Writer(GroupCommit):
-    """Owns the writing connection and its thread. The parameters are those of :class:`GroupCommit`, and:
+    """Owns the writing connection and its thread.
 
     A COMMIT of SQLite that raises has not happened, so a failed batch is tried again as it is, on a new connection.
 
     :param connect: see `Connect`; called in the thread
-    :param on_error: told of failed checkpoints, too
+    :param on_error: as for :class:`GroupCommit`, like all other parameters; told of failed checkpoints, too
     :param sleep: pauses the thread between two tries, seconds
     """
 

@@ -114,6 +114,7 @@ async def run_cases(
                 try:
                     if engine is None:
                         engine = make()
+                        failed_starts += 1
                         await engine.start()
                         failed_starts = 0
                     outcome = await case(Trial(engine, make, size, partial(_within, progress, name)))
@@ -124,7 +125,6 @@ async def run_cases(
                     remedy = FAILURE_REMEDY if not isinstance(failure, EngineUnfit) else ""
                     finding = Finding(name, Status.FAILED, _sentence(str(failure)), remedy)
                     if engine is not None:
-                        failed_starts += not engine.commands
                         await engine.close()
                     engine = None
                 findings.append(finding)

@@ -298,7 +298,7 @@ async def long_game(trial: Trial) -> Outcome:
         case Reason.ILLEGAL:
             reason = next((kind for kind in _REMEDIES if verdict.detail.startswith(kind)), Illegality.OCCUPIED)
             raise Fault(f"{game} ended {verdict.text}: {verdict.detail}.", _REMEDIES[reason])
-        case Reason.TIME:
+        case Reason.TIME | Reason.ABORT:  # too late with its first move, a game is not lost but void
             sentence = f"{game} ended {verdict.text}: it needs more time than that."
             remedy = "Play it only where the clock is longer, or make it faster."
             if "time_left" in engine.commands:

@@ -154,12 +154,30 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["white_id"], ["versions.id"], name=op.f("fk_games_white_id")),
     )
     op.create_index(op.f("ix_games_black_id_id_venue_id"), "games", ["black_id", "id", "venue_id"])
-    op.create_index("ix_games_black_untold", "games", ["black_id", "ended_at"], sqlite_where=sa.text("black_told < 2"))
+    op.create_index(
+        "ix_games_black_untold",
+        "games",
+        ["black_id", "ended_at"],
+        sqlite_where=sa.text("black_told < 2"),
+        postgresql_where=sa.text("black_told < 2"),
+    )
     op.create_index("ix_games_results", "games", ["venue_id", "reason", "black_id", "white_id", "plies"])
-    op.create_index("ix_games_unfinished", "games", ["id"], sqlite_where=sa.text("result IS NULL"))
+    op.create_index(
+        "ix_games_unfinished",
+        "games",
+        ["id"],
+        sqlite_where=sa.text("result IS NULL"),
+        postgresql_where=sa.text("result IS NULL"),
+    )
     op.create_index(op.f("ix_games_venue_id_id"), "games", ["venue_id", "id"])
     op.create_index(op.f("ix_games_white_id_id_venue_id"), "games", ["white_id", "id", "venue_id"])
-    op.create_index("ix_games_white_untold", "games", ["white_id", "ended_at"], sqlite_where=sa.text("white_told < 2"))
+    op.create_index(
+        "ix_games_white_untold",
+        "games",
+        ["white_id", "ended_at"],
+        sqlite_where=sa.text("white_told < 2"),
+        postgresql_where=sa.text("white_told < 2"),
+    )
 
     op.create_table(
         "ratings",
@@ -205,7 +223,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["white_id"], ["versions.id"], name=op.f("fk_ledger_white_id")),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_ledger_game", "ledger", ["game_id"], unique=True, sqlite_where=sa.text("kind = 'game'"))
+    op.create_index(
+        "ix_ledger_game",
+        "ledger",
+        ["game_id"],
+        unique=True,
+        sqlite_where=sa.text("kind = 'game'"),
+        postgresql_where=sa.text("kind = 'game'"),
+    )
 
     op.create_table(
         "moves",

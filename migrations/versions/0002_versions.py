@@ -1,4 +1,5 @@
-"""A bot has versions that describe themselves; when a version's games began is found by an index.
+"""A bot has versions that describe themselves; when a version's games began is found by an index. PostgreSQL gets its
+row about the writer.
 
 Revision: 0002
 After: 0001
@@ -19,9 +20,13 @@ depends_on: str | None = None
 NEW = ("wire_key", "label", "engine", "parameters", "author")
 
 
+def on_postgres() -> bool:
+    return op.get_bind().dialect.name == "postgresql"
+
+
 def rebuilding() -> dict[str, Any]:
-    """SQLite cannot alter a table like this: it is copied, and while at it gets its columns in the order of the rest."""
-    if op.get_bind().dialect.name != "sqlite":
+    """SQLite cannot alter a table like this: it is copied, and its columns are put in order while at it."""
+    if on_postgres():
         return {}
     return {"recreate": "always", "partial_reordering": [("wire_name", *NEW, "created_at")]}
 
@@ -44,9 +49,20 @@ def upgrade() -> None:
         batch.create_unique_constraint(op.f("uq_versions_bot_id_label"), ["bot_id", "label"])
     op.create_index("ix_games_black_started", "games", ["black_id", "started_at", "venue_id"])
     op.create_index("ix_games_white_started", "games", ["white_id", "started_at", "venue_id"])
+    if on_postgres():
+        writer = op.create_table(
+            "writer",
+            sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+            sa.Column("holder", sa.BigInteger(), nullable=False),
+            sa.Column("batch", sa.BigInteger(), nullable=False),
+            sa.PrimaryKeyConstraint("id", name=op.f("pk_writer")),
+        )
+        op.bulk_insert(writer, [{"id": 1, "holder": 0, "batch": 0}])
 
 
 def downgrade() -> None:
+    if on_postgres():
+        op.drop_table("writer")
     op.drop_index("ix_games_white_started", "games")
     op.drop_index("ix_games_black_started", "games")
     with op.batch_alter_table("versions") as batch:

@@ -299,7 +299,7 @@ async def test_a_refused_time_command_gives_way_to_the_next_and_costs_no_game(be
     ],
 )
 async def test_broken_answers_in_clear_words(bench, fault, words):
-    engine = GtpEngine(bench.fake_gtp("--fault", fault), 1.0, loading=20.0)
+    engine = GtpEngine(bench.fake_gtp("--fault", fault), 3.0, loading=20.0)
     await engine.start()
     await engine.new_game(NEW)
     with pytest.raises(EngineFailure, match=words):

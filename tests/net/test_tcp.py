@@ -86,6 +86,8 @@ class Everything:
 class Nobody:
     """A gallery that shows nothing."""
 
+    size, komi2 = 9, 14
+
     def enter(self, spectator: Any, everything: bool) -> None: ...
 
     def observe(self, spectator: Any, game: int, since: int) -> None: ...

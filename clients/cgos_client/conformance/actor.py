@@ -90,7 +90,7 @@ class Actor:
         """Send `data`; whether it arrived shows in what comes."""
         self._note(">", data.decode("latin-1").encode("unicode_escape").decode())
         self.owes_move = False
-        if self._writer is None:
+        if self._writer is None or self.closed:
             return
         with suppress(OSError):
             self._writer.write(data)

@@ -5,6 +5,7 @@ What is wrong with a file is said with its name and line. Must not know: how ste
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -26,6 +27,14 @@ class Quirk(NamedTuple):
     pattern: str
     why: str
     goes_on: bool
+
+
+class Which(enum.StrEnum):
+    """Which lines an expectation is about."""
+
+    NEXT = ""
+    SOME = "..."
+    NONE = "!"
 
 
 class Connects(NamedTuple):
@@ -65,14 +74,15 @@ class Send(NamedTuple):
 
 
 class Expect(NamedTuple):
-    """``ACTOR< PATTERN`` (the next line), ``ACTOR<... PATTERN`` (some line not yet taken).
+    """``ACTOR< PATTERN``: what the server says.
 
+    :ivar which: the next line (``<``), some line not yet taken (``<...``), or no line at all (``<!``)
     :ivar seconds: how long it may take, or how long nothing may come; None for the usual
     """
 
     actor: str
     pattern: str
-    somewhere: bool
+    which: Which
     seconds: float | None
     quirks: tuple[Quirk, ...] = ()
 
@@ -119,22 +129,27 @@ class Step(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One row of the specification, as a dialogue.
-
-    :ivar rows: sections of the specification
-    """
+    """One row of the protocol's description, as a dialogue."""
 
     name: str
     title: str
-    rows: str
     file: str
     line: int
     steps: tuple[Step, ...]
 
     @property
+    def topic(self) -> str:
+        """What it is about: the file's name."""
+        return self.file.removesuffix(".txt")
+
+    @property
     def signs_in(self) -> bool:
         """True where its bots may be paired, with whomever: such cases are played one at a time."""
-        return any(isinstance(step.action, SignsIn | Pair) for step in self.steps)
+        return any(
+            isinstance(step.action, SignsIn | Pair)
+            or (isinstance(step.action, Send) and ".password" in step.action.text)
+            for step in self.steps
+        )
 
 
 def parse(file: str, text: str) -> list[Case]:
@@ -150,7 +165,7 @@ def parse(file: str, text: str) -> list[Case]:
                 cases.append(_header(file, number, line))
             elif not cases:
                 raise BadPattern("a step before the first case: begin a case with '=== name: title'")
-            elif line.startswith("quirk "):
+            elif line.lstrip().startswith("quirk "):
                 steps[-1] = _with_quirk(steps, line)
             else:
                 steps.append(Step(number, line, _action(line)))
@@ -160,21 +175,21 @@ def parse(file: str, text: str) -> list[Case]:
     return cases
 
 
-_HEADER = re.compile(r"=== ([a-z0-9-]+): (.+?)(?: +\[([0-9., ]+)\])?")
+_HEADER = re.compile(r"=== ([a-z0-9-]+): (.+)")
 _QUIRK = re.compile(r"quirk ([a-z]+)(, goes on)?: (.+?)(?: +-- (.+))?")
-_EXPECT = re.compile(r"([a-z]+)<(\.\.\.)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?")
+_EXPECT = re.compile(r"([a-z]+)<(\.\.\.|!)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?")
 _COMPARE = re.compile(r"(\S+) (<=|>=|<|>|==) (\S+)")
 
 
 def _header(file: str, number: int, line: str) -> Case:
     fit = _HEADER.fullmatch(line)
     if fit is None:
-        raise BadPattern("a case begins with '=== name: title [sections]', its name of small letters, digits and '-'")
-    return Case(fit[1], fit[2], fit[3] or "", file, number, ())
+        raise BadPattern("a case begins with '=== name: title', its name of small letters, digits and '-'")
+    return Case(fit[1], fit[2], file, number, ())
 
 
 def _with_quirk(steps: Sequence[Step], line: str) -> Step:
-    fit = _QUIRK.fullmatch(line)
+    fit = _QUIRK.fullmatch(line.strip())
     if fit is None:
         raise BadPattern("write 'quirk server: pattern -- why', or 'quirk server, goes on: ...'")
     last = steps[-1].action if steps else None
@@ -197,7 +212,7 @@ def _expect(fit: re.Match[str]) -> Expect:
     whole = _EXPECT.fullmatch(fit[0])
     assert whole is not None
     check(whole[3])
-    return Expect(whole[1], whole[3], whole[2] is not None, float(whole[4]) if whole[4] else None)
+    return Expect(whole[1], whole[3], Which(whole[2] or ""), float(whole[4]) if whole[4] else None)
 
 
 def _compare(fit: re.Match[str]) -> Compare:
@@ -208,7 +223,7 @@ def _compare(fit: re.Match[str]) -> Compare:
 
 
 _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
-    (r"([a-z]+)<(?:\.\.\.)? .+", _expect),
+    (r"([a-z]+)<(?:\.\.\.|!)? .+", _expect),
     (r"([a-z]+)>> (.+)", lambda fit: Send(fit[1], fit[2], False)),
     (r"([a-z]+)>(?: (.*))?", lambda fit: Send(fit[1], fit[2] or "", True)),
     (r"([a-z]+) connects", lambda fit: Connects(fit[1])),

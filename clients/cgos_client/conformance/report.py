@@ -32,7 +32,7 @@ def as_json(outcome: Outcome) -> str:
         {
             "case": outcome.case.name,
             "title": outcome.case.title,
-            "specification": outcome.case.rows,
+            "topic": outcome.case.topic,
             "verdict": outcome.verdict.value,
             "why": outcome.why,
             "step": None if step is None else {"file": outcome.case.file, "line": step.line, "text": step.text},
@@ -55,11 +55,11 @@ def as_line(outcome: Outcome) -> str:
 def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
     """All outcomes as a table, and the dialogues of those that differ."""
     table = Table(box=SIMPLE_HEAD)
-    for name in ("case", "spec", "verdict", "how"):
+    for name in ("topic", "case", "verdict", "how"):
         table.add_column(name)
     for outcome in outcomes:
         verdict = Text(outcome.verdict.value, _STYLES[outcome.verdict])
-        table.add_row(Text(outcome.case.name), Text(outcome.case.rows), verdict, Text(_how(outcome)))
+        table.add_row(Text(outcome.case.topic), Text(outcome.case.name), verdict, Text(_how(outcome)))
     console.print(table)
     for outcome in outcomes:
         if outcome.verdict is Verdict.DIFFERS:
@@ -78,7 +78,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 def print_list(cases: Sequence[Case]) -> None:
     """What there is, one case a line."""
     for case in cases:
-        click.echo(f"{case.name:28}  {case.rows:12}  {case.title}")
+        click.echo(f"{case.topic:12}  {case.name:28}  {case.title}")
 
 
 def _how(outcome: Outcome) -> str:

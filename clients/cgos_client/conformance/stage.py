@@ -11,7 +11,7 @@ import operator
 import random
 import string
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from cgos_client.conformance import laws
@@ -31,6 +31,7 @@ from cgos_client.conformance.language import (
     SignsIn,
     Step,
     Wait,
+    Which,
 )
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
 from cgos_client.conformance.patterns import BadPattern, fill, fits, to_bytes
@@ -98,7 +99,7 @@ class Stage:
                     at = step
                     await self._step(step)
                 at = None
-                self._hold_what_is_left()
+                self._hold_what_is_left(self._actors.values())
             except (Differs, CannotConnect) as error:
                 verdict, why = Verdict.DIFFERS, str(error)
                 if isinstance(error, Differs):
@@ -159,7 +160,10 @@ class Stage:
 
     def _fresh_name(self, length: int = 0) -> str:
         prefix = self._terms.prefix
-        return prefix + self._fresh((length or min(NAME_MAX, len(prefix) + 8)) - len(prefix))
+        length = length or min(NAME_MAX, len(prefix) + 8)
+        if length <= len(prefix):
+            return "".join(self._rng.choice(string.ascii_lowercase) for _ in range(length))
+        return prefix + self._fresh(length - len(prefix))
 
     async def _connect(self, role: str) -> Actor:
         actor = self._actor(role)
@@ -242,8 +246,8 @@ class Stage:
         if words[:1] == ["setup"] and words[1:2] != [self._game]:
             raise Skipped("the server paired a bot in the middle of the case")
 
-    def _hold_what_is_left(self) -> None:
-        for actor in self._actors.values():
+    def _hold_what_is_left(self, actors: Iterable[Actor]) -> None:
+        for actor in actors:
             for line in actor.lines:
                 self._obey(actor, line)
 
@@ -251,13 +255,15 @@ class Stage:
 
     async def _expect(self, action: Expect) -> None:
         actor = self._actor(action.actor)
-        match action.pattern:
-            case "(nothing)":
+        match action.which, action.pattern:
+            case Which.NONE, _:
+                await self._expect_none(actor, action)
+            case Which.SOME, pattern if pattern != "(closed)":
+                await self._expect_some(actor, action)
+            case _, "(nothing)":
                 await self._expect_nothing(actor, action)
-            case "(closed)":
+            case _, "(closed)":
                 await self._expect_closed(actor, action)
-            case _ if action.somewhere:
-                await self._expect_somewhere(actor, action)
             case _:
                 await self._expect_next(actor, action)
 
@@ -281,7 +287,7 @@ class Stage:
             self._hold(actor, action.pattern, line)
         raise Differs(self._shown(action.pattern), "the connection was closed" if actor.closed else "nothing")
 
-    async def _expect_somewhere(self, actor: Actor, action: Expect) -> None:
+    async def _expect_some(self, actor: Actor, action: Expect) -> None:
         def find() -> int | None:
             for at, line in enumerate(actor.lines):
                 if fits(action.pattern, line, self._variables, self._moves) is not None:
@@ -296,6 +302,14 @@ class Stage:
             return
         heard = "; ".join(map(repr, actor.lines[-5:])) or "nothing"
         raise Differs(self._shown(action.pattern) + " among its lines", heard[:300])
+
+    async def _expect_none(self, actor: Actor, action: Expect) -> None:
+        def find() -> str | None:
+            return next((line for line in actor.lines if fits(action.pattern, line, self._variables)), None)
+
+        line = await self._until(find, action.seconds or self._terms.quiet)
+        if line is not None and not self._is_quirk(action.quirks, line, actor.closed):
+            raise Differs("no line " + self._shown(action.pattern), repr(line[:300]))
 
     async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
         def spoken() -> bool | None:
@@ -313,6 +327,9 @@ class Stage:
     async def _expect_closed(self, actor: Actor, action: Expect) -> None:
         def ended() -> bool | None:
             self._drop_info(actor)
+            if action.which is Which.SOME:
+                self._hold_what_is_left([actor])
+                actor.lines.clear()
             return True if actor.lines or actor.closed else None
 
         await self._until(ended, action.seconds or self._terms.answer)

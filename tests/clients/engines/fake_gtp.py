@@ -133,7 +133,7 @@ for line in sys.stdin:
         if strikes and options.fault == "slow":
             time.sleep(0.3)
         if strikes and options.fault == "dawdle":
-            time.sleep(1.5)
+            time.sleep(3)
         if strikes and options.fault == "die":
             sys.exit(3)
         elif strikes and options.fault == "hang":
@@ -153,8 +153,10 @@ for line in sys.stdin:
         elif strikes and options.fault == "empty":
             answer()
         elif strikes and options.fault == "two-lines":
+            taken.add(move)
             answer(f"{move.lower()}\nwinrate 0.53")
         elif strikes and options.fault == "junk":
+            taken.add(move)
             answer(f"{move} (0.53)")
         elif strikes and options.fault == "prose":
             answer(f"I play {move}")

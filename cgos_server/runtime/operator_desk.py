@@ -1,0 +1,169 @@
+"""What an operator's command lines do: they read the live venue, or ask :class:`cgos_server.service.admin.Admin`, who
+writes every deed down. Implements :class:`cgos_server.protocol.session.OperatorDesk`.
+
+Must not know: sockets, how lines are framed, how deeds are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+import structlog
+
+from cgos_server.core.games.base import Color
+from cgos_server.errors import CgosError, Refused
+from cgos_server.protocol import cgos_admin as words
+from cgos_server.protocol.session import Availability, ListedGame
+from cgos_server.runtime.gallery import RECENT, listed_game
+from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.live_venue import LiveVenue, running
+from cgos_server.runtime.player import Player
+from cgos_server.service import admin as deeds
+from cgos_server.service.accounts import Operator
+from cgos_server.storage.store import Store
+
+log = structlog.get_logger(__name__)
+
+Spawn = Callable[[Coroutine[Any, Any, None]], None]
+
+
+class Operators:
+    """Gives an operator who signs in a desk. One a server.
+
+    :param spawn: starts a coroutine in the server's task group
+    """
+
+    def __init__(self, venues: Mapping[str, LiveVenue], admin: deeds.Admin, store: Store, spawn: Spawn) -> None:
+        self._venues = venues
+        self._admin = admin
+        self._store = store
+        self._spawn = spawn
+
+    def __call__(self, venue: str, operator: Operator, address: str) -> Desk:
+        return Desk(self._venues[venue], self._admin, self._store, operator.name, address, self._spawn)
+
+
+class Desk:
+    """One operator at one venue.
+
+    :param name: the account
+    :param address: where it sits, for the audit
+    """
+
+    def __init__(
+        self, venue: LiveVenue, admin: deeds.Admin, store: Store, name: str, address: str, spawn: Spawn
+    ) -> None:
+        self._venue = venue
+        self._admin = admin
+        self._store = store
+        self._name = name
+        self._actor = f"{name} ({address})"
+        self._spawn = spawn
+
+    def command(self, line: str, answer: Callable[[Sequence[str]], None]) -> None:
+        """See :class:`~cgos_server.protocol.session.OperatorDesk`."""
+        self._spawn(self._command(line, answer))
+
+    async def _command(self, line: str, answer: Callable[[Sequence[str]], None]) -> None:
+        command = words.parse(line)
+        lines: Sequence[str]
+        try:
+            lines = await self._do(command)
+        except Refused as refusal:
+            lines = [words.refusal_line(refusal.code, refusal.sentence, command)]
+        except CgosError as error:
+            lines = [f"The server could not do it: {error}"]
+        except Exception as error:
+            log.error("our fault in an operator's command", account=self._name, command=line, exc_info=error)
+            lines = ["The server made a mistake, and its log says more. See with games and who what has been done."]
+        answer(lines)
+
+    async def _do(self, command: words.Command) -> Sequence[str]:
+        if isinstance(command, words.Wrong):
+            return [command.sentence]
+        if isinstance(command, words.Help | words.Quit):
+            return words.help_lines()
+        await self._check_right()
+        venue = self._venue.venue.name
+        match command:
+            case words.Who():
+                return self._who()
+            case words.Games():
+                return await self._games()
+            case words.Match(white, black, white_s, black_s, game, moves):
+                return await self._deed(
+                    deeds.Match(
+                        venue=venue, white=white, black=black, white_s=white_s, black_s=black_s, game=game, moves=moves,
+                        actor=self._actor,
+                    )
+                )  # fmt: skip
+            case words.Abort(game, result):
+                return await self._deed(deeds.GameAbort(game=game, result=result, actor=self._actor))
+            case words.Pause():
+                return await self._deed(deeds.VenuePause(venue=venue, actor=self._actor))
+            case words.Resume():
+                return await self._deed(deeds.VenueResume(venue=venue, actor=self._actor))
+            case words.Kick(name, reason):
+                return await self._deed(deeds.Kick(bot=name, reason=reason, actor=self._actor))
+
+    async def _check_right(self) -> None:
+        """The right may have been taken away since the sign-in."""
+        owner = await self._store.owner(self._name)
+        if owner is None or not owner.admin or owner.state != "active":
+            raise Refused("no-right", f"The account {self._name} has not the right admin any more.")
+
+    async def _deed(self, request: deeds.Request) -> Sequence[str]:
+        match await self._admin.handle(request):
+            case deeds.Arranged(game):
+                return [words.arranged_line(game.white, game.white_label, game.black, game.black_label)]
+            case deeds.Ended(game):
+                return [words.aborted_line(game.game, game.white, game.black)]
+            case deeds.Done(sentence):
+                return [sentence]
+        return ["done"]
+
+    def _who(self) -> list[str]:
+        rating = self._venue.ratings.rating
+        lines: list[str] = []
+        for player in self._venue.lobby.players.values():
+            if player.session is not None:
+                mean, spread, *_ = rating(player.version)
+                lines.append(words.who_line(player.name, _state(player), next(iter(player.games), 0), mean, spread))
+        return lines
+
+    async def _games(self) -> list[str]:
+        venue = self._venue
+        rules = venue.venue.rules
+        ended = await self._store.recent_games(venue.venue.id, RECENT)
+        lines = [words.ended_game_line(listed_game(game, rules.size, rules.komi2)) for game in ended]
+        for live in running(venue):
+            black, white = live.sides
+            listed = ListedGame(
+                live.id, live.started_at / 1000, rules.size, rules.komi2, black.name, black.label, white.name,
+                white.label, None,
+            )  # fmt: skip
+            white_ms, black_ms = _left(live)
+            lines.append(words.running_game_line(listed, white_ms, black_ms, live.ply))
+        return lines
+
+
+def _state(player: Player) -> str:
+    """What a bot does, in the words of its side of the dialogue."""
+    if player.owing:
+        return "gameover"
+    for game in player.games.values():
+        if game.phase is Phase.RUNNING and game.referee.to_play is player.color(game):
+            return "genmove"
+    if player.games or player.reserved:
+        return "ok"
+    return "waiting" if player.availability is Availability.READY else player.availability.value
+
+
+def _left(game: LiveGame) -> tuple[int, int]:
+    """[White's, Black's] milliseconds left, as committed."""
+    if game.ply == 0:
+        return game.referee.remaining_ms(Color.WHITE), game.referee.remaining_ms(Color.BLACK)
+    (last,) = game.turns(game.ply - 1)
+    mover, other = last.left_ms, last.other_left_ms
+    return (mover, other) if last.color is Color.WHITE else (other, mover)

@@ -1,0 +1,155 @@
+"""What an operator decides about games: who meets whom now, and which game ends how.
+
+Every refusal is a sentence that says what to do instead. Must not know: who asks, over which wire, storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from cgos_server.core.clock import TimeSystem
+from cgos_server.core.games.base import Color, Ruleset
+from cgos_server.core.referee import Referee, Terms, decode, terms_of
+from cgos_server.errors import Refused
+from cgos_server.protocol.session import Availability
+from cgos_server.runtime.live_venue import LiveVenue
+from cgos_server.runtime.player import Player, State
+from cgos_server.service.control import ArrangedGame, EndedGame
+from cgos_server.storage.store import StoredGame, StoredMove
+
+LONGEST_S: Final = 604_800
+"""Longest main time of one side."""
+
+
+def arrange(
+    venue: LiveVenue,
+    white: str,
+    black: str,
+    mains_s: tuple[int, int],
+    opening: StoredGame | None,
+    plies: int | None,
+    actor: str,
+) -> ArrangedGame:
+    """See :meth:`cgos_server.service.control.Control.match`."""
+    name = venue.venue.name
+    if venue.matchmaker.draining:
+        raise Refused("draining", "The server is going down and begins no new game.")
+    if white == black:
+        raise Refused("same-player", f"{white} cannot play itself.")
+    players = (_waiting(venue, white, "white"), _waiting(venue, black, "black"))
+    terms = _terms(venue, mains_s)
+    moves: tuple[StoredMove, ...] = ()
+    if opening is not None:
+        terms = replace(terms, rated=False)
+        moves = _moves(terms, opening, plies)
+    elif plies is not None:
+        raise Refused("bad-length", "Moves can only be taken from an old game: name it.")
+    why = f"Arranged by {actor}"
+    if opening is not None:
+        why += f", from game {opening.id} after move {len(moves)}"
+    label = venue.desk.rater.label
+    number = venue.matchmaker.arrange(players[1], players[0], terms, moves, f"{why}.")
+    return ArrangedGame(
+        number, name, white, label(players[0].version), black, label(players[1].version), terms.rated, len(moves)
+    )
+
+
+def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: str) -> EndedGame:
+    """See :meth:`cgos_server.service.control.Control.end_game`."""
+    for venue in venues:
+        game = venue.lobby.game(number)
+        if game is not None:
+            break
+    else:
+        raise Refused("no-game", f"No game {number} is running. See: cgos-server status")
+    verdict = game.referee.verdict
+    if verdict is not None:
+        raise Refused("ending", f"Game {number} is just ending by itself: {verdict.text}.")
+    black, white = (side.name for side in game.sides)
+    if winner is None:
+        game.abort(detail)
+    else:
+        game.forfeit(winner.other, detail)
+    result = "Abort" if winner is None else f"{winner.letter.upper()}+Forfeit"
+    return EndedGame(number, venue.venue.name, white, black, result)
+
+
+def signed_in(venue: LiveVenue, name: str) -> Player | None:
+    """The version that is signed in under this wire name."""
+    for player in venue.lobby.players.values():
+        if player.name == name and player.session is not None:
+            return player
+    return None
+
+
+def _waiting(venue: LiveVenue, name: str, side: str) -> Player:
+    player = signed_in(venue, name)
+    if player is None:
+        raise Refused(f"no-{side}", f"{name} is not signed in to {venue.venue.name}. Capitals count in names.")
+    if not player.available:
+        raise Refused(f"{side}-busy", f"{name} is not waiting for a game: {_doing(player)}.")
+    return player
+
+
+def _doing(player: Player) -> str:
+    match player.state:
+        case State.PLAYING:
+            return f"it plays game {', '.join(map(str, player.games))}"
+        case State.OWING:
+            return "it has not said ready since its last one ended"
+        case State.PAIRED:
+            return "one is about to begin"
+    match player.availability:
+        case Availability.PAUSED:
+            return "it has asked for a pause"
+        case Availability.DRAINING:
+            return "it wants no more"
+    return "it has as many as it or its owner allows"
+
+
+def _terms(venue: LiveVenue, mains_s: tuple[int, int]) -> Terms:
+    """The venue's terms, or with other clocks: unrated then."""
+    terms = terms_of(venue.venue)
+    if mains_s == (0, 0):
+        return terms
+    if terms.time.system is not TimeSystem.ABSOLUTE:
+        raise Refused(
+            "bad-time",
+            f"Only absolute time can be set for one game, and {venue.venue.name} plays with {terms.time.system} time.",
+        )
+    if not all(0 <= seconds <= LONGEST_S for seconds in mains_s):
+        raise Refused("bad-time", f"Give whole seconds from 1 to {LONGEST_S}, or 0 for the venue's own time.")
+    white, black = (seconds * 1_000_000 or terms.time.main for seconds in mains_s)
+    if white == black == terms.time.main:
+        return terms
+    first = terms.first_move_limit
+    if first >= terms.time.main:  # no limit of its own: the main time is
+        first = max(first, white, black)
+    return replace(terms, mains=(black, white), first_move_limit=first, rated=False)
+
+
+def _moves(terms: Terms, opening: StoredGame, plies: int | None) -> tuple[StoredMove, ...]:
+    """The moves with which the new game begins, each with the clock that its mover has at the beginning."""
+    number = opening.id
+    if decode(opening.terms).rules != terms.rules or opening.start:
+        raise Refused("bad-game", f"Game {number} was not played by the rules of this venue ({_rules(terms.rules)}).")
+    known = len(opening.moves)
+    count = known if plies is None else plies
+    if not 1 <= count <= known:
+        raise Refused("bad-length", f"Game {number} has {known} moves: give a number from 1 to {known}.")
+    moves = tuple(
+        StoredMove(move.move, terms.starting_clock(Color.WHITE if ply % 2 else Color.BLACK))
+        for ply, move in enumerate(opening.moves[:count])
+    )
+    referee = Referee(terms)
+    referee.replay(moves)
+    if referee.verdict is not None:
+        raise Refused("bad-length", f"Game {number} is over after its move {count}: take fewer moves of it.")
+    return moves
+
+
+def _rules(rules: Ruleset) -> str:
+    suicide = "allowed" if rules.suicide else "forbidden"
+    return f"{rules.game} {rules.size}x{rules.size}, komi {rules.komi2 / 2}, {rules.ko} ko, suicide {suicide}"

@@ -1,0 +1,192 @@
+"""How a PostgreSQL database is opened: for the one writer, for its readers, for the migrations; and who may write.
+
+Every connection says in its ``application_name`` who it is. Whoever writes holds one advisory lock of the database in
+a session of its own; it ends with that session. Must not know: tables, questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from sqlalchemy import NullPool
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from cgos_server.errors import Refused, StoreError
+from cgos_server.storage.location import PostgresUrl
+
+if TYPE_CHECKING:
+    import asyncpg
+
+T = TypeVar("T")
+
+LOCK = 0x63676F73
+"""The advisory lock's key: "cgos". Advisory locks belong to one database of a PostgreSQL server."""
+
+_CONNECT_S = 10.0
+_CLOSE_S = 2.0
+_LONGEST_NAME = 63
+"""PostgreSQL cuts names after so many bytes."""
+
+_WATCHFUL = {
+    # A writer whose machine is gone lets go of the lock within a minute, not within two hours.
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+    # Our own deadlines count; one that the role was given could only cut a commit.
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+
+READ_ONLY: Mapping[str, str] = MappingProxyType({"default_transaction_read_only": "on"})
+"""What keeps a connection from writing."""
+
+
+class Held(NamedTuple):
+    """The session that holds the advisory lock.
+
+    :ivar pid: of its process in the PostgreSQL server
+    :ivar name: who it is; empty where this role may not see that
+    """
+
+    pid: int
+    name: str
+    since: datetime | None
+
+
+def driver() -> Any:
+    """The asyncpg module. Raises Refused where it is not installed."""
+    try:
+        import asyncpg
+    except ImportError as error:
+        raise Refused(
+            "no-asyncpg",
+            "The database is in PostgreSQL, which needs the package asyncpg. Install it: "
+            "pip install 'cgos-server[postgres]'",
+        ) from error
+    return asyncpg
+
+
+async def connect(url: PostgresUrl, name: str, **settings: str) -> asyncpg.Connection:
+    """A connection that calls itself `name`, with PostgreSQL's settings `settings`. Raises StoreError."""
+    asyncpg = driver()
+    try:
+        connection: asyncpg.Connection = await asyncpg.connect(
+            url.dsn,
+            timeout=_CONNECT_S,
+            max_cached_statement_lifetime=0,
+            server_settings={"application_name": _fitting(name), **settings},
+        )
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+        raise unreachable(url, error) from error
+    return connection
+
+
+async def connect_for_writing(url: PostgresUrl, name: str, synchronous: bool) -> asyncpg.Connection:
+    """The writer's connection; commits wait for the disk where `synchronous`. Raises StoreError."""
+    return await connect(url, name, synchronous_commit="on" if synchronous else "off", **_WATCHFUL)
+
+
+def unreachable(url: PostgresUrl, error: BaseException) -> StoreError:
+    """Why PostgreSQL does not let us in, as a sentence."""
+    why = str(error) or type(error).__name__
+    return StoreError(f"PostgreSQL does not let us into {url}: {why}")
+
+
+def reading_engine(url: PostgresUrl) -> AsyncEngine:
+    """An engine on the database that cannot write to it; each of its transactions sees one moment."""
+    return _engine(
+        url,
+        "cgos-server, reading",
+        READ_ONLY,
+        isolation_level="REPEATABLE READ",
+        pool_size=4,
+        max_overflow=0,
+        pool_pre_ping=True,
+    )
+
+
+def migrating_engine(url: PostgresUrl) -> AsyncEngine:
+    """An engine for changes of the schema, which are part of its transactions. It keeps no connection."""
+    return _engine(url, "cgos-server, schema", {}, poolclass=NullPool)
+
+
+def _engine(url: PostgresUrl, name: str, settings: Mapping[str, str], **options: Any) -> AsyncEngine:
+    driver()
+
+    async def creator() -> Any:
+        return await connect(url, name, **settings)
+
+    return create_async_engine("postgresql+asyncpg://", async_creator=creator, **options)
+
+
+async def try_lock(connection: asyncpg.Connection) -> Held | None:
+    """Take the advisory lock for the rest of this session. None: it is ours; else who holds it."""
+    if await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+        return None
+    found = await connection.fetchrow(
+        "SELECT l.pid, a.application_name, a.backend_start FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid) "
+        "WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid = 0 AND l.objid = $1 "
+        "AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        LOCK,
+    )
+    if found is None:
+        return Held(0, "", None)  # it was let go while we asked
+    return Held(found[0], found[1] or "", found[2])
+
+
+async def end(connection: asyncpg.Connection) -> None:
+    """Close a connection that may hold the advisory lock: the next one can have it at once. Raises nothing."""
+    try:
+        async with asyncio.timeout(_CLOSE_S):
+            # By itself the server would find out a little later that we are gone.
+            await connection.execute("SELECT pg_advisory_unlock_all()")
+            await connection.close()
+    except Exception:
+        connection.terminate()  # a session that was cut has let go already
+
+
+def _fitting(name: str) -> str:
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return name[: _LONGEST_NAME - 4] + "...)"
+
+
+class OtherLoop:
+    """An event loop in a thread, for code that is not asynchronous but needs a connection to stay open."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="cgos-postgres", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for `work` and return what it returns, or raise what it raises."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def close(self) -> None:
+        """End the thread."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+
+def apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run `work` in a loop of its own, wherever we are; wait for what it returns or raises."""
+    loop = OtherLoop()
+    try:
+        return loop.run(work())
+    finally:
+        loop.close()

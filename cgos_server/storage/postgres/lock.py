@@ -1,0 +1,60 @@
+"""The database's lock on PostgreSQL, for the time before the writer has a connection, and for commands.
+
+Must not know: what is in the database.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cgos_server.errors import DatabaseLocked
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.storage.lock import holder_name, in_use
+from cgos_server.storage.postgres.connections import Held, OtherLoop, connect, end, try_lock
+
+if TYPE_CHECKING:
+    import asyncpg
+
+
+class SessionLock:
+    """Holds the advisory lock in a session of its own, in a thread of its own, from construction until `release`.
+
+    The session's writer takes the lock over by releasing it just before: whoever gets in between is told apart by the
+    writer, which then refuses to start.
+
+    :raises DatabaseLocked: another session holds it
+    :raises StoreError: PostgreSQL cannot be reached
+    """
+
+    def __init__(self, url: PostgresUrl, purpose: str) -> None:
+        self._loop: OtherLoop | None = OtherLoop()
+        try:
+            self._connection = self._loop.run(_locked(url, purpose))
+        except BaseException:
+            self._loop.close()
+            raise
+
+    def release(self) -> None:
+        """Let the next one in. May be called twice."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.run(end(self._connection))
+            loop.close()
+
+
+async def _locked(url: PostgresUrl, purpose: str) -> asyncpg.Connection:
+    connection = await connect(url, holder_name(purpose))
+    try:
+        held = await try_lock(connection)
+    except BaseException:
+        connection.terminate()
+        raise
+    if held is not None:
+        await end(connection)
+        raise refusal(url, held)
+    return connection
+
+
+def refusal(url: PostgresUrl, held: Held) -> DatabaseLocked:
+    """Who holds the database, as a sentence."""
+    return in_use(url, held.name or f"another program (session {held.pid})", held.since)

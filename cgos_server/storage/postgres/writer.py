@@ -1,0 +1,289 @@
+"""The one writer on PostgreSQL: one connection that also holds the database's lock (see group_commit for the loop's
+side).
+
+A connection may break between a COMMIT and its answer. Therefore every batch has a number, kept in the one row of the
+table `writer` by the batch's own transaction; a new connection looks there first. That row also names its holder, so
+that a session of before, or another program, can commit nothing more once we have taken over; and taking over waits
+for a transaction of before that still runs. Must not know: SQL of the records (see statements), sockets, games.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import math
+import secrets
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from cgos_server.errors import CommitFailed, DatabaseLocked, StoreError
+from cgos_server.storage.group_commit import Group, GroupCommit, Observe, Patience, explain
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.storage.postgres.connections import driver, end, try_lock
+from cgos_server.storage.postgres.lock import refusal
+from cgos_server.storage.postgres.statements import Plan, plan
+
+if TYPE_CHECKING:
+    import asyncpg
+
+Connect = Callable[[], Awaitable[Any]]
+"""Opens the writer's connection. All that the writer does to it goes through its methods, so a test can put a failing
+server there."""
+
+KEPT_S = 5.0
+"""How long a batch is kept that was committed without waiting for PostgreSQL's disk. PostgreSQL writes it there after
+three times its ``wal_writer_delay`` at most, 0.6 s unless that was changed."""
+
+_BITS = 63
+"""Of a holder's number."""
+
+_SOMEBODY = "another program has written to the database meanwhile"
+
+
+class _Kept(NamedTuple):
+    """A batch that PostgreSQL may still lose. `at`: when it was committed."""
+
+    number: int
+    plan: Plan
+    at: float
+
+
+class _End(enum.Enum):
+    """What comes to the task besides batches."""
+
+    CUT = "the connection broke"
+    CLOSED = "there is nothing more to come"
+
+
+_Work = Sequence[Group] | Literal[_End.CUT, _End.CLOSED]
+
+
+class _Overtaken(Exception):
+    """The database is not as we left it, and nothing that we could do would put that right."""
+
+
+class PostgresWriter(GroupCommit):
+    """Owns the writing connection and the task that commits.
+
+    :param url: for messages
+    :param connect: see `Connect`
+    :param kept: seconds for which batches are kept and written again where PostgreSQL lost them; 0 where its commits
+        wait for the disk
+    :param sleep: pauses between two tries, seconds; the other parameters are those of :class:`GroupCommit`
+    """
+
+    def __init__(
+        self,
+        url: PostgresUrl,
+        connect: Connect,
+        *,
+        failed: Callable[[CommitFailed], None],
+        on_error: Callable[[Exception], None],
+        kept: float = KEPT_S,
+        commit_timeout: float = 10.0,
+        observe: Observe | None = None,
+        retrying: Callable[[Exception], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        super().__init__(
+            failed=failed,
+            on_error=on_error,
+            commit_timeout=commit_timeout,
+            observe=observe,
+            retrying=retrying,
+            clock=clock,
+        )
+        asyncpg = driver()
+        self._url = url
+        self._connect = connect
+        self._kept = kept
+        self._sleep = sleep
+        self._incurable = (
+            asyncpg.IntegrityConstraintViolationError,
+            asyncpg.DataError,
+            asyncpg.SyntaxOrAccessError,
+            TypeError,
+        )
+        self._connection: asyncpg.Connection | None = None
+        self._pid = 0
+        self._holder = 0
+        self._was_holder: set[int] = set()
+        self._number = 0
+        self._recent: deque[_Kept] = deque()
+        self._work: asyncio.Queue[_Work] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Connect and take the database's lock. Raises StoreError; DatabaseLocked where somebody else holds it."""
+        try:
+            async with asyncio.timeout(self._commit_timeout):
+                await self._take_over()
+        except (StoreError, DatabaseLocked):
+            await self._drop()
+            raise
+        except Exception as error:
+            await self._drop()
+            raise StoreError(f"the database could not be opened for writing: {_in_words(error)}") from error
+        # Not in a task group: it lives from here to `_release`, which waits for it.
+        self._task = self._loop.create_task(self._run())
+
+    def _send(self, batch: Sequence[Group]) -> None:
+        self._work.put_nowait(batch)
+
+    async def _release(self) -> None:
+        self._work.put_nowait(_End.CLOSED)
+        if self._task is None:
+            return
+        if self._hung:
+            self._task.cancel()
+        await asyncio.wait([self._task])
+
+    def _cut(self, connection: object) -> None:
+        if connection is self._connection:
+            self._work.put_nowait(_End.CUT)
+
+    async def _run(self) -> None:
+        try:
+            while (work := await self._work.get()) is not _End.CLOSED:
+                if work is _End.CUT:
+                    await self._come_back()
+                else:
+                    self._committed(await self._commit(work))
+        except CommitFailed as failure:
+            self._give_up(failure)
+        except Exception as error:
+            # A fault of ours. Without this task nobody would ever be told of anything again.
+            self._give_up(CommitFailed(f"the writer stopped: {type(error).__name__}: {error}"))
+        finally:
+            await self._drop(cut=self._failure is not None)
+
+    async def _commit(self, batch: Sequence[Group]) -> int:
+        """Commit, on a new connection after each failure. Raises CommitFailed when time is up or the batch is wrong."""
+        patience = Patience(self._clock, self._commit_timeout)
+        number = self._number + 1
+        while True:
+            try:
+                what = plan(batch)
+                if what.steps:
+                    await self._attempt(number, what)
+            except Exception as error:
+                pause = patience.pause()
+                await self._failed_with(error)
+                if pause is None or isinstance(error, self._incurable):
+                    raise explain(_in_words(error), batch) from error
+                if self._retrying is not None:
+                    self._guard(self._retrying, _in_words(error))
+                await self._sleep(pause)
+            else:
+                self._failing = False
+                return what.records
+
+    async def _come_back(self) -> None:
+        """Connect again while nothing is to be written, so that nobody else takes the lock; without a hurry."""
+        if self._connection is None:
+            return
+        pause = Patience(self._clock, math.inf).pause
+        await self._failed_with(None)
+        while self._work.empty():
+            try:
+                async with asyncio.timeout(self._commit_timeout / 2):
+                    await self._take_over()
+            except Exception as error:
+                await self._failed_with(error)
+                await self._sleep(pause() or 0.0)
+            else:
+                self._failing = False
+                return
+
+    async def _attempt(self, number: int, what: Plan) -> None:
+        # Half the time at most, so that a connection that has gone dumb leaves time for another one.
+        async with asyncio.timeout(self._commit_timeout / 2):
+            connection = self._connection or await self._take_over()
+            if self._number < number:
+                await self._write(connection, number, what)
+                self._number = number
+        if self._kept:
+            now = self._clock()
+            self._recent.append(_Kept(number, what, now))
+            while self._recent[0].at < now - self._kept:
+                self._recent.popleft()
+
+    async def _failed_with(self, error: Exception | None) -> None:
+        """Raises CommitFailed where there is no point in going on."""
+        self._failing = True
+        await self._drop(cut=True)
+        if isinstance(error, _Overtaken):
+            raise CommitFailed(f"{error}. The server stops, so that nothing gets mixed up; start it again") from error
+
+    async def _write(self, connection: asyncpg.Connection, number: int, what: Plan) -> None:
+        first, *rest = what.steps
+        if rest:
+            await connection.execute("BEGIN")
+        if await connection.fetchval(first.sql, number, self._holder, *first.arguments) != 1:
+            raise _Overtaken(_SOMEBODY)
+        for step in rest:
+            await connection.fetchval(step.sql, *step.arguments)
+        if rest:
+            await connection.execute("COMMIT")
+
+    async def _take_over(self) -> asyncpg.Connection:
+        """Connect, take the lock, become the holder, and learn how much of what we sent is there."""
+        connection = self._connection = await self._connect()
+        connection.add_termination_listener(self._cut)
+        held = await try_lock(connection)
+        if held is not None:
+            if held.pid == self._pid:
+                # A session of ours whose end the server has not noticed.
+                await connection.execute("SELECT pg_terminate_backend($1)", held.pid)
+            raise refusal(self._url, held)
+        self._pid = connection.get_server_pid()
+        holder = secrets.randbits(_BITS) | 1
+        before = self._was_holder.copy()
+        self._was_holder.add(holder)
+        await connection.execute("BEGIN")
+        # This must not get lost, whatever may happen to the batches: it is what keeps others out.
+        await connection.execute("SET LOCAL synchronous_commit = on")
+        was, number = await connection.fetchrow("SELECT holder, batch FROM writer WHERE id = 1 FOR UPDATE")
+        if before and was not in before:
+            raise _Overtaken(_SOMEBODY)
+        await connection.execute("UPDATE writer SET holder = $1 WHERE id = 1", holder)
+        await connection.execute("COMMIT")
+        first, self._holder = not self._holder, holder
+        if first:
+            self._number = number
+        else:
+            await self._catch_up(connection, number)
+        return connection
+
+    async def _catch_up(self, connection: asyncpg.Connection, number: int) -> None:
+        """The database holds our batches up to `number`, the one in flight perhaps among them."""
+        if number > self._number:
+            self._number = number
+            return
+        lost = [kept for kept in self._recent if kept.number > number]
+        if len(lost) != self._number - number:
+            raise _Overtaken(
+                f"PostgreSQL has lost {self._number - number} commits that were told (was it restored from a copy?)"
+            )
+        for kept in lost:
+            await self._write(connection, kept.number, kept.plan)
+        now = self._clock()
+        self._recent = deque(kept._replace(at=now) for kept in self._recent)
+
+    async def _drop(self, cut: bool = False) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if cut:
+            connection.terminate()
+        else:
+            await end(connection)
+
+
+def _in_words(error: Exception) -> Exception:
+    if isinstance(error, TimeoutError) and not str(error):
+        return TimeoutError("PostgreSQL did not answer in time")
+    return error
