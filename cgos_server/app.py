@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -27,11 +27,15 @@ from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.tcp import BotConnection, Port, is_among, listen
-from cgos_server.net.wire import Door
+from cgos_server.net.tcp import Port, is_among, listen
+from cgos_server.net.websocket import listen_ws
+from cgos_server.net.websocket_port import WsPort, WsSettings
+from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
@@ -69,7 +73,7 @@ class App:
     ) -> None:
         self.config = config
         self.venues: dict[str, LiveVenue] = {}
-        self.web_url = self.health_url = ""
+        self.ws_url = self.web_url = self.health_url = ""
         self._clock = clock
         self._logs = logs
         self._origin = origin
@@ -79,7 +83,7 @@ class App:
         self._closing = False
         self._progress = asyncio.Event()
         self._failure: CommitFailed | None = None
-        self._connections: set[BotConnection] = set()
+        self._connections: set[Ending] = set()
 
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code."""
@@ -154,7 +158,13 @@ class App:
             bus = Bus(_report)
             bus.subscribe(GameEnded, lambda _: self._progress.set())
             control = LiveControl(
-                self.venues, store, time, metrics, self._logs, lambda: (self.web_url, self.health_url), self._stop.set
+                self.venues,
+                store,
+                time,
+                metrics,
+                self._logs,
+                lambda: (self.ws_url, self.web_url, self.health_url),
+                self._stop.set,
             )
             admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
             operators = Operators(self.venues, admin, store, spawn)
@@ -179,7 +189,9 @@ class App:
                 log_events=self._logs.by_level,
             )
             stack.push_async_callback(self._close_connections)
-            servers = await self._open_ports(time, limits, count, metrics, ids)
+            lobbies = {name: live.lobby for name, live in self.venues.items()}
+            concierge = HouseConcierge(lobbies, accounts, time, spawn)
+            servers = await self._open_ports(time, limits, count, metrics, ids, concierge)
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
             health = self._health(registry, store, control)
             web = await self._web(stack, metrics)
@@ -193,7 +205,8 @@ class App:
                 calm_collector(lambda: count.open),
             ]
             tasks = [group.create_task(work) for work in works]
-            log.info("started", venues={name: venue.port for name, venue in self.venues.items()}, web=self.web_url,
+            log.info("started", venues={name: venue.port for name, venue in self.venues.items()},
+                     websocket=self.ws_url, web=self.web_url,
                      health=self.health_url, data=str(data))  # fmt: skip
             self._started(self)
             await self._stop.wait()
@@ -229,17 +242,49 @@ class App:
         )
 
     async def _open_ports(
-        self, time: LoopTime, limits: SocketLimits, count: ConnectionCount, metrics: Metrics, ids: Ids
+        self,
+        time: LoopTime,
+        limits: SocketLimits,
+        count: ConnectionCount,
+        metrics: Metrics,
+        ids: Ids,
+        concierge: HouseConcierge,
     ) -> list[asyncio.Server]:
+        settings = self.config.listen
         servers: list[asyncio.Server] = []
+        doors: dict[str, Door] = {}
         for config in self.config.venue:
             venue = self.venues[config.name]
-            sock = self._bind(self.config.listen.bots_host, config.port, f"venue {config.name}")
+            sock = self._bind(settings.bots_host, config.port, f"venue {config.name}")
             door = Door(venue.lobby, venue.gallery, time, limits, count, metrics, ids.connection)
-            port = Port(door, self.config.listen.proxies.parts, self._connections)
-            servers.append(await listen(port, sock, self.config.listen.backlog))
+            servers.append(await listen(Port(door, settings.proxies.parts, self._connections), sock, settings.backlog))
             venue.port = sock.getsockname()[1]
+            doors[config.name] = door
+        if self.config.websocket.enabled:
+            servers.append(await self._open_websocket(doors, concierge))
         return servers
+
+    async def _open_websocket(self, doors: Mapping[str, Door], concierge: HouseConcierge) -> asyncio.Server:
+        config = self.config.websocket
+        door = next(iter(doors.values()))
+        port = WsPort(
+            concierge,
+            doors,
+            tuple(venue_info(venue.venue, venue.port) for venue in self.venues.values()),
+            self.config.server.name,
+            f"cgos-server {__version__}",
+            door.time,
+            door.limits,
+            door.count,
+            door.metrics,
+            door.new_id,
+            self.config.listen.proxies.parts,
+            WsSettings(config.compression, config.max_message_bytes, us(config.ping_s), us(config.pong_timeout_s)),
+            self._connections,
+        )
+        sock = self._bind(config.host, config.port, "the WebSocket port")
+        self.ws_url = _url(sock, config.host, "ws")
+        return await listen_ws(port, sock, self.config.listen.backlog)
 
     def _bind(self, host: str, port: int, whose: str) -> socket.socket:
         settings = self.config.listen
@@ -316,10 +361,12 @@ class App:
     async def _close_connections(self) -> None:
         """All are gone when this returns, so that the store hears of it while it is open."""
         self._closing = True
-        for end in (BotConnection.shut, BotConnection.cut):
-            for connection in list(self._connections):
-                end(connection)
-            await asyncio.sleep(0)
+        for connection in list(self._connections):
+            connection.shut()
+        await asyncio.sleep(0)
+        for connection in list(self._connections):
+            connection.cut()
+        await asyncio.sleep(0)
 
     def _running(self) -> int:
         return sum(len(running(venue)) for venue in self.venues.values())
@@ -347,7 +394,7 @@ def _report(error: Exception) -> None:
     log.error("our fault", exc_info=error)
 
 
-def _url(sock: socket.socket, host: str) -> str:
+def _url(sock: socket.socket, host: str, scheme: str = "http") -> str:
     shown = host if host not in ("", "0.0.0.0", "::") else "localhost"
     shown = f"[{shown}]" if ":" in shown else shown
-    return f"http://{shown}:{sock.getsockname()[1]}"
+    return f"{scheme}://{shown}:{sock.getsockname()[1]}"

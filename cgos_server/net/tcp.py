@@ -17,7 +17,7 @@ import structlog
 
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.loop import Handle
-from cgos_server.net.wire import ANSWER_US, Door
+from cgos_server.net.wire import ANSWER_US, Door, Ending
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol.framing import LineFramer
 
@@ -41,7 +41,7 @@ class Port:
 
     door: Door
     proxies: tuple[Network, ...]
-    open: set[BotConnection]
+    open: set[Ending]
 
 
 class BotConnection(asyncio.Protocol):

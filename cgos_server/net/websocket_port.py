@@ -12,7 +12,7 @@ from typing import Protocol
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.net.tcp import Network
-from cgos_server.net.wire import Door
+from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.protocol.session import Concierge
 from cgos_server.protocol.ws_messages import VenueInfo
@@ -113,16 +113,6 @@ class Pinged(Protocol):
 
     def beat(self) -> None:
         """Called once in every interval."""
-
-
-class Ending(Protocol):
-    """A connection, as the server's own ending sees it."""
-
-    def shut(self) -> None:
-        """The server stops: close without a word of blame."""
-
-    def cut(self) -> None:
-        """Close now, whatever the peer has not read yet."""
 
 
 class Heart:

@@ -69,3 +69,13 @@ class Wire(Protocol):
 
     async def reaches_peer(self) -> bool:
         """True where what was written last is acknowledged within `ANSWER_US`."""
+
+
+class Ending(Protocol):
+    """A connection, as the server's own ending sees it."""
+
+    def shut(self) -> None:
+        """The server stops: close without a word of blame."""
+
+    def cut(self) -> None:
+        """Close now, whatever the peer has not read yet."""

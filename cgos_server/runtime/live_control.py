@@ -24,7 +24,7 @@ from cgos_server.storage.store import Store, StoredGame
 class LiveControl:
     """Answers at once, from memory.
 
-    :param addresses: (pages, health) as URLs, empty where there are none
+    :param addresses: (WebSocket, pages, health) as URLs, empty where there are none
     :param drain: begins the orderly end
     :ivar draining: True once the server takes no new game
     """
@@ -36,7 +36,7 @@ class LiveControl:
         time: Timekeeper,
         metrics: Metrics,
         logs: LogCounts,
-        addresses: Callable[[], tuple[str, str]],
+        addresses: Callable[[], tuple[str, str, str]],
         drain: Callable[[], None],
     ) -> None:
         self.draining = False
@@ -50,7 +50,7 @@ class LiveControl:
         self._since = time.now()
 
     def status(self) -> ServerStatus:
-        web, health = self._addresses()
+        websocket, web, health = self._addresses()
         return ServerStatus(
             pid=os.getpid(),
             version=__version__,
@@ -66,6 +66,7 @@ class LiveControl:
             errors=self._logs.errors,
             web=web,
             health=health,
+            websocket=websocket,
         )
 
     def dismiss(self, bot: int, sentence: str) -> int:

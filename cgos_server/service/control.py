@@ -67,6 +67,7 @@ class ServerStatus(msgspec.Struct, frozen=True):
     errors: int
     web: str
     health: str
+    websocket: str = ""
 
 
 class ArrangedGame(msgspec.Struct, frozen=True):

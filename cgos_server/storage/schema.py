@@ -1,7 +1,8 @@
 """The database's schema: makes it, brings it up to date, refuses a database older or newer than the program.
 
-The migrations lie beside the package in a checkout and inside it in an installed wheel. Everything here is
-synchronous and meant for the time before the event loop runs. Must not know: what the tables hold.
+The migrations lie beside the package in a checkout and inside it in an installed wheel; they are the same for SQLite
+and PostgreSQL. Everything here is synchronous and meant for the time before the server's work begins. Must not know:
+what the tables hold.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from alembic import command
 from alembic.config import Config
@@ -23,6 +24,9 @@ import cgos_server
 from cgos_server.errors import SchemaMismatch, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.connections import connect_for_reading, migrating_engine
+from cgos_server.storage.location import Location, PostgresUrl, elsewhere, note_path
+
+T = TypeVar("T")
 
 
 def migrations() -> Path:
@@ -34,11 +38,15 @@ def migrations() -> Path:
     raise FileNotFoundError(f"the migrations are missing from {package}; install cgos-server again")
 
 
-@contextlib.contextmanager
-def open_for_migration(path: Path) -> Iterator[Connection]:
-    """A connection on which changes of the schema are transactions too: a killed upgrade leaves the old schema."""
-    with migrating_engine(path).connect() as connection:
-        yield connection
+def on_connection(location: Location, work: Callable[[Connection], T]) -> T:
+    """What `work` returns on a connection where changes of the schema are part of transactions, which `work` begins:
+    a killed upgrade leaves the old schema. Raises StoreError where PostgreSQL cannot be reached."""
+    if isinstance(location, PostgresUrl):
+        from cgos_server.storage.postgres import schema as postgres
+
+        return postgres.on_connection(location, work)
+    with migrating_engine(location).connect() as connection:
+        return work(connection)
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
@@ -56,14 +64,28 @@ def head() -> str:
     return revision
 
 
-def current(path: Path) -> str | None:
-    """The revision of the database at `path`; None where there is no file, or no table in it.
+def current(location: Location) -> str | None:
+    """The revision of a database; None where there is no file, or no table in it.
 
-    Raises SchemaMismatch where the file is something else than a database of cgos-server, StoreError where it cannot be
+    Raises SchemaMismatch where it is something else than a database of cgos-server, StoreError where it cannot be
     read.
     """
-    if not path.exists():
+    if isinstance(location, PostgresUrl):
+        from cgos_server.storage.postgres import schema as postgres
+
+        tables_there, revision = postgres.look(location)
+    elif not location.exists():
         return None
+    else:
+        tables_there, revision = _look(location)
+    if revision is None and tables_there - {"alembic_version"}:
+        raise _foreign(location)
+    return revision
+
+
+def _look(path: Path) -> tuple[set[str], str | None]:
+    """The tables of the file, and its revision."""
+    revision = None
     try:
         # Read only: commands ask this of the database of a running server, whose writer must not have to wait for them.
         with contextlib.closing(connect_for_reading(path)) as connection:
@@ -71,88 +93,92 @@ def current(path: Path) -> str | None:
             tables_there = {name for (name,) in listed}
             if "alembic_version" in tables_there:
                 revision = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-                if revision is not None:
-                    return str(revision[0])
     except sqlite3.OperationalError as error:
         raise StoreError(f"the database {path} cannot be read: {error}") from error
     except sqlite3.DatabaseError as error:
         raise _foreign(path) from error
-    if tables_there - {"alembic_version"}:
-        raise _foreign(path)
-    return None
+    return tables_there, None if revision is None else str(revision[0])
 
 
-def check(path: Path) -> None:
-    """Return where the program and the database at `path` fit together. Raises SchemaMismatch with the remedy."""
-    found = current(path)
+def check(location: Location) -> None:
+    """Return where the program and the database fit together. Raises SchemaMismatch with the remedy."""
+    _not_elsewhere(location)
+    found = current(location)
     if found is None:
         raise SchemaMismatch(
             "no-database",
-            f"There is no database at {path}. `cgos-server serve` makes one; if it should be there, check the data "
-            "directory in the configuration.",
+            f"There is no database at {location}. `cgos-server serve` makes one; if it should be there, check "
+            f"{'the data directory' if isinstance(location, Path) else 'server.database'} in the configuration.",
         )
     if found == head():
         return
     if _knows(found):
         raise SchemaMismatch(
             "schema-older",
-            f"The database {path} has the older schema {found}, this program needs {head()}. Stop the server, keep a "
-            "copy of the database, and run `cgos-server db upgrade`.",
+            f"The database {location} has the older schema {found}, this program needs {head()}. Stop the server, keep "
+            "a copy of the database, and run `cgos-server db upgrade`.",
         )
     raise SchemaMismatch(
         "schema-newer",
-        f"The database {path} has the schema {found}, which this program ({cgos_server.__version__}) does not know: a "
-        "newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
+        f"The database {location} has the schema {found}, which this program ({cgos_server.__version__}) does not "
+        "know: a newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
     )
 
 
-def prepare(path: Path) -> None:
-    """Make the database at `path` where there is none yet, else :func:`check` it.
+def prepare(location: Location) -> None:
+    """Make the database's tables where there are none yet, else :func:`check` it.
 
     :raises SchemaMismatch: where it is not of this program's schema
     :raises StoreError: where it cannot be made
     """
-    if current(path) is not None:
-        check(path)
+    _not_elsewhere(location)
+    if current(location) is not None:
+        check(location)
         return
-    with _store_errors(path, "made"):
-        _make(path)
+    with _store_errors(location, "made"):
+        if isinstance(location, Path):
+            location.parent.mkdir(parents=True, exist_ok=True)
+            location.touch(mode=0o600)
+        on_connection(location, _make)
 
 
-def _make(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    with open_for_migration(path) as connection:
+def _make(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
         # Not inside the transaction below, where SQLite does not allow it; it is kept in the file from now on.
         raw: Any = connection.connection.driver_connection
         raw.execute("PRAGMA journal_mode = WAL").fetchall()
-        with connection.begin():
-            command.upgrade(alembic_config(connection), "head")
-            row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
-            connection.execute(insert(tables.server), row)
+    with connection.begin():
+        command.upgrade(alembic_config(connection), "head")
+        row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
+        connection.execute(insert(tables.server), row)
 
 
-def upgrade(path: Path) -> tuple[str, str]:
-    """Bring the database at `path` to this program's schema; (revision before, revision after).
+def upgrade(location: Location) -> tuple[str, str]:
+    """Bring the database to this program's schema; (revision before, revision after).
 
     The caller holds the database's lock. Raises SchemaMismatch where there is no database or a newer one, StoreError
     where it cannot be written.
     """
-    found = current(path)
+    found = current(location)
     if found is None or not _knows(found):
-        check(path)
-    with _store_errors(path, "upgraded"), open_for_migration(path) as connection, connection.begin():
-        command.upgrade(alembic_config(connection), "head")
+        check(location)
+    with _store_errors(location, "upgraded"):
+        on_connection(location, _upgrade)
     return str(found), head()
 
 
+def _upgrade(connection: Connection) -> None:
+    with connection.begin():
+        command.upgrade(alembic_config(connection), "head")
+
+
 @contextlib.contextmanager
-def _store_errors(path: Path, done: str) -> Iterator[None]:
-    """What the file system or SQLite objects to, as our own error."""
+def _store_errors(location: Location, done: str) -> Iterator[None]:
+    """What the file system or the database objects to, as our own error."""
     try:
         yield
     except (OSError, DBAPIError, sqlite3.Error) as error:
-        raise StoreError(f"the database {path} could not be {done}: {error}") from error
+        raise StoreError(f"the database {location} could not be {done}: {error}") from error
 
 
 def _knows(revision: str) -> bool:
@@ -160,9 +186,21 @@ def _knows(revision: str) -> bool:
     return any(known.revision == revision for known in script.walk_revisions())
 
 
-def _foreign(path: Path) -> SchemaMismatch:
-    return SchemaMismatch(
-        "not-a-database",
-        f"{path} is not a database of cgos-server. Move the file away, or give another data directory in the "
-        "configuration.",
+def _not_elsewhere(location: Location) -> None:
+    other = elsewhere(location) if isinstance(location, Path) else None
+    if other is not None and isinstance(location, Path):
+        raise SchemaMismatch(
+            "elsewhere",
+            f"The server of {location.parent} keeps its database in {other}. Give its configuration with --config or "
+            f"CGOS_CONFIG. To use {location} again, move the database there with `cgos-server db copy`, or remove "
+            f"{note_path(location)}.",
+        )
+
+
+def _foreign(location: Location) -> SchemaMismatch:
+    remedy = (
+        "Move the file away, or give another data directory in the configuration."
+        if isinstance(location, Path)
+        else "Give an empty one in the configuration."
     )
+    return SchemaMismatch("not-a-database", f"{location} is not a database of cgos-server. {remedy}")

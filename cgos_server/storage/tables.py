@@ -6,6 +6,8 @@ The migrations build the same schema step by step; a test holds the two together
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -32,6 +34,12 @@ metadata = MetaData(
         "ck": "ck_%(table_name)s_%(constraint_name)s",
     }
 )
+
+
+def _rows_with(condition: str) -> dict[str, Any]:
+    """What makes an index one of some rows only."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
 
 server = Table(
     "server",
@@ -163,7 +171,7 @@ games = Table(
     Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
     # All that is counted over many games, so that the games themselves need not be read.
     Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
-    Index("ix_games_unfinished", "id", sqlite_where=text("result IS NULL"), postgresql_where=text("result IS NULL")),
+    Index("ix_games_unfinished", "id", **_rows_with("result IS NULL")),
     Index(
         "ix_games_black_untold",
         "black_id",

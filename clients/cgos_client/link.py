@@ -92,16 +92,23 @@ def trust(place: Place) -> ssl.SSLContext | None:
 @asynccontextmanager
 async def opened(place: Place) -> AsyncIterator[Link]:
     """A connection for the length of the block, closed at its end within CLOSE_SECONDS. Raises CannotConnect."""
-    socket = await _open(place)
+    link = await open_link(place)
     try:
-        if socket.subprotocol != place.subprotocol:
-            raise CannotConnect(
-                f"{place.address} does not speak {place.subprotocol}: is it the WebSocket port of such a server?",
-                code="no-protocol",
-            )
-        yield Link(socket)
+        yield link
     finally:
+        await link.close()
+
+
+async def open_link(place: Place) -> Link:
+    """A connection, which is the caller's to close. Raises CannotConnect."""
+    socket = await _open(place)
+    if socket.subprotocol != place.subprotocol:
         await socket.close()
+        raise CannotConnect(
+            f"{place.address} does not speak {place.subprotocol}: is it the WebSocket port of such a server?",
+            code="no-protocol",
+        )
+    return Link(socket)
 
 
 async def _open(place: Place) -> ClientConnection:

@@ -16,6 +16,7 @@ from typing import TextIO
 import click
 
 from cgos_client.bridge import GameResult
+from cgos_client.together import WHO
 
 LOG_BYTES = 10_000_000
 LOG_FILES = 3
@@ -43,11 +44,12 @@ def result_line(result: GameResult) -> str:
 
 
 class _Plain(logging.Formatter):
-    """Time and sentence; a word in front of what needs attention."""
+    """Time, the bot where there are several, and sentence; a word in front of what needs attention."""
 
     def format(self, record: logging.LogRecord) -> str:
         word = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
-        return f"{self.formatTime(record, '%H:%M:%S')} {word}{record.getMessage()}"
+        who = f"{WHO.get()}: " if WHO.get() else ""
+        return f"{self.formatTime(record, '%H:%M:%S')} {who}{word}{record.getMessage()}"
 
 
 class _Terminal(logging.StreamHandler[TextIO]):

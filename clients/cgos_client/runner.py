@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import signal
 from collections.abc import Awaitable, Callable
 
 from cgos_client.bridge import Agenda, Bridge, End, Ended, GameResult, Identity
@@ -62,15 +61,10 @@ class Runner:
 
     async def run(self) -> int:
         """Play until there is nothing more to do. Returns the exit status: 0 done, 1 gave up, 130 left a game."""
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._work = tasks.create_task(self._sessions())
-                for number in (signal.SIGINT, signal.SIGTERM):
-                    loop.add_signal_handler(number, self.stop)
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(number)
             await self._engine.close()
         if self._work.cancelled():
             return OK if self._agenda.game is None else INTERRUPTED

@@ -14,6 +14,7 @@ from cgos_client.engine import EngineFailure, EngineMove, NewGame
 from cgos_client.gtp import GtpEngine
 from cgos_client.runner import Runner
 from cgos_client.supervisor import SupervisedEngine
+from cgos_client.together import Together
 from cgos_client.transport import connect
 
 from cgos_server.core.games.base import Color
@@ -186,7 +187,7 @@ class Bench:
                 sleep=self.pause,
             )
             async with asyncio.timeout(30):
-                return await self.runner.run()
+                return await Together([("", self.runner)]).run()
 
 
 @pytest.fixture

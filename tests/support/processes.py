@@ -54,7 +54,7 @@ class ServerProcess:
         self.directory = directory
         self.data = directory / "data"
         self.log = directory / "server.log"
-        self.port, self.health_port, self.web_port = free_port(), free_port(), free_port()
+        self.port, self.ws_port, self.health_port, self.web_port = (free_port() for _ in range(4))
         self.config = directory / "cgos.toml"
         self.python = python
         self.process: subprocess.Popen[bytes] | None = None
@@ -66,6 +66,9 @@ log_format = "json"
 {settings}
 [listen]
 bots_host = "127.0.0.1"
+[websocket]
+host = "127.0.0.1"
+port = {self.ws_port}
 [web]
 port = {self.web_port}
 [health]

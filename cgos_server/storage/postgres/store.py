@@ -112,7 +112,9 @@ async def open_postgres_store(
     )
     await writer.start()
     try:
-        pool = await asyncpg.create_pool(min_size=1, max_size=_READERS, connect=functools.partial(_reader, url, name))
+        pool = await asyncpg.create_pool(
+            min_size=1, max_size=_READERS, connect=functools.partial(_reader, url, name), reset=_as_it_is
+        )
     except (StoreError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         await writer.close()
         raise error if isinstance(error, StoreError) else unreachable(url, error) from error
@@ -121,3 +123,7 @@ async def open_postgres_store(
 
 async def _reader(url: PostgresUrl, name: str, *_: Any, **__: Any) -> asyncpg.Connection:
     return await connect(url, name, **READ_ONLY)
+
+
+async def _as_it_is(_connection: asyncpg.Connection) -> None:
+    """Between two questions: nothing that we ask leaves anything behind, and asyncpg's own way is a round trip."""

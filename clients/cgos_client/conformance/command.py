@@ -15,8 +15,8 @@ from cgos_client.conformance.language import BadTranscript
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
 from cgos_client.conformance.stage import Terms
-from cgos_client.settings import BadSetting, server_address
-from cgos_client.transport import CannotConnect, connect
+from cgos_client.settings import BadSetting
+from cgos_client.transport import connect
 from cgos_server.protocol.names import bot_name_fault
 
 _PREFIX_MAX = 10
@@ -83,7 +83,7 @@ def conformance(
             "no digit first."
         )
     try:
-        host, port = server_address(server)
+        host, port = server_address(server)[1:3]
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
     terms = Terms(host, port, prefix, patience, answer, quiet, longest)

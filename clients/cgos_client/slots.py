@@ -1,0 +1,249 @@
+"""A bot of one or several engines on a ``cgos.v2`` server: each game is played by an engine of its own.
+
+Decides which engine plays what and when to leave. Must not know: sockets, GTP, how connections are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from cgos_client import seating
+from cgos_client.bridge import GameResult
+from cgos_client.engine import EngineMove
+from cgos_client.errors import CgosClientError
+from cgos_client.events import GameOver, Listener, MoveAsked, MoveMade, Seated
+from cgos_client.game import Game, Turn
+from cgos_client.position import color_of
+from cgos_client.runner import FAILED, INTERRUPTED, OK
+from cgos_client.session import Connecting, Session
+from cgos_client.supervisor import RESIGN, EngineGone, SupervisedEngine
+from cgos_server.core.games.base import Color
+
+log = logging.getLogger(__name__)
+
+
+class SlotsRunner:
+    """Runs one bot from start to exit status.
+
+    :param connect: a session to be entered
+    :param engines: one a slot
+    :param report: called with every finished game
+    :param games: leave after so many games; None: play on. Other slots' games that began meanwhile are played too
+    :param tell: called with everything that happens in games
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Connecting],
+        engines: Sequence[SupervisedEngine],
+        report: Callable[[GameResult], None],
+        *,
+        games: int | None = None,
+        tell: Listener = lambda _: None,
+    ) -> None:
+        self._connect = connect
+        self._engines = engines
+        self._free: asyncio.Queue[SupervisedEngine] = asyncio.Queue()
+        self._report = report
+        self._games = games
+        self._tell = tell
+        self._begun = 0
+        self._playing: set[int] = set()
+        self._leaving = False
+        self._status = OK
+        self._session: Session | None = None
+        self._work: asyncio.Task[int] | None = None
+        self._drain = asyncio.Event()
+
+    async def run(self) -> int:
+        """Play until there is nothing more to do. Returns the exit status: 0 done, 1 gave up, 130 left a game."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._work = tasks.create_task(self._run())
+        finally:
+            async with asyncio.TaskGroup() as closing:
+                for engine in self._engines:
+                    closing.create_task(engine.close())
+        if self._work.cancelled():
+            return INTERRUPTED if self._playing else OK
+        return self._work.result()
+
+    def stop(self) -> None:
+        """First call: leave after the games that are on, at once where there is none. Second call: leave at once."""
+        first, self._leaving = not self._leaving, True
+        if first and self._playing:
+            numbers = ", ".join(str(number) for number in sorted(self._playing))
+            log.info("leaving after game %s; ask again to leave at once (clocks would run on)", numbers)
+            self._drain.set()
+        elif self._work is not None:
+            log.info("leaving")
+            self._work.cancel()
+
+    async def _run(self) -> int:
+        faults = await asyncio.gather(*(_started(engine) for engine in self._engines))
+        for fault in filter(None, faults):
+            log.error("%s", fault)
+            return FAILED
+        for engine in self._engines:
+            self._free.put_nowait(engine)
+        try:
+            async with self._connect() as session:
+                self._session = session
+                await self._play(session)
+        except CgosClientError as error:
+            log.error("%s", error)
+            return FAILED
+        log.info("left, since no game is wanted any more")
+        return self._status
+
+    async def _play(self, session: Session) -> None:
+        failure: CgosClientError | None = None
+        async with asyncio.TaskGroup() as tasks:
+            draining = tasks.create_task(self._drain_when_asked(session))
+            try:
+                async for game in session.games():
+                    self._begun += 1
+                    if self._games is not None and self._begun >= self._games:
+                        self._drain.set()
+                    self._playing.add(game.number)
+                    tasks.create_task(self._game(game))
+            except CgosClientError as error:
+                failure = error
+            draining.cancel()
+        if failure is not None:
+            raise failure
+
+    async def _drain_when_asked(self, session: Session) -> None:
+        await self._drain.wait()
+        await session.drain()
+
+    async def _game(self, game: Game) -> None:
+        color = color_of(game.color)
+        log.info(
+            "%s game %d on %dx%d, komi %s, as %s against %s (%s)%s%s",
+            "resuming" if game.position.plies else "starting",
+            game.number,
+            game.rules.size,
+            game.rules.size,
+            game.rules.komi,
+            game.color,
+            game.opponent.name,
+            game.opponent.rating,
+            "" if game.rated else ", unrated",
+            f": {game.why}" if game.why else "",
+        )
+        table = Table(game, color, self._tell)
+        if game.result is None:
+            engine = await self._free.get()
+            try:
+                await table.play(engine)
+            except CgosClientError as error:
+                log.debug("game %d is left: %s", game.number, error)
+            await self._put_back(engine, "?" if game.result is None else game.result.result)
+        if game.result is None:
+            return
+        self._playing.discard(game.number)
+        table.over()
+        rating = game.result.rating
+        if rating is not None:
+            log.info("game %d: rating %.0f, before it %.0f", game.number, rating[1], rating[0])
+        self._report(seating.result(game, game.result))
+
+    async def _put_back(self, engine: SupervisedEngine, result: str) -> None:
+        await engine.game_over(result)
+        if not self._leaving:
+            try:
+                await engine.start()
+            except EngineGone as error:
+                log.error("%s", error)
+                self._status, self._leaving = FAILED, True
+                self._drain.set()
+        self._free.put_nowait(engine)
+
+
+class Table:
+    """One game between the server and an engine, told to whoever keeps records."""
+
+    def __init__(self, game: Game, color: Color, tell: Listener) -> None:
+        self._game = game
+        self._color = color
+        self._tell = tell
+        self._moves: list[str] = list(game.position.moves)
+        """The moves that the engine and the listeners were told."""
+        self._stale = True
+        """True where the engine's board is not this game's."""
+        self._seated()
+
+    async def play(self, engine: SupervisedEngine) -> None:
+        """Let `engine` answer every turn until the game has ended. Raises CgosClientError where the session ends."""
+        await self._sit(engine)
+        async for turn in self._game.turns():
+            moves = list(turn.position.moves)
+            if moves[: len(self._moves)] != self._moves:
+                self._moves, self._stale = moves, True
+                self._seated()
+            if self._stale:
+                await self._sit(engine)
+            for ply in range(len(self._moves), len(moves)):
+                self._made(ply, moves[ply], turn.position.plies[ply].left_ms)
+                await engine.played(Color(ply % 2), moves[ply])
+            self._tell(MoveAsked(self._game.number, self._color, turn.left_ms))
+            move = await self._thought(engine, turn)
+            if move is None or not await self._game.move(move.text, move.analysis):
+                self._stale = True
+            elif move.text != RESIGN.text:
+                self._made(len(self._moves), move.text, None, move.analysis)
+
+    def over(self) -> None:
+        """The game has ended: tell what is left to tell."""
+        outcome = self._game.result
+        for ply, made in enumerate(self._game.position.plies):
+            if ply >= len(self._moves):
+                self._made(ply, made.move, made.left_ms)
+        if outcome is not None:
+            self._tell(GameOver(self._game.number, outcome.date, outcome.result, outcome.detail))
+
+    async def _thought(self, engine: SupervisedEngine, turn: Turn) -> EngineMove | None:
+        """The engine's move, or None where the game ended before."""
+        left_ms, stones = seating.clock_for_engine(self._game.time, turn.left_ms)
+        async with asyncio.TaskGroup() as tasks:
+            thinking = tasks.create_task(engine.genmove(self._color, left_ms, stones))
+            ending = tasks.create_task(_ended(self._game))
+            await asyncio.wait({thinking, ending}, return_when=asyncio.FIRST_COMPLETED)
+            ending.cancel()
+            if not thinking.done():
+                thinking.cancel()
+                return None
+        return thinking.result()
+
+    async def _sit(self, engine: SupervisedEngine) -> None:
+        self._stale = False
+        await engine.sit(
+            seating.new_game(self._game), [(Color(ply % 2), move) for ply, move in enumerate(self._moves)]
+        )
+
+    def _seated(self) -> None:
+        game = self._game
+        self._tell(Seated(seating.setup(game), self._color, seating.time_control(game.time)))
+
+    def _made(self, ply: int, move: str, left_ms: int | None, analysis: str | None = None) -> None:
+        del self._moves[ply:]
+        self._moves.append(move)
+        self._tell(MoveMade(self._game.number, Color(ply % 2), move, left_ms, analysis))
+
+
+async def _started(engine: SupervisedEngine) -> str | None:
+    try:
+        await engine.start()
+    except EngineGone as error:
+        return str(error)
+    return None
+
+
+async def _ended(game: Game) -> None:
+    try:
+        await game.ended()
+    except CgosClientError:
+        return  # the turns end with it
