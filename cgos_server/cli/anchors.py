@@ -14,7 +14,8 @@ from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.perform import perform_and_say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.service.admin import AnchorSet, AnchorUnset
-from cgos_server.storage.history import History, Standing
+from cgos_server.storage.answers import Standing
+from cgos_server.storage.history import History
 
 _WHERE = click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
 

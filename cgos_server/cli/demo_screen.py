@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cgos_server.service.control import ServerStatus
-from cgos_server.storage.history import Standing
+from cgos_server.storage.answers import Standing
 
 PLAIN_EVERY_S = 10.0
 """Between two lines where there is no terminal."""

@@ -13,7 +13,7 @@ from cgos_server.cli.output import print_table
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.core.games.notation import COLUMNS, vertex
-from cgos_server.storage.history import GameDetail
+from cgos_server.storage.answers import GameDetail
 from cgos_server.web.stored_game import Seen, StoredGame
 from cgos_server.web.words import moment, span, terms, time_left
 

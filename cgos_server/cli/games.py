@@ -15,7 +15,8 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.errors import Refused
 from cgos_server.protocol.sgf import write
-from cgos_server.storage.history import History, RatingPoint, Standing
+from cgos_server.storage.answers import RatingPoint, Standing
+from cgos_server.storage.history import History
 from cgos_server.web.stored_game import StoredGame
 from cgos_server.web.words import moment
 

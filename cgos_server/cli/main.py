@@ -32,6 +32,7 @@ COMMANDS = {
     "account": "people:account",
     "anchor": "anchors:anchor",
     "db": "setup:db",
+    "protocol": "protocol:protocol",
 }
 """Command -> module of this package and object in it, in the order in which help lists them."""
 

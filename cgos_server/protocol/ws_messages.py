@@ -216,7 +216,7 @@ class Welcome(_Message, frozen=True, tag="welcome"):
 
 
 class SignedIn(_Message, frozen=True, tag="signed_in"):
-    """The bot is in, in all its venues. `name` is the version's wire name, `new` where this sign-in registered it."""
+    """The bot is in, in all its venues. `name` is the version's wire name."""
 
     name: str
     venues: list[str]

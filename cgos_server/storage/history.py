@@ -1,8 +1,7 @@
 """The read side for pages and commands: what was played, who stands where, and why.
 
-Answers are frozen values that msgspec encodes as they are. Times are Unix milliseconds (``*_at``, ``at``) or
-microseconds of a clock (``*_us``). Reads by keys and indexes only, so that a database of a million games answers as
-fast as a new one. Must not know: the live server, how an answer is shown.
+Reads by keys and indexes only, so that a database of a million games answers as fast as a new one. Must not know: the
+live server, which database, how an answer is shown.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import (
+    BigInteger,
     Column,
     ColumnElement,
     CompoundSelect,
@@ -24,211 +24,43 @@ from sqlalchemy import (
     and_,
     case,
     func,
+    literal,
     literal_column,
     or_,
     select,
     union_all,
 )
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage import tables
+from cgos_server.storage.answers import (
+    AccountRow,
+    BotRow,
+    Counts,
+    GameChange,
+    GameDetail,
+    GameRow,
+    LedgerRow,
+    MoveRow,
+    PairingRow,
+    RatingPoint,
+    RoundDetail,
+    Standing,
+    TokenRow,
+    Value,
+    VenueRow,
+)
 from cgos_server.storage.connections import reading_engine
-
-
-class Value(msgspec.Struct, frozen=True):
-    """Base of all answers."""
-
-
-class VenueRow(Value, frozen=True):
-    """A venue. `fixed`: what may never change, as a decoded JSON value."""
-
-    id: int
-    name: str
-    fixed: Any
-    created_at: int
-
-
-class Standing(Value, frozen=True):
-    """Where a version stands in a venue under a rating system. `last_game` may still be running."""
-
-    system: str
-    version: str
-    mean: float
-    spread: float
-    games: int
-    provisional: bool
-    anchor: bool
-    last_game: int | None
-    last_game_at: int | None
-
-
-class GameRow(Value, frozen=True):
-    """One game in a list. `result`, `reason` and `ended_at` are None while it runs; `moves` is their number."""
-
-    id: int
-    venue: str
-    black: str
-    white: str
-    black_label: str
-    white_label: str
-    started_at: int
-    ended_at: int | None
-    result: str | None
-    reason: str | None
-    moves: int
-
-
-class MoveRow(Value, frozen=True):
-    """One move, the mover's clock after it, and what the mover said about it: compact JSON as it was sent, or None."""
-
-    ply: int
-    move: str
-    main_us: int
-    period_us: int
-    quota: int
-    bank_us: int
-    used_us: int
-    at: int
-    analysis: str | None
-
-
-class PairingRow(Value, frozen=True):
-    """Why a game was played: the sentence, its inputs (decoded JSON), and why these colors."""
-
-    game: int
-    round: int
-    black: str
-    white: str
-    high: str
-    low: str
-    reason: str
-    colors: str
-    detail: Any
-
-
-class GameChange(Value, frozen=True):
-    """What a game did to one rating."""
-
-    system: str
-    seq: int
-    version: str
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
-
-
-class GameDetail(Value, frozen=True):
-    """All about one game. `terms` and `start` are decoded JSON; `winner` is ``black``, ``white`` or None."""
-
-    game: GameRow
-    terms: Any
-    start: Any
-    winner: str | None
-    margin2: int | None
-    detail: str
-    pairing: PairingRow | None
-    moves: list[MoveRow]
-    ratings: list[GameChange]
-
-
-class RatingPoint(Value, frozen=True):
-    """One change of one rating. `game`, `opponent` and `score2` (its own, in half points) after its own games only."""
-
-    system: str
-    seq: int
-    at: int
-    kind: str
-    game: int | None
-    opponent: str | None
-    score2: int | None
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
-
-
-class BotRow(Value, frozen=True):
-    """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection."""
-
-    id: int
-    name: str
-    state: str
-    reason: str
-    created_at: int
-    versions: list[str]
-    tokens: int
-    last_seen_at: int | None
-
-
-class TokenRow(Value, frozen=True):
-    """A token of a bot, without its secret."""
-
-    id: int
-    label: str
-    created_at: int
-    revoked_at: int | None
-
-
-class AccountRow(Value, frozen=True):
-    """A person's account."""
-
-    id: int
-    name: str
-    admin: bool
-    state: str
-    created_at: int
-
-
-class RoundDetail(Value, frozen=True):
-    """One act of pairing with all it was decided from; `options`, `inputs`, `sits_out` and `notes` are decoded JSON."""
-
-    id: int
-    venue: str
-    number: int
-    at: int
-    policy: str
-    method: str
-    options: Any
-    seed: str
-    inputs: Any
-    sits_out: Any
-    notes: Any
-    pairings: list[PairingRow]
-
-
-class LedgerRow(Value, frozen=True):
-    """One numbered entry of a venue's ledger, by names."""
-
-    seq: int
-    at: int
-    kind: str
-    game: int | None
-    version: str | None
-    black: str | None
-    white: str | None
-    score2: int | None
-    value: float | None
-
-
-class Counts(Value, frozen=True):
-    """How much there is. `ended`: games by reason of their verdict. `created_at`: of the database."""
-
-    created_at: int
-    bots: int
-    versions: int
-    running: int
-    ended: dict[str, int]
-    moves: int
-
+from cgos_server.storage.functions import bytewise, greater
+from cgos_server.storage.location import Location, PostgresUrl
 
 _games, _moves, _versions, _bots = tables.games, tables.moves, tables.versions, tables.bots
 _venues, _rounds, _ledger, _changes = tables.venues, tables.rounds, tables.ledger, tables.rating_changes
 _black, _white, _high, _low = (_versions.alias(side) for side in ("black", "white", "high", "low"))
 _SIDES = {0: "black", 1: "white"}
+_ALL = 2**31 - 1
 
 V = TypeVar("V", bound=Value)
 
@@ -237,14 +69,14 @@ Read = Callable[[Select[Any] | CompoundSelect[Any]], Awaitable[Sequence[RowMappi
 
 
 class History:
-    """Reads the database at `path` on connections that cannot write. Close it, or use it as a context manager.
+    """Reads a database on connections that cannot write. Close it, or use it as a context manager.
 
     Every method raises StoreError where the database cannot be read, and Refused where a name or number is unknown.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._engine = reading_engine(path)
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._engine = _engine(location)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -273,14 +105,14 @@ class History:
             asked: list[ColumnElement[bool]] = [ratings.c.venue_id == await _venue_id(read, venue)]
             if system is not None:
                 asked.append(ratings.c.system == system)
-            latest = func.max(_latest(_games.c.black_id), _latest(_games.c.white_id))
+            latest = greater(_latest(_games.c.black_id), _latest(_games.c.white_id))
             rated = select(ratings, latest.label("last_game")).where(*asked).subquery()
             last_at = func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at")
             rows = await read(
                 select(rated, _versions.c.wire_name.label("version"), last_at)
                 .join_from(rated, _versions, _versions.c.id == rated.c.version_id)
                 .outerjoin(_games, _games.c.id == rated.c.last_game)
-                .order_by(rated.c.mean.desc(), _versions.c.wire_name)
+                .order_by(rated.c.mean.desc(), bytewise(_versions.c.wire_name))
             )
         return [
             _value(
@@ -302,7 +134,7 @@ class History:
             if venue is not None:
                 asked.append(_games.c.venue_id == await _venue_id(read, venue))
             if before is not None:
-                asked.append(_games.c.id < before)
+                asked.append(_games.c.id < _number(before))
             if bot is None:
                 return await _game_rows(read, *asked, limit=limit)
             versions = await _version_ids(read, bot)
@@ -324,7 +156,7 @@ class History:
     async def game(self, game_id: int) -> GameDetail:
         """All about one game."""
         async with self._snapshot() as read:
-            rows = await _game_rows(read, _games.c.id == game_id)
+            rows = await _game_rows(read, _games.c.id == _number(game_id))
             if not rows:
                 raise Refused("no-game", f"There is no game {game_id}. `cgos-server games` lists them.")
             (more,) = await read(select(_games).where(_games.c.id == game_id))
@@ -365,13 +197,14 @@ class History:
             if not found:
                 raise Refused("no-version", f"There is no version {version!r}. `cgos-server bots` lists them.")
             me = found[0]["id"]
-            # Found in the index first: asked for whole rows, SQLite would walk through all changes of the venue.
+            # Found in the index first: asked for whole rows, or without a limit, SQLite would walk through all changes
+            # of the venue.
             key = list(_changes.primary_key.columns)
             latest = (
                 select(*key)
                 .where(_changes.c.version_id == me, _changes.c.venue_id == at)
                 .order_by(_changes.c.seq.desc(), _changes.c.system.desc())
-                .limit(-1 if limit is None else limit)
+                .limit(_ALL if limit is None else limit)
                 .subquery()
             )
             black = _ledger.c.black_id == me
@@ -410,7 +243,7 @@ class History:
             )
             valid = select(tokens.c.bot_id, func.count().label("count")).where(tokens.c.revoked_at.is_(None))
             counts = {row["bot_id"]: row["count"] for row in await read(valid.group_by(tokens.c.bot_id))}
-            bots = await read(select(_bots).order_by(_bots.c.name_key))
+            bots = await read(select(_bots).order_by(bytewise(_bots.c.name_key)))
         of_bot: dict[int, list[RowMapping]] = defaultdict(list)
         for row in versions:
             of_bot[row["bot_id"]].append(row)
@@ -438,14 +271,14 @@ class History:
     async def accounts(self) -> list[AccountRow]:
         """All accounts of people, by name."""
         async with self._snapshot() as read:
-            rows = await read(select(tables.owners).order_by(tables.owners.c.name_key))
+            rows = await read(select(tables.owners).order_by(bytewise(tables.owners.c.name_key)))
         return [_value(AccountRow, row, admin=bool(row["admin"])) for row in rows]
 
     async def round(self, round_id: int) -> RoundDetail:
         """One act of pairing with its inputs and its pairs."""
         async with self._snapshot() as read:
             rows = await read(
-                select(_rounds, _venues.c.name.label("venue")).join(_venues).where(_rounds.c.id == round_id)
+                select(_rounds, _venues.c.name.label("venue")).join(_venues).where(_rounds.c.id == _number(round_id))
             )
             if not rows:
                 raise Refused("no-round", f"There is no act of pairing {round_id}. `cgos-server show GAME` names one.")
@@ -467,7 +300,7 @@ class History:
                 .outerjoin(_versions, _versions.c.id == _ledger.c.version_id)
                 .outerjoin(_black, _black.c.id == _ledger.c.black_id)
                 .outerjoin(_white, _white.c.id == _ledger.c.white_id)
-                .where(_ledger.c.venue_id == await _venue_id(read, venue), _ledger.c.seq > after)
+                .where(_ledger.c.venue_id == await _venue_id(read, venue), _ledger.c.seq > _number(after))
                 .order_by(_ledger.c.seq)
                 .limit(limit)
             )
@@ -496,8 +329,8 @@ class History:
 
     @contextlib.asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[Read]:
-        if not self._path.exists():
-            raise StoreError(f"there is no database at {self._path}")
+        if isinstance(self._location, Path) and not self._location.exists():
+            raise StoreError(f"there is no database at {self._location}")
         try:
             async with self._engine.connect() as connection:
 
@@ -508,6 +341,14 @@ class History:
                 yield read
         except SQLAlchemyError as error:
             raise StoreError(f"the database could not be read: {error}") from error
+
+
+def _engine(location: Location) -> AsyncEngine:
+    if isinstance(location, PostgresUrl):
+        from cgos_server.storage.postgres import connections as postgres
+
+        return postgres.reading_engine(location)
+    return reading_engine(location)
 
 
 _entry_of_change = and_(_ledger.c.venue_id == _changes.c.venue_id, _ledger.c.seq == _changes.c.seq)
@@ -585,6 +426,11 @@ def _latest(side: Column[int]) -> ColumnElement[int]:
         .scalar_subquery()
     )
     return func.coalesce(latest, 0)
+
+
+def _number(value: int) -> ColumnElement[int]:
+    """A number that somebody asked for, which may be larger than any that PostgreSQL's columns hold."""
+    return literal(value, BigInteger)
 
 
 def _value(kind: type[V], row: RowMapping, **other: Any) -> V:

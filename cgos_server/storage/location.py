@@ -6,7 +6,7 @@ database is opened, what is in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -18,7 +18,7 @@ _ELSEWHERE = "database-elsewhere.txt"
 """Lies in the data directory of a server whose database is not there."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PostgresUrl:
     """A PostgreSQL database as libpq writes it: ``postgresql://user:password@host:port/name?option=value``.
 
@@ -27,7 +27,7 @@ class PostgresUrl:
     :ivar dsn: the URL with whatever secret is in it; never to be shown
     """
 
-    dsn: str = field(repr=False)
+    dsn: str
 
     @classmethod
     def parse(cls, text: str) -> PostgresUrl:
@@ -38,6 +38,9 @@ class PostgresUrl:
         for host in parts.netloc.rpartition("@")[2].split(","):
             _ = urlsplit(f"//{host}").port
         return cls(text)
+
+    def __repr__(self) -> str:
+        return f"PostgresUrl({self})"
 
     def __str__(self) -> str:
         parts = urlsplit(self.dsn)

@@ -22,7 +22,8 @@ from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Color, Ruleset
 from cgos_server.errors import Refused
 from cgos_server.protocol import names, sgf
-from cgos_server.storage.history import GameRow, History, Standing, VenueRow
+from cgos_server.storage.answers import GameRow, Standing, VenueRow
+from cgos_server.storage.history import History
 from cgos_server.web import words
 from cgos_server.web.board_svg import board_svg
 from cgos_server.web.settings import WebSettings

@@ -16,7 +16,7 @@ from cgos_server.core.games.go_rules import Go
 from cgos_server.core.referee import Terms
 from cgos_server.errors import OurFault
 from cgos_server.protocol.sgf import GameRecord, RecordedMove
-from cgos_server.storage.history import GameDetail, MoveRow
+from cgos_server.storage.answers import GameDetail, MoveRow
 from cgos_server.web import words
 
 

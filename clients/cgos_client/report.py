@@ -26,10 +26,17 @@ MakingRoom = Callable[[], AbstractContextManager[None]]
 """What has to be round a line that is written to the terminal, so that what else is drawn there is not torn."""
 
 
-def print_result(result: GameResult, as_json: bool, making_room: MakingRoom = nullcontext) -> None:
-    """One line for one game on the standard output. A reader that has gone away stops no game."""
+def print_result(result: GameResult, as_json: bool, making_room: MakingRoom = nullcontext, who: str = "") -> None:
+    """One line for one game on the standard output. A reader that has gone away stops no game.
+
+    :param who: the bot, where there are several
+    """
+    fields = {"bot": who, **result._asdict()} if who else result._asdict()
     with suppress(BrokenPipeError), making_room():
-        click.echo(json.dumps(result._asdict(), separators=(",", ":")) if as_json else result_line(result))
+        if as_json:
+            click.echo(json.dumps(fields, separators=(",", ":")))
+        else:
+            click.echo(f"{who}, {result_line(result)}" if who else result_line(result))
 
 
 def result_line(result: GameResult) -> str:
@@ -86,9 +93,17 @@ def set_up_logs(
     if file is not None:
         logger.addHandler(_rotated(file))
     if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)
-        for part in ("wire", "gtp"):
-            logging.getLogger(f"cgos_client.{part}").addHandler(_rotated(directory / f"{part}.log"))
+        log_dialogues(directory)
+
+
+def log_dialogues(directory: Path, who: str | None = None) -> None:
+    """Both dialogues in files of `directory`, rotated; of one bot only, where it is named. Raises OSError."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for part in ("wire", "gtp"):
+        handler = _rotated(directory / f"{part}.log")
+        if who is not None:
+            handler.addFilter(lambda _: WHO.get() == who)
+        logging.getLogger(f"cgos_client.{part}").addHandler(handler)
 
 
 def _rotated(file: Path) -> logging.Handler:

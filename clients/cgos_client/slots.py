@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 class SlotsRunner:
     """Runs one bot from start to exit status.
 
-    :param connect: a session to be entered
+    :param connect: a session to be entered, for an engine of that name
     :param engines: one a slot
     :param report: called with every finished game
     :param games: leave after so many games; None: play on. Other slots' games that began meanwhile are played too
@@ -36,7 +36,7 @@ class SlotsRunner:
 
     def __init__(
         self,
-        connect: Callable[[], Connecting],
+        connect: Callable[[str], Connecting],
         engines: Sequence[SupervisedEngine],
         report: Callable[[GameResult], None],
         *,
@@ -89,7 +89,7 @@ class SlotsRunner:
         for engine in self._engines:
             self._free.put_nowait(engine)
         try:
-            async with self._connect() as session:
+            async with self._connect(self._engines[0].label) as session:
                 self._session = session
                 await self._play(session)
         except CgosClientError as error:
@@ -220,9 +220,7 @@ class Table:
 
     async def _sit(self, engine: SupervisedEngine) -> None:
         self._stale = False
-        await engine.sit(
-            seating.new_game(self._game), [(Color(ply % 2), move) for ply, move in enumerate(self._moves)]
-        )
+        await engine.sit(seating.new_game(self._game), [(Color(ply % 2), move) for ply, move in enumerate(self._moves)])
 
     def _seated(self) -> None:
         game = self._game

@@ -44,11 +44,17 @@ class SupervisedEngine:
         self._given_up = 0
         self._last: EngineFailure | None = None
         self._analyses = False
+        self._label = ""
 
     @property
     def analyses(self) -> bool:
         """True where the engine's moves may carry analysis."""
         return self._analyses
+
+    @property
+    def label(self) -> str:
+        """The engine's name and version as it gave them last; empty before it was started."""
+        return self._label
 
     @property
     def ply(self) -> int:
@@ -140,6 +146,7 @@ class SupervisedEngine:
                 await engine.close()
                 raise
             self._engine, self._known, self._analyses = engine, None, engine.analyses
+            self._label = engine.label
             log.info("engine: %s", engine.label)
         if self._game is not None:
             if self._known is None:

@@ -31,7 +31,7 @@ SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
         (["run", "--server", "here:1", "--name", "Bot"], "Missing argument '-- ENGINE...'"),
         (["bot", "random", "--playouts", "5"], "--playouts is for mcts"),
         (["bot", "random", "--name", "Bot"], "give --server as well"),
-        (["bot", "mcts", "--server", "here:1"], "--server needs --name"),
+        (["bot", "mcts", "--server", "here:1"], "Missing option '--name'"),
         (["bot", "mcts", "--playouts", "0"], "0 is not in the range"),
     ],
 )

@@ -3,25 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cgos_client.settings import BadSetting, bot_name, secret, server_address
-
-
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        ("localhost:6809", ("localhost", 6809)),
-        ("10.0.0.1:1", ("10.0.0.1", 1)),
-        ("[2001:db8::1]:6819", ("2001:db8::1", 6819)),
-    ],
-)
-def test_addresses(text, address):
-    assert server_address(text) == address
-
-
-@pytest.mark.parametrize("text", ["localhost", "localhost:", ":6809", "host:0", "host:65536", "::1:6809", "h:x", ""])
-def test_bad_addresses(text):
-    with pytest.raises(BadSetting, match="HOST:PORT"):
-        server_address(text)
+from cgos_client.settings import BadSetting, bot_name, secret
 
 
 @pytest.mark.parametrize("text", ["ab", "a" * 19, "has blank", "1st", "admin2", "quit"])

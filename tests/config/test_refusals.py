@@ -51,6 +51,8 @@ from cgos_server.config.schema import Span
         ("[limits]\nconnections = 5", "limits.connections_per_address: 2000 is more than all connections (5). "
          "Lower it, or raise limits.connections."),
         ("[web]\nport = 6809", "web.port: port 6809 belongs to venue 9x9 already. Give each listener its own port."),
+        ("[websocket]\nport = 6813",
+         "websocket.port: port 6813 belongs to venue 13x13 already. Give each listener its own port."),
         ("[health]\nport = 8080",
          "health.port: port 8080 belongs to the pages already. Give each listener its own port."),
         ("[venue]\nname = 'a'",

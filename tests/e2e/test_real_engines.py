@@ -14,7 +14,8 @@ from cgos_server.core.games.notation import vertex
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.protocol.sgf import write
-from cgos_server.storage.history import GameDetail, History
+from cgos_server.storage.answers import GameDetail
+from cgos_server.storage.history import History
 from cgos_server.web.stored_game import StoredGame
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
 
+from cgos_server.storage.location import Location
 from cgos_server.storage.records import (
     AnalysisAdded,
     BotAdded,
@@ -24,11 +31,57 @@ from cgos_server.storage.records import (
     VenueAdded,
     VersionAdded,
 )
+from cgos_server.storage.sql_store import open_store
+
+T = TypeVar("T")
 
 
 def unexpected(error: Exception) -> NoReturn:
     """Nothing may fail in these tests."""
     raise error
+
+
+def elsewhere(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run `work` in an event loop of its own, from any test."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(work())).result()
+
+
+def query(location: Location, sql: str) -> list[tuple[Any, ...]]:
+    """Look into a database from outside."""
+    if isinstance(location, Path):
+        with contextlib.closing(sqlite3.connect(location)) as connection:
+            return connection.execute(sql).fetchall()
+    return [tuple(row) for row in elsewhere(lambda: _asked(location.dsn, sql))]
+
+
+def execute(location: Location, sql: str) -> None:
+    """Change a database from outside."""
+    if isinstance(location, Path):
+        with contextlib.closing(sqlite3.connect(location)) as connection, connection:
+            connection.execute(sql)
+    else:
+        elsewhere(lambda: _asked(location.dsn, sql))
+
+
+async def _asked(dsn: str, sql: str) -> list[Any]:
+    import asyncpg
+
+    connection = await asyncpg.connect(dsn)
+    rows: list[Any] = await connection.fetch(sql)
+    await connection.close()
+    return rows
+
+
+def put(location: Location, records: Sequence[Record]) -> None:
+    """Commit records to a database on which no store is open."""
+
+    async def work() -> None:
+        store = await open_store(location, failed=unexpected, on_error=unexpected)
+        await store.commit(records)
+        await store.close()
+
+    elsewhere(work)
 
 
 def move(game: int, ply: int, text: str = "E5") -> MoveAdded:

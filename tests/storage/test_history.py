@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from sqlalchemy import event
-from storage_sample import move, unexpected, version
+from storage_sample import execute, games, move, people, put, query, unexpected, version
 
 from cgos_server.errors import Refused, StoreError
-from cgos_server.storage.connections import connect_for_writing
-from cgos_server.storage.group_commit import Group
-from cgos_server.storage.history import (
+from cgos_server.storage.answers import (
     AccountRow,
     BotRow,
     GameChange,
     GameRow,
-    History,
     LedgerRow,
     MoveRow,
     PairingRow,
@@ -30,6 +25,9 @@ from cgos_server.storage.history import (
     TokenRow,
     VenueRow,
 )
+from cgos_server.storage.connections import connect_for_writing
+from cgos_server.storage.history import History
+from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.records import (
     BotAdded,
     GameAdded,
@@ -40,11 +38,10 @@ from cgos_server.storage.records import (
     RatingNow,
 )
 from cgos_server.storage.sql_store import open_store
-from cgos_server.storage.writer import write
 
 
 @pytest.fixture
-async def history(history_database: Path) -> AsyncIterator[History]:
+async def history(history_database: Location) -> AsyncIterator[History]:
     async with History(history_database) as opened:
         yield opened
 
@@ -66,7 +63,7 @@ async def test_standings(history: History) -> None:
     assert await history.standings("19x19") == []
 
 
-async def test_a_standing_without_a_game_and_a_running_last_game(history_database: Path, history: History) -> None:
+async def test_a_standing_without_a_game_and_a_running_last_game(history_database: Location, history: History) -> None:
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     await store.commit(
         [
@@ -97,7 +94,7 @@ async def test_games_newest_first_page_by_page(history: History) -> None:
     )
 
 
-async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Path, history: History) -> None:
+async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Location, history: History) -> None:
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     await store.commit([version(9, 1, "alpha-2", 0, "2"), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
     await store.close()
@@ -147,7 +144,7 @@ async def test_rating_history_says_which_game_changed_what(history: History) -> 
     assert await history.rating_history("alpha", "19x19") == []
 
 
-async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: Path, history: History) -> None:
+async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: Location, history: History) -> None:
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     await store.commit([RatingMoved(1, "whole", 3, 3, 1.0, 1.0, 2.0, 1.0, 0)])
     await store.close()
@@ -193,7 +190,7 @@ async def test_counts(history: History) -> None:
     assert counts.created_at > 1_600_000_000_000
 
 
-async def test_counts_of_an_empty_database(database: Path) -> None:
+async def test_counts_of_an_empty_database(database: Location) -> None:
     async with History(database) as history:
         counts = await history.counts()
     assert (counts.bots, counts.running, counts.ended, counts.moves) == (0, 0, {}, 0)
@@ -231,7 +228,7 @@ async def test_what_is_unknown_is_refused_in_a_sentence(
     assert sentence in refusal.value.sentence
 
 
-async def test_no_venues_yet(database: Path) -> None:
+async def test_no_venues_yet(database: Location) -> None:
     async with History(database) as history:
         assert await history.venues() == []
         with pytest.raises(Refused, match="There are no venues yet"):
@@ -253,44 +250,36 @@ async def test_another_file_is_a_store_error(tmp_path: Path) -> None:
             await history.venues()
 
 
-async def test_one_answer_shows_one_moment(history_database: Path, history: History) -> None:
+async def test_one_answer_shows_one_moment(history_database: Location, history: History) -> None:
     """A game that ends between two of an answer's questions is unfinished in both."""
-    connection = connect_for_writing(history_database)
+    await history.venues()  # a new connection's own questions are not an answer's
     questions: list[str] = []
 
     def end_the_game(*arguments: Any) -> None:
+        if not arguments[2].startswith("SELECT games"):
+            return
         questions.append(arguments[2])
-        if len(questions) == 3:  # after BEGIN and the first question
-            end = GameEnded(9_000, 1, "time", None, "", "W+Time", 2, 2, 3)
-            write(connection, [Group([move(3, 3), end], None)])
+        if len(questions) == 2:
+            put(history_database, [move(3, 3), GameEnded(9_000, 1, "time", None, "", "W+Time", 2, 2, 3)])
 
     event.listen(history._engine.sync_engine, "before_cursor_execute", end_the_game)
     detail = await history.game(3)
     assert (detail.game.moves, detail.winner, len(detail.moves)) == (2, None, 2)
-    assert len(questions) > 3
+    assert len(questions) == 2
     later = await history.game(3)
     assert (later.game.moves, later.winner, len(later.moves)) == (3, "white", 3)
-    connection.close()
 
 
-@pytest.mark.parametrize("analyzed", [False, True])
-async def test_answers_use_indexes(history_database: Path, history: History, analyzed: bool) -> None:
-    """With many games in the database no answer walks through the games or the moves themselves."""
-    connection = connect_for_writing(history_database)
+def many_games() -> list[Any]:
+    """Three thousand games of one move each: 3000 moves in all, for the plans of questions."""
     many = range(100, 3_100)
     rows: list[Any] = [BotAdded(8, "delta", "delta", "", "active", 0), version(8, 8, "delta", 0)]
     rows += [GameAdded(game, 1, 1, 8, 2, "", "", "{}", "", game) for game in many]
     rows += [MoveAdded(game, 1, "E5", 0, 0, 0, 0, 0, 0) for game in many]
-    rows += [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]
-    write(connection, [Group(rows, None)])
-    if analyzed:
-        connection.execute("ANALYZE")
-    asked: list[tuple[str, Any]] = []
-    event.listen(
-        history._engine.sync_engine,
-        "before_cursor_execute",
-        lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
-    )
+    return rows + [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]
+
+
+async def ask_everything(history: History) -> None:
     await history.standings("9x9")
     await history.games()
     await history.games(venue="9x9", before=2_000)
@@ -300,8 +289,24 @@ async def test_answers_use_indexes(history_database: Path, history: History, ana
     await history.rating_history("alpha", "9x9")
     await history.bots()
     await history.round(2)
-    counts = await history.counts()
-    assert counts.moves == 3_006
+    assert (await history.counts()).moves == 3_006
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> None:
+    """With many games in the database no answer walks through the games or the moves themselves."""
+    put(sqlite_database, [*people(), *games(), *many_games()])
+    connection = connect_for_writing(sqlite_database)
+    if analyzed:
+        connection.execute("ANALYZE")
+    asked: list[tuple[str, Any]] = []
+    async with History(sqlite_database) as history:
+        event.listen(
+            history._engine.sync_engine,
+            "before_cursor_execute",
+            lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+        )
+        await ask_everything(history)
     assert len(asked) > 20
     big = ("games", "moves", "rating_changes", "ledger")
     for sql, parameters in asked:
@@ -317,7 +322,36 @@ async def test_answers_use_indexes(history_database: Path, history: History, ana
     connection.close()
 
 
-async def test_reading_while_a_server_writes(history_database: Path, history: History) -> None:
+async def test_answers_use_indexes_on_postgresql(new_url: Callable[..., PostgresUrl]) -> None:
+    """As above, with enough games to make a walk through them dear to PostgreSQL, too."""
+    database = new_url()
+    put(database, [*people(), *games(), *many_games()])
+    columns = "venue_id, round_id, black_id, white_id, black_label, white_label, terms, start, started_at"
+    ending = "ended_at, reason, result, plies"
+    execute(
+        database,
+        f"INSERT INTO games (id, {columns}, {ending}) SELECT g, 2, 3, 1 + g % 2, 3, '', '', '{{}}', '', g, g, 'score', "
+        "'B+0.5', 0 FROM generate_series(10000, 50000) AS g",
+    )
+    execute(database, "VACUUM ANALYZE")
+    asked: list[tuple[str, Any]] = []
+    async with History(database) as history:
+        await history.venues()
+        event.listen(
+            history._engine.sync_engine,
+            "before_cursor_execute",
+            lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+        )
+        await ask_everything(history)
+        assert len(asked) > 20
+        async with history._engine.connect() as connection:
+            for sql, parameters in asked[:]:
+                rows = await connection.exec_driver_sql(f"EXPLAIN {sql}", parameters)
+                walks = [step for (step,) in rows if "Seq Scan on games" in step or "Seq Scan on moves" in step]
+                assert not walks or "GROUP BY games.reason" in sql, (sql, walks)
+
+
+async def test_reading_while_a_server_writes(history_database: Location, history: History) -> None:
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     for ply in range(1, 20):
         await store.commit([move(4, ply)])
@@ -328,11 +362,24 @@ async def test_reading_while_a_server_writes(history_database: Path, history: Hi
 
 async def test_reading_cannot_write(history: History) -> None:
     async with history._engine.connect() as connection:
-        with pytest.raises(Exception, match="readonly"):
+        with pytest.raises(Exception, match=r"read-?only"):
             await connection.exec_driver_sql("DELETE FROM bots")
 
 
-def test_the_sample_is_whole(history_database: Path) -> None:
-    with contextlib.closing(sqlite3.connect(history_database)) as connection:
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+async def test_numbers_beyond_what_any_game_has(history: History) -> None:
+    assert ids(await history.games(before=2**63 - 1)) == [5, 4, 3, 2, 1]
+    assert await history.ledger("9x9", after=2**40) == []
+    for question in (history.game, history.round):
+        with pytest.raises(Refused, match=f"{2**63 - 1}"):
+            await question(2**63 - 1)
+
+
+async def test_names_sort_by_their_bytes_wherever_the_database_was_made(history: History) -> None:
+    assert [bot.name for bot in await history.bots()] == ["alpha", "Beta", "gamma"]
+    assert [row.version for row in await history.standings("9x9")] == ["Beta", "alpha"]
+
+
+def test_the_sample_is_whole(sqlite_database: Path) -> None:
+    put(sqlite_database, [*people(), *games()])
+    assert query(sqlite_database, "PRAGMA foreign_key_check") == []
+    assert query(sqlite_database, "PRAGMA integrity_check") == [("ok",)]

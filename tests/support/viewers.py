@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from support.tcl import ClientStops, tcl_list
 
 _VERTEX = re.compile(r"([A-HJ-Z])([1-9]\d?)|PA.*")
 _COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
-class ViewerStops(AssertionError):
+class ViewerStops(ClientStops):
     """A viewer of the field would not survive this line."""
 
 
@@ -22,14 +22,13 @@ class TkViewer:
     :ivar infos: what it was told in words
     """
 
-    def __init__(self, split: Any) -> None:
+    def __init__(self) -> None:
         self.listed: dict[str, str] = {}
         self.boards: dict[str, list[str]] = {}
         self.shown: dict[str, str] = {}
         self.used: dict[str, tuple[int, int]] = {}
         self.unknown: list[str] = []
         self.infos: list[str] = []
-        self._split = split
         self._size: dict[str, int] = {}
 
     def hear(self, data: bytes) -> list[str]:
@@ -44,7 +43,7 @@ class TkViewer:
     def _hear(self, line: str) -> None:
         if not line.strip() or line[0] == " " or not line.isprintable() or set(line) & set('{}[]"\\;$'):
             raise ViewerStops(f"blank, or dangerous where it is evaluated: {line!r}")
-        word, *words = self._split(line)
+        word, *words = tcl_list(line)
         match word:
             case "match":
                 game, _, _, size, komi, white, black, result = words

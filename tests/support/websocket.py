@@ -133,6 +133,8 @@ class Seated:
 class Hall:
     """A gallery that writes down what it hears."""
 
+    size, komi2 = 9, 14
+
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
         self.spectators: list[Spectator] = []

@@ -12,7 +12,8 @@ from cgos_server.core.games.base import Color, Ruleset, Start
 from cgos_server.core.referee import Terms
 from cgos_server.errors import OurFault
 from cgos_server.protocol import sgf
-from cgos_server.storage.history import GameDetail, GameRow, History, MoveRow
+from cgos_server.storage.answers import GameDetail, GameRow, MoveRow
+from cgos_server.storage.history import History
 from cgos_server.web.stored_game import StoredGame
 
 MINUTE = 60_000_000

@@ -75,15 +75,15 @@ def driver() -> Any:
 
 async def connect(url: PostgresUrl, name: str, **settings: str) -> asyncpg.Connection:
     """A connection that calls itself `name`, with PostgreSQL's settings `settings`. Raises StoreError."""
-    asyncpg = driver()
+    pg = driver()
     try:
-        connection: asyncpg.Connection = await asyncpg.connect(
+        connection: asyncpg.Connection = await pg.connect(
             url.dsn,
             timeout=_CONNECT_S,
             max_cached_statement_lifetime=0,
             server_settings={"application_name": _fitting(name), **settings},
         )
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+    except (OSError, TimeoutError, pg.PostgresError, pg.InterfaceError, ValueError) as error:
         raise unreachable(url, error) from error
     return connection
 

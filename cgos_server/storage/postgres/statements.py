@@ -53,7 +53,7 @@ def plan(batch: Sequence[Group]) -> Plan:
             kinds[type(record)].append(record)
     if not KINDS.keys() >= kinds.keys():
         raise TypeError(f"no table takes {', '.join(k.__name__ for k in kinds.keys() - KINDS.keys())}")
-    steps = []
+    steps: list[Step] = []
     for kinds_together in _split(tuple(kind for kind in KINDS if kind in kinds)):
         sql = _statement(kinds_together, first=not steps)
         steps.append(Step(sql, [array for kind in kinds_together for array in _arrays(KINDS[kind], kinds[kind])]))

@@ -42,7 +42,7 @@ class _Query(NamedTuple):
 
 @functools.cache
 def _compiled(question: Question) -> _Query:
-    compiled = question.compile(dialect=dialects.dialect())
+    compiled = question.compile(dialect=dialects.dialect())  # type: ignore[no-untyped-call]
     return _Query(str(compiled), tuple(compiled.positiontup or ()), dict(compiled.params))
 
 

@@ -96,15 +96,15 @@ class PostgresWriter(GroupCommit):
             retrying=retrying,
             clock=clock,
         )
-        asyncpg = driver()
+        pg = driver()
         self._url = url
         self._connect = connect
         self._kept = kept
         self._sleep = sleep
         self._incurable = (
-            asyncpg.IntegrityConstraintViolationError,
-            asyncpg.DataError,
-            asyncpg.SyntaxOrAccessError,
+            pg.IntegrityConstraintViolationError,
+            pg.DataError,
+            pg.SyntaxOrAccessError,
             TypeError,
         )
         self._connection: asyncpg.Connection | None = None

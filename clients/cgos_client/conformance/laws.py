@@ -10,8 +10,8 @@ from typing import Final
 
 from cgos_client.conformance.tcl_list import NotAList, split
 
-_PLAYER_WORDS: Final = frozenset("info protocol username password Error: setup genmove gameover play".split())
-_VIEWER_WORDS: Final = frozenset("info protocol Error: match setup update gameover".split())
+_PLAYER_WORDS: Final = frozenset(["info", "protocol", "username", "password", "Error:", "setup", "genmove", "gameover", "play"])
+_VIEWER_WORDS: Final = frozenset(["info", "protocol", "Error:", "match", "setup", "update", "gameover"])
 _NUMBER: Final = re.compile(r"\d+")
 _KOMI: Final = re.compile(r"-?\d+(\.\d+)?")
 _SEAT: Final = re.compile(r"[A-Za-z0-9_.-]+\(\d+\??\)")

@@ -1,0 +1,222 @@
+"""The file that describes bots (``bots.toml``): what may stand in it, and everything that is wrong with one.
+
+Each fault names its place. Relative paths count from the file. Must not know: what is done with it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from cgos_client.addresses import Address, server_address
+from cgos_client.codec import Encoding
+from cgos_client.settings import BadSetting, bot_name
+from cgos_server.protocol.ws_messages import Scalar
+
+
+def doc(sentence: str) -> msgspec.Meta:
+    """What a key means, for people."""
+    return msgspec.Meta(description=sentence)
+
+
+Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
+Word = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class ServerTable(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the bots play."""
+
+    url: Annotated[Word, doc("ws://HOST:PORT or wss://HOST:PORT; for CGOS lines over TCP HOST:PORT.")]
+    lines: Annotated[bool, doc("Speak CGOS lines over WebSocket too.")] = False
+    encoding: Annotated[Literal["json", "msgpack"], doc("How messages are written over WebSocket.")] = "json"
+    ca_file: Annotated[Path | None, doc("Certificates (PEM) to trust in place of the system's, for wss://.")] = None
+    leave_within_s: Annotated[
+        Positive | None, doc("How long running games may go on after Ctrl-C; without it as long as they take.")
+    ] = None
+
+
+class BotTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One bot."""
+
+    name: Annotated[Word, doc("Its name on the server.")]
+    url: Annotated[Word | None, doc("Its own server, in place of the one above.")] = None
+    password_file: Annotated[Path | None, doc("File whose first line is the password.")] = None
+    token_file: Annotated[Path | None, doc("File whose first line is a token, in its place.")] = None
+    venues: Annotated[list[Word], doc("Where it plays, by name (WebSocket).")] = []
+    slots: Annotated[int, msgspec.Meta(ge=1, le=256), doc("Games at once, each with an engine process of its own.")] = 1
+    version: Annotated[str, msgspec.Meta(max_length=64), doc("What is rated, as a version of its own.")] = ""
+    wire_name: Annotated[str, msgspec.Meta(max_length=64), doc("What the version is called on the server.")] = ""
+    author: Annotated[str, msgspec.Meta(max_length=200), doc("Who made it.")] = ""
+    parameters: Annotated[dict[str, Scalar], doc("Its settings, for people.")] = {}
+    engine: Annotated[list[str] | None, doc("The engine's command line: program and arguments.")] = None
+    builtin: Annotated[Literal["random", "greedy", "mcts"] | None, doc("A built-in bot in place of an engine.")] = None
+    playouts: Annotated[Count | None, doc("Simulated games a move, for mcts.")] = None
+    seed: Annotated[int | None, doc("Makes a built-in bot's choices repeatable.")] = None
+    engine_timeout_s: Annotated[Positive | None, doc("How long the engine may take for any answer.")] = None
+    games: Annotated[Count | None, doc("Leave after so many games.")] = None
+    games_a_day: Annotated[Count | None, doc("Most games begun within 24 hours.")] = None
+    avoid: Annotated[list[Word], doc("Wire names that it must not meet.")] = []
+    log_dir: Annotated[Path | None, doc("Directory for wire.log and gtp.log, both rotated.")] = None
+    sgf_dir: Annotated[Path | None, doc("Directory for the games, one SGF file each.")] = None
+
+
+class BotsFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole file."""
+
+    server: ServerTable
+    bot: list[BotTable]
+
+    def address(self, bot: BotTable) -> Address:
+        """Where `bot` plays."""
+        return server_address(bot.url or self.server.url)
+
+
+class BadBotsFile(BadSetting):
+    """Everything that is wrong with a file, a line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+_ONLY_V2 = ("slots", "version", "wire_name", "author", "parameters", "games_a_day", "avoid")
+_MISSING = object()
+
+
+def load(path: Path) -> BotsFile:
+    """The file's content, with paths made absolute. Raises BadBotsFile."""
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise BadBotsFile([f"{path}: cannot be read ({error.strerror}); 'cgos-client init' writes one"]) from None
+    except UnicodeDecodeError:
+        raise BadBotsFile([f"{path}: is not UTF-8 text"]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadBotsFile([f"{path}: is not TOML: {error}"]) from None
+    return check(raw, path)
+
+
+def check(raw: dict[str, Any], path: Path) -> BotsFile:
+    """`raw` tables as a file's content; `path` is what relative paths count from. Raises BadBotsFile."""
+    problems: list[str] = []
+    server = _struct(ServerTable, raw.get("server", {}), "server", problems)
+    tables = raw.get("bot", [])
+    bots: list[BotTable | None] = []
+    strangers = [name for name in raw if name not in ("server", "bot")]
+    problems += [f"{name}: is no table of this file; there are [server] and [[bot]]" for name in strangers]
+    if not isinstance(tables, list) or not tables:
+        problems.append("bot: is missing; write a table [[bot]] for each bot")
+        tables = []
+    for number, table in enumerate(tables, 1):
+        given = table.get("name") if isinstance(table, dict) else None
+        place = f"bot {given}" if isinstance(given, str) and given else f"bot {number}"
+        bot = _struct(BotTable, table, place, problems)
+        bots.append(bot)
+        if bot is not None:
+            _check_bot(bot, place, server, table, problems)
+    if server is not None:
+        _check_address(server.url, "server.url", problems)
+    names = [(bot.name.lower(), bot.url) for bot in bots if bot is not None]
+    twice = sorted({name for name, _ in names if names.count((name, None)) > 1})
+    problems += [f"bot {name}: is there twice; several slots play several games at once" for name in twice]
+    if problems or server is None or None in bots:
+        raise BadBotsFile([f"{path}: {problem}" for problem in problems])
+    complete = [_placed(bot, path.parent) for bot in bots if bot is not None]
+    return BotsFile(server=_placed(server, path.parent), bot=complete)
+
+
+def _check_address(text: str, place: str, problems: list[str]) -> Address | None:
+    try:
+        return server_address(text, place)
+    except BadSetting as bad:
+        problems.append(bad.text)
+        return None
+
+
+def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[str, Any], problems: list[str]) -> None:
+    try:
+        bot_name(bot.name, f"{place}: name")
+    except BadSetting as bad:
+        problems.append(bad.text)
+    if (bot.engine is None) == (bot.builtin is None):
+        problems.append(f'{place}: give either engine = ["program", "argument"] or builtin = "mcts"')
+    elif bot.engine is not None and not (bot.engine and bot.engine[0]):
+        problems.append(f"{place}.engine: names no program")
+    if bot.playouts is not None and bot.builtin != "mcts":
+        problems.append(f'{place}.playouts: is for builtin = "mcts"')
+    if (bot.password_file is None) == (bot.token_file is None):
+        problems.append(f"{place}: give either password_file or token_file")
+    if bot.url is not None:
+        _check_address(bot.url, f"{place}.url", problems)
+    text = bot.url or (None if server is None else server.url)
+    try:
+        address = None if text is None else server_address(text)
+    except BadSetting:
+        return
+    if address is None or server is None:
+        return
+    if address.scheme != "tcp" and not server.lines:
+        if not bot.venues:
+            problems.append(f'{place}.venues: is missing; write venues = ["9x9"], or the names that the server has')
+        elif len(set(bot.venues)) < len(bot.venues):
+            problems.append(f"{place}.venues: names a venue twice")
+        return
+    strange = [key for key in _ONLY_V2 if key in raw]
+    problems += [f'{place}.{key}: CGOS lines have no words for it; it needs url = "ws://..."' for key in strange]
+    if address.scheme == "tcp" and bot.venues:
+        problems.append(f"{place}.venues: over TCP every venue has a port of its own, which url names")
+    elif address.scheme != "tcp" and not address.venue and len(bot.venues) != 1:
+        problems.append(f"{place}.venues: CGOS lines are spoken in one venue at a time; name one")
+
+
+def _struct(cls: type[Any], raw: Any, place: str, problems: list[str]) -> Any:
+    """`raw` as a `cls`, or None with the problems noted."""
+    if not isinstance(raw, dict):
+        problems.append(f"{place}: is no table")
+        return None
+    fields = {field.name: field for field in msgspec.structs.fields(cls)}
+    before = len(problems)
+    for name in raw:
+        if name not in fields:
+            near = difflib.get_close_matches(name, fields, 1, 0.6)
+            remedy = f"did you mean {near[0]}?" if near else f"known here: {', '.join(fields)}"
+            problems.append(f"{place}.{name}: is no key; {remedy}")
+    values: dict[str, Any] = {}
+    for name, field in fields.items():
+        value = raw.get(name, _MISSING)
+        if value is _MISSING:
+            if field.required:
+                problems.append(f"{place}.{name}: is missing")
+            continue
+        try:
+            values[name] = msgspec.convert(value, field.type, strict=True, dec_hook=_path)
+        except msgspec.ValidationError as error:
+            words = str(error).replace("`", "").split(" - at ")[0]
+            problems.append(f"{place}.{name}: {words[0].lower()}{words[1:]}")
+    return cls(**values) if len(problems) == before else None
+
+
+def _path(kind: type[Any], value: Any) -> Any:
+    if kind is Path and isinstance(value, str) and value:
+        return Path(value)
+    raise ValueError("expected the path of a file or directory")
+
+
+def _placed(table: Any, base: Path) -> Any:
+    """`table` with its paths counted from `base`."""
+    changes = {
+        name: (base / value.expanduser()).absolute()
+        for name in table.__struct_fields__
+        if isinstance(value := getattr(table, name), Path)
+    }
+    return msgspec.structs.replace(table, **changes)
+
+
+def encoding(table: ServerTable) -> Encoding:
+    """How messages are written."""
+    return Encoding(table.encoding)

@@ -1,0 +1,380 @@
+"""``cgos-client run``, ``bot`` and ``init``: reads options and puts the parts together; decides nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+import msgspec
+from rich.console import Console
+
+from cgos_client import bots_file, init, launch, report
+from cgos_client.addresses import Address, server_address
+from cgos_client.bots.gtp_shell import GtpShell
+from cgos_client.codec import Encoding
+from cgos_client.engine import Engine
+from cgos_client.events import to_all
+from cgos_client.launch import Plan
+from cgos_client.live_line import LiveLine
+from cgos_client.records import Records
+from cgos_client.settings import PASSWORD_VARIABLE, BadSetting, bot_name, secret
+from cgos_client.together import Runner, Together
+from cgos_server.protocol.ws_messages import Scalar
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+_V2_ONLY = ("slots", "version", "wire_name", "author", "parameters", "encoding")
+"""What CGOS lines have no words for."""
+
+
+def _session_options(command: Callable[..., None]) -> Callable[..., None]:
+    options = (
+        click.option(
+            "--server",
+            metavar="ADDRESS",
+            help="The server: HOST:PORT for CGOS lines (also tcp:// and cgos://), ws://HOST:PORT or wss://HOST:PORT "
+            "for WebSocket.",
+        ),
+        click.option("--name", metavar="NAME", help="The bot's name on the server."),
+        click.option(
+            "--password-file",
+            type=_FILE,
+            metavar="F",
+            help=f"File whose first line is the password. Without it: environment variable {PASSWORD_VARIABLE}.",
+        ),
+        click.option("--token-file", type=_FILE, metavar="F", help="File whose first line is a token, in its place."),
+        click.option("--venue", "venues", multiple=True, metavar="V", help="WebSocket: where to play. Repeatable."),
+        click.option(
+            "--slots",
+            type=click.IntRange(1, 256),
+            metavar="N",
+            help="WebSocket: games at once, each with an engine of its own. Default: 1.",
+        ),
+        click.option("--version", metavar="V", help="WebSocket: what is rated, as a version of its own."),
+        click.option("--wire-name", metavar="NAME", help="WebSocket: what the version is called. Default: NAME-V."),
+        click.option("--author", metavar="TEXT", help="WebSocket: who made the bot."),
+        click.option(
+            "--param", "parameters", multiple=True, metavar="K=V", help="WebSocket: a setting, for people. Repeatable."
+        ),
+        click.option(
+            "--protocol",
+            type=click.Choice(["v2", "lines"]),
+            help="Over WebSocket: cgos.v2, or CGOS lines in text frames with ws://HOST:PORT/VENUE. Default: v2.",
+        ),
+        click.option("--encoding", type=click.Choice(["json", "msgpack"]), help="WebSocket: default json."),
+        click.option("--ca-file", type=_FILE, metavar="F", help="wss: certificates (PEM) to trust, not the system's."),
+        click.option("--log", "log_file", type=_FILE, metavar="FILE", help="Also write all lines of both dialogues."),
+        click.option(
+            "--log-dir",
+            type=_DIRECTORY,
+            metavar="DIR",
+            help="Also write the server's dialogue to DIR/wire.log and the engine's to DIR/gtp.log.",
+        ),
+        click.option("--sgf-dir", type=_DIRECTORY, metavar="DIR", help="Write each finished game to DIR as SGF."),
+        click.option("--games", type=click.IntRange(1), metavar="N", help="Leave after N games. Default: play on."),
+        click.option(
+            "--leave-within",
+            type=click.FloatRange(0, min_open=True),
+            metavar="SECONDS",
+            help="How long running games may go on after Ctrl-C. Default: as long as they take.",
+        ),
+        click.option("--once", is_flag=True, help="Do not connect again when the connection ends."),
+        click.option("--json", "as_json", is_flag=True, help="Print results as JSON, one object a line."),
+        click.option("-v", "--verbose", is_flag=True, help="Show every line of both dialogues."),
+        click.option("-q", "--quiet", is_flag=True, help="Show warnings and errors only."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.option("--config", type=_FILE, metavar="FILE", help="Bots from a file, all at once; see 'init'.")
+@_session_options
+@click.option(
+    "--engine-timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="How long the engine may take for any answer before it is restarted. Set it a little above the longest "
+    "thought of the engine. Default: 600, and for a move the time left if that is longer.",
+)
+@click.argument("engine", nargs=-1, type=click.UNPROCESSED, metavar="[-- ENGINE...]")
+def run(engine: tuple[str, ...], engine_timeout: float | None, config: Path | None, **session: Any) -> None:
+    """Let a GTP engine play on a server, or all bots of a file.
+
+    Example: cgos-client run --server localhost:6809 --name MyBot --password-file pw -- gnugo --mode gtp
+
+    Example: cgos-client run --server ws://localhost:6868 --venue 9x9 --slots 2 --name MyBot --password-file pw --
+    gnugo --mode gtp
+    """
+    if config is not None:
+        _refuse_others(engine, engine_timeout, session)
+        _play_file(config, **{name: session[name] for name in _WITH_FILE})
+    if not engine:
+        raise click.UsageError("Missing argument '-- ENGINE...': the engine's command line, or --config.")
+    _play_one(launch.gtp_engine(engine, engine_timeout), **session)
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["random", "greedy", "mcts"]))
+@click.option("--playouts", type=click.IntRange(1), metavar="N", help="mcts: simulated games a move (default 100).")
+@click.option("--seed", type=int, metavar="N", help="Make its choices repeatable.")
+@_session_options
+def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> None:
+    """Play with a built-in bot: on a server with --server, else as a GTP engine on stdin and stdout."""
+    if playouts is not None and kind != "mcts":
+        raise click.UsageError(f"--playouts is for mcts; {kind} does not search.")
+    make = launch.built_in_bot(kind, playouts, seed)
+    if session["server"] is None:
+        only_there = ("name", "password_file", "token_file", "games", "log_dir", "sgf_dir", "slots", "ca_file")
+        given = [option for option in only_there if session[option] is not None]
+        if given:
+            raise click.UsageError(f"--{given[0].replace('_', '-')} is for playing on a server: give --server as well.")
+        GtpShell(make()).serve(sys.stdin, sys.stdout)
+        return
+    _play_one(launch.built_in_engine(make), **session)
+
+
+@click.command("init")
+@click.argument("file", type=_FILE, default=Path("bots.toml"))
+@click.option("--server", metavar="ADDRESS", help="The server: ws://HOST:PORT, or HOST:PORT for CGOS lines.")
+@click.option("--name", metavar="NAME", help="The bot's name.")
+@click.option("--venue", "venues", multiple=True, metavar="V", help="WebSocket: where to play. Repeatable.")
+@click.option("--slots", type=click.IntRange(1, 256), default=1, show_default=True, help="WebSocket: games at once.")
+@click.option("--engine", metavar="COMMAND", help="The engine's command line; empty for the built-in bot.")
+def init_file(
+    file: Path, server: str | None, name: str | None, venues: tuple[str, ...], slots: int, engine: str | None
+) -> None:
+    """Write a commented FILE (bots.toml) for 'run --config', and a password.
+
+    Asks for what is not given as an option.
+    """
+    try:
+        address = server_address(server or click.prompt("Server", default="ws://localhost:6868"))
+        chosen = bot_name(name or click.prompt("Name of the bot"))
+        if address.scheme != "tcp" and not venues:
+            venues = tuple(click.prompt("Venues, separated by blanks", default="9x9").split())
+        if engine is None:
+            words = "Command line of the engine (nothing: the built-in bot)"
+            engine = click.prompt(words, default="", show_default=False)
+        answers = init.Answers(address, chosen, venues, tuple(shlex.split(engine)), slots)
+        password = init.write(file, answers)
+        bots_file.load(file)
+    except (BadSetting, ValueError) as bad:
+        raise click.UsageError(str(bad)) from None
+    click.echo(f"{file} is written." if password is None else f"{file} and {password} (a new password) are written.")
+    click.echo(f"Look at it, then: cgos-client run --config {shlex.quote(str(file))}")
+
+
+# -- one bot from options
+
+
+def _play_one(
+    make_engine: Callable[[], Engine],
+    *,
+    server: str | None,
+    name: str | None,
+    password_file: Path | None,
+    token_file: Path | None,
+    venues: tuple[str, ...],
+    protocol: str | None,
+    games: int | None,
+    once: bool,
+    ca_file: Path | None,
+    sgf_dir: Path | None,
+    leave_within: float | None,
+    log_file: Path | None,
+    log_dir: Path | None,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+    **v2: Any,
+) -> NoReturn:
+    for option, value in (("--server", server), ("--name", name)):
+        if value is None:
+            raise click.UsageError(f"Missing option '{option}'.")
+    try:
+        address = server_address(server or "")
+        lines = _speaks_lines(address, protocol, venues, v2)
+        plan = Plan(
+            address=address,
+            name=bot_name(name or ""),
+            secret=secret(password_file, token_file, os.environ),
+            make_engine=make_engine,
+            lines=lines,
+            ca_file=ca_file,
+            games=games,
+            once=once,
+            venues=venues,
+            slots=v2["slots"] or 1,
+            version=v2["version"] or "",
+            wire_name=v2["wire_name"] or "",
+            author=v2["author"] or "",
+            parameters=_parameters(v2["parameters"]),
+            encoding=Encoding(v2["encoding"] or "json"),
+        )
+        line = _live_line(as_json or verbose or quiet)
+        making_room = nullcontext if line is None else line.hidden
+        shown = partial(report.print_result, as_json=as_json, making_room=making_room)
+        records = _records(sgf_dir, plan.address, "--sgf-dir")
+        tell = to_all(*(listener for listener in (records, line) if listener is not None))
+        runner = launch.runner(plan, shown, tell)
+    except BadSetting as bad:
+        raise click.UsageError(str(bad)) from None
+    _set_up_logs(verbose, quiet, log_file, log_dir, making_room)
+    with line or nullcontext():
+        status = asyncio.run(Together([("", runner)], leave_within).run())
+    sys.exit(status)
+
+
+def _speaks_lines(address: Address, protocol: str | None, venues: Sequence[str], v2: dict[str, Any]) -> bool:
+    """True for CGOS lines. Raises BadSetting where the options do not go together."""
+    over_tcp = address.scheme == "tcp"
+    if over_tcp and protocol == "v2":
+        raise BadSetting(f"--protocol v2 is spoken over WebSocket: write --server ws://{address}")
+    if not over_tcp and protocol != "lines":
+        if not venues:
+            raise BadSetting("--venue is missing: where to play, such as --venue 9x9")
+        return False
+    given = [option for option in _V2_ONLY if v2[option]]
+    if given:
+        option = "param" if given[0] == "parameters" else given[0].replace("_", "-")
+        raise BadSetting(f"--{option} has no words in CGOS lines: it needs --server ws://HOST:PORT")
+    if venues:
+        where = "every venue has a port of its own" if over_tcp else "the address names the venue: ws://HOST:PORT/VENUE"
+        raise BadSetting(f"--venue is not for CGOS lines: {where}")
+    if not over_tcp and not address.venue:
+        raise BadSetting("--protocol lines needs the venue in the address: ws://HOST:PORT/VENUE")
+    return True
+
+
+def _parameters(given: Sequence[str]) -> dict[str, Scalar]:
+    found: dict[str, Scalar] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise BadSetting(f"--param {text!r} is not KEY=VALUE")
+        try:
+            found[key] = msgspec.json.decode(value, type=Scalar)
+        except msgspec.DecodeError:
+            found[key] = value
+    return found
+
+
+# -- bots of a file
+
+_WITH_FILE = ("once", "as_json", "verbose", "quiet", "log_file", "leave_within")
+
+
+def _refuse_others(engine: Sequence[str], engine_timeout: float | None, session: dict[str, Any]) -> None:
+    given = [name for name, value in session.items() if value and name not in _WITH_FILE]
+    given += ["engine_timeout"] if engine_timeout is not None else []
+    if engine or given:
+        what = "an engine's command line" if engine else f"--{given[0].rstrip('s').replace('_', '-')}"
+        raise click.UsageError(f"--config names all bots and their engines: {what} belongs into the file.")
+
+
+def _play_file(
+    path: Path,
+    *,
+    once: bool,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+    log_file: Path | None,
+    leave_within: float | None,
+) -> NoReturn:
+    try:
+        bots = bots_file.load(path)
+        single = len(bots.bot) == 1
+        line = _live_line(as_json or verbose or quiet or not single)
+        making_room = nullcontext if line is None else line.hidden
+        runners: list[tuple[str, Runner]] = []
+        for table in bots.bot:
+            who = "" if single else table.name
+            shown = partial(report.print_result, as_json=as_json, making_room=making_room, who=who)
+            records = _records(table.sgf_dir, bots.address(table), f"bot {table.name}.sgf_dir")
+            tell = to_all(*(listener for listener in (records, line) if listener is not None))
+            runners.append((who, launch.runner(_plan(bots, table, once), shown, tell)))
+    except BadSetting as bad:
+        raise click.UsageError(str(bad)) from None
+    _set_up_logs(verbose, quiet, log_file, None, making_room)
+    for table in bots.bot:
+        if table.log_dir is not None:
+            try:
+                report.log_dialogues(table.log_dir, None if single else table.name)
+            except OSError as error:
+                raise click.UsageError(f"bot {table.name}.log_dir: cannot be written ({error.strerror}).") from None
+    with line or nullcontext():
+        status = asyncio.run(Together(runners, leave_within or bots.server.leave_within_s).run())
+    sys.exit(status)
+
+
+def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, once: bool) -> Plan:
+    address = bots.address(table)
+    lines = bots.server.lines or address.scheme == "tcp"
+    if lines and address.scheme != "tcp" and not address.venue:
+        address = address._replace(path=f"/{table.venues[0]}")
+    if table.engine is not None:
+        make_engine = launch.gtp_engine(tuple(table.engine), table.engine_timeout_s)
+    else:
+        made = launch.built_in_bot(table.builtin or "", table.playouts, table.seed)
+        make_engine = launch.built_in_engine(made)
+    try:
+        word = secret(table.password_file, table.token_file, {})
+    except BadSetting as bad:
+        raise BadSetting(f"bot {table.name}: {bad.text}") from None
+    return Plan(
+        address=address,
+        name=table.name,
+        secret=word,
+        make_engine=make_engine,
+        lines=lines,
+        ca_file=bots.server.ca_file,
+        games=table.games,
+        once=once,
+        venues=tuple(table.venues),
+        slots=table.slots,
+        version=table.version,
+        wire_name=table.wire_name,
+        author=table.author,
+        parameters=table.parameters,
+        games_a_day=table.games_a_day,
+        avoid=tuple(table.avoid),
+        encoding=Encoding(bots.server.encoding),
+    )
+
+
+# -- what both have
+
+
+def _live_line(unwanted: bool) -> LiveLine | None:
+    console = Console(stderr=True)
+    return LiveLine(console) if console.is_terminal and not unwanted else None
+
+
+def _records(directory: Path | None, address: Address, place: str) -> Records | None:
+    try:
+        return None if directory is None else Records(directory, str(address))
+    except OSError as error:
+        raise BadSetting(f"{place} {directory}: the directory cannot be made ({error.strerror})") from None
+
+
+def _set_up_logs(
+    verbose: bool, quiet: bool, file: Path | None, directory: Path | None, making_room: report.MakingRoom
+) -> None:
+    level = logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
+    try:
+        report.set_up_logs(level, file, directory, making_room)
+    except OSError as error:
+        option = f"--log-dir {directory}: a file in it" if file is None else f"--log {file}: the file"
+        raise click.UsageError(f"{option} cannot be written ({error.strerror}).") from None
