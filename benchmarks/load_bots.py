@@ -15,6 +15,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+from ws_frames import Frames
+
 PROGRESS = 0.5
 """Seconds between two lines of progress on stdout: one JSON object each."""
 
@@ -31,6 +34,7 @@ class Tally:
         self.moves = 0
         self.games = 0
         self.closed = 0
+        self.signed_in = 0
         self.errors: list[str] = []
         self.latency: list[float] | None = [] if keep_latency else None
         self.sent_at: dict[tuple[str, str], float] = {}
@@ -126,6 +130,90 @@ class RelayBot(asyncio.Protocol):
         self.transport.write(b"D4\n")
 
 
+class Said(msgspec.Struct):
+    """As much of the server's messages as a bot without thought needs."""
+
+    type: str
+    game: int = 0
+    ply: int = 0
+    your_turn: bool = False
+    text: str = ""
+
+
+SAID = msgspec.json.Decoder(Said)
+
+
+class WsGameBot(Frames):
+    """One bot of `cgos.v2` that plays a scripted game."""
+
+    def __init__(self, port: int, name: str, script: list[str], think: Callable[[], float], tally: Tally) -> None:
+        super().__init__(port, "cgos.v2")
+        self.name = name
+        self.script = script
+        self.think = think
+        self.tally = tally
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.tally.closed += 1
+
+    def move(self, game: int, ply: int) -> None:
+        tally = self.tally
+        if tally.latency is not None:
+            tally.sent_at[str(game), str(ply)] = time.perf_counter()
+        self.say(b'{"type":"move","game":%d,"ply":%d,"move":"%s"}' % (game, ply, self.script[ply - 1].encode()))
+        tally.moves += 1
+
+    def message(self, payload: bytes) -> None:
+        said = SAID.decode(payload)
+        kind = said.type
+        if kind == "moved" or kind == "turn":
+            tally, game, ply = self.tally, said.game, said.ply
+            if kind == "moved":
+                if tally.latency is not None:
+                    sent = tally.sent_at.pop((str(game), str(ply)), None)
+                    if sent is not None:
+                        tally.latency.append(time.perf_counter() - sent)
+                if not said.your_turn:
+                    return
+                ply += 1
+            think = self.think()
+            if think:
+                asyncio.get_running_loop().call_later(think, self.move, game, ply)
+            else:
+                self.move(game, ply)
+        elif kind == "over":
+            self.tally.games += 1
+            self.say(b'{"type":"seen","game":%d}' % said.game)
+        elif kind == "welcome":
+            sign_in = {"type": "sign_in", "bot": self.name, "secret": token(self.name), "venues": ["9x9"]}
+            self.say(json.dumps(sign_in).encode())
+        elif kind == "signed_in":
+            self.tally.signed_in += 1
+        elif kind == "error":
+            self.tally.errors.append(said.text)
+
+
+class WsRelayBot(Frames):
+    """One end of a pair: answers every message with one of a move's length."""
+
+    def __init__(self, port: int, starts: bool, tally: Tally) -> None:
+        super().__init__(port, "")
+        self.starts = starts
+        self.tally = tally
+
+    def begin(self) -> None:
+        if self.starts:
+            self.say(MOVE)
+
+    def message(self, payload: bytes) -> None:
+        self.tally.moves += 1
+        self.say(MOVE)
+
+
+MOVE = b'{"type":"move","game":1234,"ply":56,"move":"D4"}'
+
+
 def source(number: int) -> tuple[str, int]:
     """A loopback address to connect from: 15 000 connections each, so that local ports never run out."""
     return (f"127.0.0.{2 + number // 15_000}", 0)
@@ -135,24 +223,29 @@ async def run(options: argparse.Namespace) -> None:
     """Connect, play for the time given, printing progress."""
     loop = asyncio.get_running_loop()
     tally = Tally(options.latency)
-    relays: list[RelayBot] = []
+    relays: list[RelayBot | WsRelayBot] = []
     script = json.loads(Path(options.script).read_text()) if options.script else []
-    pause = options.think
+    pause, port = options.think, options.port
 
     def think() -> float:
         return pause * (0.5 + (time.perf_counter_ns() // 1000 % 1024) / 1024) if pause else 0.0
 
-    for number in range(options.bots):
+    def client(number: int) -> asyncio.Protocol:
         if options.relay:
-            relay = RelayBot(number % 2 == 0, tally)
+            starts = number % 2 == 0
+            relay = WsRelayBot(port, starts, tally) if options.websocket else RelayBot(starts, tally)
             relays.append(relay)
-            await loop.create_connection(lambda bot=relay: bot, "127.0.0.1", options.port, local_addr=source(number))
-        else:
-            name = f"Load-{options.prefix}{number:05d}"
-            bot = GameBot(name, script, think, tally)
-            await loop.create_connection(lambda bot=bot: bot, "127.0.0.1", options.port, local_addr=source(number))
-            if number % 16 == 15:
-                await asyncio.sleep(0)
+            return relay
+        name = f"Load-{options.prefix}{number:05d}"
+        if options.websocket:
+            return WsGameBot(port, name, script, think, tally)
+        return GameBot(name, script, think, tally)
+
+    for number in range(options.bots):
+        await loop.create_connection(lambda number=number: client(number), "127.0.0.1", port, local_addr=source(number))
+        if number % 16 == 15:
+            await asyncio.sleep(0)
+    await asyncio.sleep(0.2 if options.relay else 0)
     for relay in relays:
         relay.begin()
     end = time.monotonic() + options.seconds
@@ -163,7 +256,7 @@ async def run(options: argparse.Namespace) -> None:
             tally.latency.clear()
         report = {
             "moves": tally.moves, "games": tally.games, "closed": tally.closed, "errors": len(tally.errors),
-            "first_error": tally.errors[:1], "latency": latency, "at": time.monotonic(),
+            "first_error": tally.errors[:1], "signed_in": tally.signed_in, "latency": latency, "at": time.monotonic(),
         }  # fmt: skip
         print(json.dumps(report), flush=True)
 
@@ -176,6 +269,7 @@ def main() -> None:
     parser.add_argument("--think", type=float, default=0.0, help="mean thinking time a move in seconds")
     parser.add_argument("--script", help="JSON list of moves")
     parser.add_argument("--prefix", default="")
+    parser.add_argument("--websocket", action="store_true", help="speak cgos.v2")
     parser.add_argument("--relay", action="store_true", help="be clients of the bare relay")
     parser.add_argument("--latency", action="store_true", help="report each move's way to the opponent")
     asyncio.run(run(parser.parse_args()))

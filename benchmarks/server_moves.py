@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from load_bots import token
 
@@ -82,12 +82,22 @@ def prepare(directory: Path, bots: int) -> None:
     asyncio.run(fill())
 
 
+class Running(NamedTuple):
+    """A server process and its ports: bots' lines, WebSocket, health."""
+
+    pid: int
+    lines: int
+    websocket: int
+    health: int
+
+
 @contextlib.contextmanager
-def server(directory: Path, bots: int) -> Iterator[tuple[int, int, int]]:
-    """A server with its bots registered; yields (pid, port, health port)."""
+def server(directory: Path, bots: int) -> Iterator[Running]:
+    """A server with its bots registered; a second call with the same directory goes on with its database."""
     data = directory / "data"
-    data.mkdir()
-    prepare(data, bots)
+    if not data.exists():
+        data.mkdir()
+        prepare(data, bots)
     config = directory / "cgos.toml"
     config.write_text(
         """
@@ -97,6 +107,9 @@ log_level = "warning"
 drain_limit_s = 0
 [listen]
 bots_host = "127.0.0.1"
+[websocket]
+host = "127.0.0.1"
+port = 0
 [web]
 mode = "off"
 [health]
@@ -119,25 +132,27 @@ pairing = { interval_s = 0.5, rematch_wait_s = 0.5, settle_s = 0.0 }
     )  # fmt: skip
     assert process.stderr is not None
     try:
-        port = health = 0
+        port = websocket = health = 0
         while not health:
             line = process.stderr.readline()
             if not line:
                 raise RuntimeError("the server did not start")
             if line.startswith("venue"):
                 port = int(line.rsplit(" ", 1)[1])
+            elif "WebSocket" in line:
+                websocket = int(line.rsplit(":", 1)[1].strip().rstrip("/"))
             elif line.startswith("health"):
                 health = int(line.split(":")[3].split("/")[0])
-        yield process.pid, port, health
+        yield Running(process.pid, port, websocket, health)
     finally:
         process.terminate()
         process.communicate(timeout=30)
 
 
 @contextlib.contextmanager
-def relay() -> Iterator[tuple[int, int]]:
-    """The bare relay; yields (pid, port)."""
-    process = subprocess.Popen([sys.executable, str(HERE / "bare_relay.py")], stdout=subprocess.PIPE, text=True)
+def relay(program: str = "bare_relay.py") -> Iterator[tuple[int, int]]:
+    """A bare relay; yields (pid, port)."""
+    process = subprocess.Popen([sys.executable, str(HERE / program)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         yield process.pid, int(process.stdout.readline())
@@ -191,43 +206,50 @@ def measure(pid: int, port: int, bots: int, seconds: float, *options: str) -> di
 def run(
     sizes: tuple[int, ...] = (20, 200, 1000), runs: int = 5, seconds: float = 5.0, think: bool = True
 ) -> dict[str, Any]:
-    """Interleaved runs of relay and server for each number of bots; medians and every single figure."""
-    result: dict[str, Any] = {"cost": {}, "latency": {}}
+    """Interleaved runs of relay and server for each protocol and number of bots; medians and every single figure."""
+    result: dict[str, Any] = {"lines": {}, "websocket": {}, "latency": {}}
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
         script = Path(root) / "script.json"
         script.write_text(json.dumps(scripted_game()))
         for bots in sizes:
-            bare: list[dict[str, float]] = []
-            whole: list[dict[str, float]] = []
-            for number in range(runs):
-                with relay() as (pid, port):
-                    bare.append(measure(pid, port, bots, seconds, "--relay"))
-                directory = Path(root) / f"{bots}-{number}"
-                directory.mkdir()
-                with server(directory, bots) as (pid, port, _):
-                    whole.append(measure(pid, port, bots, seconds, "--script", str(script)))
-            ratios = [b["us"] / a["us"] for a, b in zip(bare, whole, strict=True)]
-            result["cost"][bots] = {
-                "relay_us": statistics.median(r["us"] for r in bare),
-                "server_us": statistics.median(r["us"] for r in whole),
-                "ratio": statistics.median(ratios),
-                "ratios": ratios,
-                "server_moves_per_s": statistics.median(r["per_s"] for r in whole),
-            }
-            _show_cost(bots, result["cost"][bots])
+            for protocol, program, options in (
+                ("lines", "bare_relay.py", ()),
+                ("websocket", "ws_relay.py", ("--websocket",)),
+            ):
+                bare: list[dict[str, float]] = []
+                whole: list[dict[str, float]] = []
+                for number in range(runs):
+                    with relay(program) as (pid, port):
+                        bare.append(measure(pid, port, bots, seconds, "--relay", *options))
+                    directory = Path(root) / f"{protocol}-{bots}-{number}"
+                    directory.mkdir()
+                    with server(directory, bots) as running:
+                        port = running.websocket if options else running.lines
+                        whole.append(measure(running.pid, port, bots, seconds, "--script", str(script), *options))
+                ratios = [b["us"] / a["us"] for a, b in zip(bare, whole, strict=True)]
+                figures = result[protocol][bots] = {
+                    "relay_us": statistics.median(r["us"] for r in bare),
+                    "server_us": statistics.median(r["us"] for r in whole),
+                    "ratio": statistics.median(ratios),
+                    "ratios": ratios,
+                    "server_moves_per_s": statistics.median(r["per_s"] for r in whole),
+                }
+                _show_cost(f"{protocol}, {bots}", figures)
         if think:
-            directory = Path(root) / "think"
-            directory.mkdir()
-            with server(directory, 1000) as (pid, port, _):
-                options = ("--script", str(script), "--think", "1.0", "--latency")
-                result["latency"] = measure(pid, port, 1000, 4 * seconds, *options)
-            _show_latency(result["latency"])
+            for protocol, options in (("lines", ()), ("websocket", ("--websocket",))):
+                directory = Path(root) / f"think-{protocol}"
+                directory.mkdir()
+                with server(directory, 1000) as running:
+                    port = running.websocket if options else running.lines
+                    more = ("--script", str(script), "--think", "1.0", "--latency", *options)
+                    result["latency"][protocol] = measure(running.pid, port, 1000, 4 * seconds, *more)
+                _show_latency(protocol, result["latency"][protocol])
     return result
 
 
-def _show_cost(bots: int, figures: dict[str, Any]) -> None:
+def _show_cost(what: str, figures: dict[str, Any]) -> None:
     print(
-        f"{bots:5} bots, no thought: relay {figures['relay_us']:5.1f} us/line,"
+        f"{what:>15} bots, no thought: relay {figures['relay_us']:5.1f} us/message,"
         f" server {figures['server_us']:5.1f} us/move,"
         f" ratio {figures['ratio']:.2f} ({', '.join(f'{ratio:.2f}' for ratio in figures['ratios'])}),"
         f" {figures['server_moves_per_s']:.0f} moves/s",
@@ -235,9 +257,9 @@ def _show_cost(bots: int, figures: dict[str, Any]) -> None:
     )
 
 
-def _show_latency(figures: dict[str, float]) -> None:
+def _show_latency(protocol: str, figures: dict[str, float]) -> None:
     print(
-        f" 1000 bots that think 1 s: relay p50 {figures['p50_ms']:.2f} ms, p99 {figures['p99_ms']:.2f} ms,"
+        f"{protocol}, 1000 bots that think 1 s: relay p50 {figures['p50_ms']:.2f} ms, p99 {figures['p99_ms']:.2f} ms,"
         f" {figures['us']:.1f} us/move, {figures['per_s']:.0f} moves/s",
         flush=True,
     )

@@ -47,12 +47,16 @@ def _show(now: ServerStatus) -> None:
     click.echo(f"cgos-server {now.version}, process {now.pid}, up {_span(now.up_s)}: {state}")
     click.echo(f"moves since the start: {now.moves}; games ended: {ended}")
     click.echo(f"log: {now.warnings} warnings, {now.errors} errors")
+    click.echo(f"WebSocket: {now.websocket or 'off'}")
     click.echo(f"pages: {now.web or 'off'}; health and metrics: {now.health}")
     click.echo()
     print_table(
         ("venue", "port", "games", "playing", "idle", "owe ready"),
         [(venue.name, venue.port, venue.games, venue.playing, venue.idle, venue.owing) for venue in now.venues],
     )
+    paused = ", ".join(venue.name for venue in now.venues if venue.paused)
+    if paused:
+        click.echo(f"nobody is paired in: {paused}")
     if now.games:
         click.echo()
         print_table(

@@ -24,8 +24,8 @@ from cgos_server.observability import logs
 def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | None) -> None:
     """Run the server.
 
-    Without a configuration: 9x9, 13x13 and 19x19 on ports 6809, 6813 and 6819, data in ./cgos-data, pages on port 8080
-    and metrics on port 9809 of this machine. The first SIGTERM or Ctrl-C lets running games end, the second one does
+    Without a configuration: 9x9, 13x13 and 19x19 on ports 6809, 6813 and 6819, all of them by WebSocket on port 6868,
+    data in ./cgos-data, pages on port 8080 and metrics on port 9809 of this machine. The first SIGTERM or Ctrl-C lets running games end, the second one does
     not; either way unfinished games go on after the next start.
     """
     config, origin = load_setup(config_path, data, {"listen.next_free_port": next_free_ports})
@@ -40,6 +40,8 @@ def _greet(app: App) -> None:
     """Where to go, for the person who started this."""
     for name, venue in app.venues.items():
         click.echo(f"venue {name}: bots connect to port {venue.port}", err=True)
+    if app.ws_url:
+        click.echo(f"all venues by WebSocket (cgos.v2): {app.ws_url}", err=True)
     if app.web_url:
         click.echo(f"pages: {app.web_url}", err=True)
     click.echo(f"health and metrics: {app.health_url}/readyz {app.health_url}/metrics", err=True)

@@ -72,3 +72,19 @@ class BotLeft(Fact, frozen=True):
 
 
 AnyFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | BotLeft
+
+_DECODER = msgspec.json.Decoder(AnyFact)
+
+
+def encode(fact: Fact) -> bytes:
+    """`fact` as JSON, as it travels between processes: ``{"fact": "MovePlayed", ...}``."""
+    return msgspec.json.encode(fact)
+
+
+def decode(data: bytes) -> AnyFact:
+    """What :func:`encode` made; fields that this version does not know are left out.
+
+    :raises msgspec.DecodeError: `data` is no fact that this version knows
+    """
+    fact: AnyFact = _DECODER.decode(data)
+    return fact

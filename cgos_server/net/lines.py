@@ -91,6 +91,7 @@ class EngineLines:
         seat, self._seat = self._seat, None
         if seat is not None:
             seat.left(self._orderly and clean)
+        self._hear = _unheard  # it would hold itself
 
     # -- what the bot says
 
@@ -217,3 +218,7 @@ class EngineLines:
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
         self._wire.write(data)
         self._wire.close(reason)
+
+
+def _unheard(_: Line) -> None:
+    """Nothing is heard any more."""

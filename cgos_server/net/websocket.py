@@ -20,7 +20,7 @@ from websockets.server import ServerProtocol
 from cgos_server.net.loop import Handle
 from cgos_server.net.tcp import is_among, watch_for_death
 from cgos_server.net.websocket_bot import BotDialogue
-from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, hopeless, opened, plain
+from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket_lines import LineFrames
 from cgos_server.net.websocket_port import Dialogue, WsPort
 from cgos_server.net.wire import ANSWER_US
@@ -159,6 +159,9 @@ class WsConnection(asyncio.Protocol):
         if dialogue is not None:
             port.heart.leave(self)
             dialogue.lost(exc is None)
+        ws, self._ws = self._ws, None
+        if ws is not None:
+            forget(ws)
 
     # -- the handshake
 

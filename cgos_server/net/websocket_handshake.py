@@ -140,6 +140,7 @@ class Opening:
         """The response. `refusal` is the sentence why the client may not stay, whatever it asks."""
         request, protocol, venues = self._request, self._protocol, self._venues
         if request is None:
+            forget(protocol)
             return plain(400, WHAT_THIS_IS)
         self._path = request.path.partition("?")[0]
         venue = self._path[1:]
@@ -159,13 +160,9 @@ class Opening:
             response = protocol.reject(404, f"There is no venue {venue!r} here. The venues are: {', '.join(venues)}.\n")
         if response.status_code != http.HTTPStatus.SWITCHING_PROTOCOLS:
             return Rejected(_written(protocol, response), code)
-        subprotocol = str(protocol.subprotocol)
-        return Accepted(
-            _written(protocol, response),
-            subprotocol,
-            line_venue if subprotocol == LINES else "",
-            protocol.extensions,
-        )
+        subprotocol, extensions = str(protocol.subprotocol), protocol.extensions
+        venue = line_venue if subprotocol == LINES else ""
+        return Accepted(_written(protocol, response), subprotocol, venue, extensions)
 
     def _select(self, offered: Sequence[Subprotocol]) -> Subprotocol:
         for name in self._spoken:
@@ -186,6 +183,13 @@ _SILENT: Final = logging.Logger("cgos_server.websocket", logging.CRITICAL + 1)
 """What peers do wrong is counted and logged by the connection."""
 
 
+def forget(protocol: ServerProtocol) -> None:
+    """Done with. It and its parser hold each other, and a ring that the collector does not look at stays for ever."""
+    vars(protocol).clear()
+
+
 def _written(protocol: ServerProtocol, response: Response) -> bytes:
     protocol.send_response(response)
-    return b"".join(protocol.data_to_send())
+    written = b"".join(protocol.data_to_send())
+    forget(protocol)
+    return written

@@ -61,6 +61,7 @@ class LineFrames:
 
     def lost(self, clean: bool) -> None:
         self._lines.lost(clean)
+        del self._lines  # they hold each other, and what lives long is out of the collector's sight
 
     # -- what the lines ask (Wire)
 

@@ -50,8 +50,8 @@ CODES: Final[Mapping[str, str]] = {
 def document() -> dict[str, Any]:
     """The whole description."""
     kinds = [*CLIENT, *SERVER]
-    schemas, components = msgspec.json.schema_components([*kinds, ws.Analysis], ref_template=_REF)
-    components["Move"]["properties"]["analysis"] = schemas.pop()  # read by itself, so that a move never fails by it
+    (*schemas, analysis), components = msgspec.json.schema_components([*kinds, ws.Analysis], ref_template=_REF)
+    components["Move"]["properties"]["analysis"] = analysis  # read by itself, so that a move never fails by it
     for component in components.values():
         if "description" in component:
             component["description"] = _prose(component["description"])
@@ -113,7 +113,7 @@ def document() -> dict[str, Any]:
             "hear": _operation("receive", "What the client says.", CLIENT),
             "say": _operation("send", "What the server says.", SERVER),
         },
-        "components": {"messages": messages, "schemas": components},
+        "components": {"messages": messages, "schemas": _alone(components)},
     }
 
 
@@ -155,6 +155,13 @@ _ROLE: Final = re.compile(r":\w+:`~?(?:[\w.]+\.)?(\w+)`")
 def _prose(docstring: str) -> str:
     """A docstring as one paragraph of Markdown."""
     return " ".join(_ROLE.sub(r"`\1`", docstring).replace("``", "`").split())
+
+
+def _alone(node: Any) -> Any:
+    """A schema whose references stand alone: beside one nothing else counts."""
+    if isinstance(node, dict):
+        return {"$ref": node["$ref"]} if "$ref" in node else {key: _alone(inner) for key, inner in node.items()}
+    return [_alone(inner) for inner in node] if isinstance(node, list) else node
 
 
 def _operation(action: str, words: str, kinds: Sequence[type[msgspec.Struct]]) -> dict[str, Any]:

@@ -95,11 +95,12 @@ def parse(line: str) -> Command:
     """What an operator's line asks for. Never raises."""
     words = line[:COMMAND_MAX].split()
     if not words:
-        return Wrong("no command; say help")
+        return Wrong("no command, say help")
     form = FORMS.get(words[0].lower())
     if form is None:
-        return Wrong(f"unknown command {safe_word(words[0][:40])}; say help")
-    return form.read(words[1:]) or Wrong(f"usage: {form.usage}")
+        return Wrong(f"unknown command {safe_word(words[0][:40])}, say help")
+    command = form.read(words[1:])
+    return Wrong(f"usage: {form.usage}") if command is None else command
 
 
 def help_lines() -> list[str]:

@@ -6,7 +6,7 @@ Each turns calls of the seam into messages. Must not know: encodings, sockets, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from cgos_server.core.facts import AnyFact, Fact, GameEnded, MovePlayed
 from cgos_server.core.games.base import Color
@@ -48,6 +48,30 @@ class Peer(Protocol):
         """True where the peer answers within a few seconds."""
 
 
+class _Gone:
+    """The peer of a dialogue whose connection is lost."""
+
+    __slots__ = ()
+
+    address = ""
+    alive = False
+    heard = 0
+    proxied = False
+    has_room = False
+
+    def wall(self) -> float:
+        return 0.0
+
+    def send(self, *messages: ws.ServerMessage) -> None:
+        """There is nobody to hear it."""
+
+    async def reaches_peer(self) -> bool:
+        return False
+
+
+GONE: Final[Peer] = _Gone()
+
+
 class Dialogue(Protocol):
     """What places and watchers tell their connection's dialogue."""
 
@@ -65,10 +89,9 @@ class Place:
     """The bot in one venue. A :class:`~cgos_server.protocol.session.PlayerSession`.
 
     :ivar seat: None until the sign-in has succeeded
-    :ivar drained: True once the venue has let the bot go that asked for it
     """
 
-    __slots__ = ("_dialogue", "_peer", "drained", "id", "seat", "venue")
+    __slots__ = ("_dialogue", "_peer", "id", "seat", "venue")
 
     says_ready = False
 
@@ -76,13 +99,12 @@ class Place:
         self.id = number
         self.venue = venue
         self.seat: Seat | None = None
-        self.drained = False
         self._dialogue = dialogue
         self._peer = peer
 
     @property
     def alive(self) -> bool:
-        return self._peer.alive and not self.drained
+        return self._peer.alive
 
     @property
     def heard(self) -> int:

@@ -27,7 +27,7 @@ from cgos_server.protocol.session import (
     Limits,
     Wish,
 )
-from cgos_server.protocol.ws_places import Peer, Place, PlayedGame, Watcher
+from cgos_server.protocol.ws_places import GONE, Peer, Place, PlayedGame, Watcher
 
 WATCHED_MAX: Final = 64
 """Games that one connection may watch at once."""
@@ -36,7 +36,7 @@ UNSEEN_MAX: Final = 1_024
 """Ended games of which a connection may still have to say that it saw the end."""
 
 DRAINED: Final = "drained"
-"""The code with which a venue lets a bot go that asked for it."""
+"""The code with which a bot is let go that asked for it: its last game in any of its venues is over."""
 
 
 class Stage(enum.Enum):
@@ -79,7 +79,6 @@ class WsSession:
     __slots__ = (
         "_analysis",
         "_close",
-        "_drained",
         "_games",
         "_held",
         "_house",
@@ -113,7 +112,6 @@ class WsSession:
         self._known: dict[int, int] = {}
         self._strange: dict[int, set[str]] = {}
         self._unseen: dict[int, Place] = {}
-        self._drained = 0
         self._held: list[ws.ServerMessage] | None = None
         self._watchers: dict[str, Watcher] = {}
         self._watching = 0
@@ -153,6 +151,9 @@ class WsSession:
                 place.seat.left(orderly)
         self._games.clear()
         self._unseen.clear()
+        # Whoever still holds this object holds nothing else: what lives long is out of the collector's sight.
+        self._peer = GONE
+        self._close = _ignore
 
     def _sign_in(self, message: ws.SignIn, _received: int) -> ws.Error | None:
         if self.stage is not Stage.NEW:
@@ -372,13 +373,9 @@ class WsSession:
         if self.stage is Stage.CLOSED:
             return
         if code == DRAINED and self.stage is Stage.IN:
-            if not place.drained:
-                place.drained = True
-                self._drained += 1
-            if self._drained == len(self._places):
-                self.stage = Stage.CLOSED
-                self._peer.send(ws.Drained())
-                self._close(Ending.DRAINED)
+            self.stage = Stage.CLOSED
+            self._peer.send(ws.Drained())
+            self._close(Ending.DRAINED)
             return
         ending = Ending.DISMISSED if self.stage is Stage.IN else Ending.REFUSED
         self.stage = Stage.CLOSED
@@ -468,6 +465,10 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
 
 def _error(code: str, text: str, *, fatal: bool = False, game: int | None = None) -> ws.Error:
     return ws.Error(code=code, text=text, fatal=fatal, game=game)
+
+
+def _ignore(_ending: Ending) -> None:
+    """There is nothing left to close."""
 
 
 def _limits(limits: ws.OwnerLimits) -> Limits:

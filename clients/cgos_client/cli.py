@@ -1,4 +1,4 @@
-"""The commands that people type: ``cgos-client run``, ``bot``, ``init`` and ``check``.
+"""The commands that people type: ``cgos-client run``, ``bot``, ``init``, ``check`` and ``conformance``.
 
 Reads options and puts the parts together; decides nothing else. Those that play are in :mod:`cgos_client.playing`.
 """
@@ -16,6 +16,7 @@ from rich.console import Console
 
 from cgos_client import check, report
 from cgos_client.check_cases import CASES
+from cgos_client.conformance.command import conformance
 from cgos_client.gtp import GtpEngine
 from cgos_client.playing import bot, init_file, run
 from cgos_server import __version__
@@ -29,7 +30,7 @@ def main() -> None:
     """Connects game engines to a rating server, over the CGOS line protocol or WebSocket."""
 
 
-for _command in (run, bot, init_file):
+for _command in (run, bot, init_file, conformance):
     main.add_command(_command)
 
 

@@ -16,11 +16,12 @@ from click.testing import CliRunner
 from cgos_server.cli import perform
 from cgos_server.cli.main import main
 from cgos_server.config import load
+from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.net import control_socket
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import BotStatus, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.control import ArrangedGame, BotStatus, EndedGame, GameStatus, ServerStatus, VenueStatus
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
 from cgos_server.service.ratings import VenueRatings
@@ -241,6 +242,7 @@ class Live:
         self.data = data
         self.dismissed: list[str] = []
         self.drained = False
+        self.ruled: list[tuple[Any, ...]] = []
         self.pool: VenueRatings | None = None
         self._up, self._end = threading.Event(), asyncio.Event()
         self._loop = asyncio.new_event_loop()
@@ -279,7 +281,7 @@ class Live:
     def status(self) -> ServerStatus:
         return STATUS
 
-    def dismiss(self, bot: str, sentence: str) -> int:
+    def dismiss(self, bot: int, sentence: str) -> int:
         self.dismissed.append(f"{bot}: {sentence}")
         return 1
 
@@ -288,6 +290,21 @@ class Live:
 
     def drain(self) -> None:
         self.drained = True
+
+    def match(self, venue: str, white: str, black: str, *more: Any) -> ArrangedGame:
+        self.ruled.append(("match", venue, white, black, *more[:1], None if more[1] is None else more[1].id, more[2]))
+        return ArrangedGame(17, venue, white, "1800?", black, "1750", more[1] is None, 0)
+
+    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+        self.ruled.append(("abort", game, winner, detail))
+        return EndedGame(game, "9x9", "Alpha", "Beta", "B+Forfeit" if winner is not None else "Abort")
+
+    def pause(self, venue: str, paused: bool) -> None:
+        self.ruled.append(("pause", venue, paused))
+
+    def kick(self, name: str, sentence: str) -> int:
+        self.ruled.append(("kick", name, sentence))
+        return int(name == "Alpha")
 
 
 @pytest.fixture
@@ -299,7 +316,7 @@ def live(data: Path) -> Iterator[Live]:
 def test_writing_commands_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:
     assert run("bot", "add", "Delta", given="secret\n").stderr == "The bot Delta may play.\n"
     assert "closed 1 connection of it" in run("bot", "disable", "Delta", "--reason", "it hangs").stderr
-    assert live.dismissed == ["Delta: Delta was disabled: it hangs"]
+    assert live.dismissed == ["4: Delta was disabled: it hangs"]
     token = run("token", "make", "Alpha").stdout.strip()
     assert digest(token)
     run("anchor", "set", "Gamma", "1500", "--venue", "9x9")
@@ -358,3 +375,49 @@ def test_names_and_ratings_that_cannot_be(run: Any) -> None:
     refused = run("bot", "enable", "alpha", fails=1).stderr
     assert refused == "Error: There is no bot alpha. Did you mean Alpha?\n"
     assert "no rating" in run("anchor", "set", "Alpha", "nan", "--venue", "9x9", fails=2).stderr
+
+
+def test_rulings_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:
+    result = run("match", "Alpha", "Beta", "--venue", "9x9")
+    assert result.stdout == "17\n"
+    assert result.stderr.startswith("Alpha (1800?, White) and Beta (1750, Black) begin in 9x9, rated.")
+    made = as_json("match", "Alpha", "Beta", "--venue", "9x9", "--white-s", "60", "--game", "1", "--moves", "2")
+    assert (made["game"], made["white"], made["rated"]) == (17, "Alpha", False)
+    assert "Game 2 of Alpha (White) and Beta (Black) is ended: Abort." in run("abort", "2", "--reason", "test").stderr
+    assert as_json("abort", "2", "--result", "b+forfeit")["result"] == "B+Forfeit"
+    assert "Nobody is paired in 9x9" in run("pause", "--venue", "9x9").stderr
+    assert run("resume", "--venue", "9x9").stderr == "9x9 pairs again.\n"
+    assert "Closed 1 connection of Alpha." in run("kick", "Alpha", "--reason", "it hangs").stderr
+    assert "Nobody is not signed in" in run("kick", "Nobody", fails=1).stderr
+    assert live.ruled == [
+        ("match", "9x9", "Alpha", "Beta", (0, 0), None, None),
+        ("match", "9x9", "Alpha", "Beta", (60, 0), 1, 2),
+        ("abort", 2, None, "test"),
+        ("abort", 2, Color.BLACK, "By ruling of the operator"),
+        ("pause", "9x9", True),
+        ("pause", "9x9", False),
+        ("kick", "Alpha", "The operator closes your connection: it hangs"),
+        ("kick", "Nobody", "The operator closes your connection."),
+    ]
+    rows = audits(live.data)
+    assert [row[1] for row in rows] == ["match", "match", "abort", "abort", "pause", "resume", "kick"]
+    assert rows[0][0].endswith(" (command)")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("match", "Alpha", "Beta", "--venue", "9x9"), ("abort", "2"), ("pause", "--venue", "9x9"),
+     ("resume", "--venue", "9x9"), ("kick", "Alpha")],
+    ids=" ".join,
+)  # fmt: skip
+def test_rulings_need_a_running_server(run: Any, data: Path, words: tuple[str, ...]) -> None:
+    result = run(*words, fails=1)
+    assert "No server runs on this database." in result.stderr
+    assert audits(data) == []
+
+
+def test_a_venue_must_be_named_where_there_are_several(run: Any) -> None:
+    for words in (("match", "Alpha", "Beta"), ("pause",), ("resume",)):
+        assert "there are several venues" in run(*words, fails=2).stderr
+    for words in (("match", "A", "B", "--moves", "0"), ("match", "A", "B", "--white-s", "-1"), ("abort", "x")):
+        run(*words, fails=2)

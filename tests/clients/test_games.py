@@ -124,7 +124,7 @@ class Bench:
     def idle(self) -> bool:
         return not (self.to_server or self.to_client or self.asked)
 
-    def run(self, words, cut_at=lambda step: False, limit: int = 4000) -> None:
+    def run(self, words, cut_at=lambda _: False, limit: int = 4000) -> None:
         """Until nothing moves any more."""
         self.connect()
         for step in range(limit):

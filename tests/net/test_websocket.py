@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import zlib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.websocket import S, WsClient, WsDesk
+from support.websocket import SETUP, S, WsClient, WsDesk
 from websockets.frames import Frame, Opcode
 
 from cgos_server.core.games.base import Color
@@ -510,6 +511,36 @@ def test_who_neither_signs_in_nor_watches_is_told_and_closed() -> None:
     assert idle.close_code == 1008
     assert watching.close_code is None
     assert signing.close_code is None
+
+
+@pytest.mark.parametrize("subprotocol", ["cgos.v2", "cgos.v1"])
+def test_a_lost_connection_leaves_nothing_for_the_garbage_collector(subprotocol: str) -> None:
+    """What has lived long is out of the collector's sight, so that a ring would stay for ever."""
+    desk = WsDesk(["9x9"])
+    gc.collect()
+    gc.disable()
+    try:
+        if subprotocol == "cgos.v2":
+            client = desk.signed_in()
+            client.say(type="watch_game", venue="9x9", game=4)
+            table = desk.server.sessions["9x9"].table(3)
+            table.setup(SETUP, Color.BLACK)
+            del table
+        else:
+            client = desk.connect(subprotocol)
+            client.send("e1 x\nanna\nsecret")
+        connection = client.connection
+        parts = [connection._ws, connection._dialogue, getattr(connection._dialogue, "_session", None)]
+        kinds = {type(part).__name__ for part in (connection, *parts) if part is not None}
+        assert len(kinds) >= 3
+        client.transport.lose()
+        desk.server.sessions.clear()
+        desk.server.line_sessions.clear()
+        desk.halls["9x9"].spectators.clear()
+        del client, connection, parts
+        assert not [thing for thing in gc.get_objects() if type(thing).__name__ in kinds]
+    finally:
+        gc.enable()
 
 
 # -- anything at all

@@ -46,9 +46,9 @@ def test_commands(line: str, command: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("", "no command; say help"),
-        ("hello there", "unknown command hello; say help"),
-        ("wh{o", "unknown command wh(o; say help"),
+        ("", "no command, say help"),
+        ("hello there", "unknown command hello, say help"),
+        ("wh{o", "unknown command wh(o, say help"),
         ("who else", "usage: who"),
         ("match", f"usage: {FORMS['match'].usage}"),
         ("match Wa", f"usage: {FORMS['match'].usage}"),
@@ -69,7 +69,7 @@ def test_commands(line: str, command: Any) -> None:
 def test_what_is_no_command_is_answered_with_the_remedy(line: str, sentence: str) -> None:
     if line == "wh{o":  # lines are made safe before they are parsed
         line = "wh(o"
-        sentence = "unknown command wh?o; say help"
+        sentence = "unknown command wh?o, say help"
     assert parse(line) == Wrong(sentence)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from support.transcript_sides import OperatorSide, ViewerSide
 
 from cgos_server.core.games.base import Color
-from cgos_server.protocol.cgos_player import CgosPlayer, Event, Fatal, Ignored, Move, Reply, SignIn
+from cgos_server.protocol.cgos_player import CgosPlayer, Event, Fatal, Ignored, Move, Reply, SignIn, Watch
 from cgos_server.protocol.framing import LineFramer
 from cgos_server.protocol.session import GameSetup
 
@@ -50,6 +52,7 @@ class _Connection:
         self.answers = b""
         self.events: deque[str] = deque()
         self.time = 0
+        self.side: ViewerSide | OperatorSide | None = None
 
     def hear(self, data: bytes, silence: bool = False) -> None:
         assert not self.answers, f"the server also said {self.answers!r}"
@@ -63,7 +66,15 @@ class _Connection:
             lines.append(line)
         for line in lines:
             assert line.received == self.time
+            if isinstance(self.side, OperatorSide):
+                self.events.append(self.side.hear(line.text.decode("latin-1")))
+                continue
+            if self.side is not None:
+                self.events.append(type(self.side.viewer.receive(line.text)).__name__)
+                continue
             event = self.player.receive(line.text)
+            if isinstance(event, Watch):
+                self.side = ViewerSide()
             if isinstance(event, Reply | Fatal):
                 self.answers += event.data
             if not isinstance(event, Reply):
@@ -75,6 +86,10 @@ class _Connection:
         if self.answers:
             assert self.answers.startswith(data)
             self.answers = self.answers[len(data) :]
+        elif self.side is not None and lines != ["ok"]:
+            assert self.side.say([_bytes(line).decode() for line in lines]) == data
+        elif lines == ["ok"]:
+            assert isinstance(self.side, OperatorSide)
         else:
             assert self.say(lines) == data
 
@@ -141,11 +156,21 @@ def test_transcript(file: Path, heard: Callable[[bytes], list[str]]) -> None:
                     connection.hear(_bytes(text), silence=True)
                 case "S:":
                     said = [text]
-                    if text.startswith("play") and at < len(lines) and lines[at].startswith("S: genmove"):
+                    if connection.side is not None:
+                        ahead = list(takewhile(lambda line: line[:2] == "S:", lines[at:]))
+                        more = connection.side.group([text, *(line[3:] for line in ahead)]) - 1
+                        said += [line[3:] for line in ahead[:more]]
+                        at += more
+                    elif text.startswith("play") and at < len(lines) and lines[at].startswith("S: genmove"):
                         said.append(lines[at][3:])
                         at += 1
                     connection.expect(said)
+                    if connection.side is not None:
+                        continue  # it has hearers of its own
                     heard(b"".join(_bytes(one) + b"\n" for one in said))
+                case "! " if line == "! operator":
+                    assert connection.player.accepted() == b""
+                    connection.side = OperatorSide()
                 case "! ":
                     assert line == "! accepted"
                     assert connection.player.accepted() == b""

@@ -394,18 +394,15 @@ def test_an_ended_game_is_told_whole() -> None:
 # -- going home
 
 
-def test_pause_ready_drain_and_the_last_venue_closes() -> None:
+def test_pause_ready_drain_and_goodbye() -> None:
     bot = Bot("9x9", "13x13")
     for kind in ("pause", "ready", "drain"):
         bot.client.say(type=kind)
     assert [told[1] for told in bot.told] == ["paused", "paused", "ready", "ready", "draining", "draining"]
-    bot.session("9x9").refused("drained", "Goodbye.")
-    assert bot.client.listen() == []
-    assert not bot.session("9x9").alive
-    assert bot.session("13x13").alive
     bot.session("13x13").refused("drained", "Goodbye.")
     assert bot.client.listen() == [{"type": "drained"}]
     assert bot.client.close_code == 1000
+    assert not bot.session("9x9").alive
 
 
 def test_a_dismissed_bot_is_told_why() -> None:

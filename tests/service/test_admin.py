@@ -8,6 +8,8 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, Refused
 from cgos_server.protocol.session import Credentials
@@ -22,26 +24,40 @@ from cgos_server.service.admin import (
     AnchorSet,
     AnchorUnset,
     Approve,
+    Arranged,
     BotAdd,
     BotDisable,
     BotEnable,
     BotPasswd,
     Done,
     Drain,
+    Ended,
+    GameAbort,
+    Kick,
+    Match,
     StatusNow,
     StatusRequest,
     TokenMade,
     TokenMake,
     TokenRevoke,
+    VenuePause,
+    VenueResume,
     ask,
 )
-from cgos_server.service.control import ServerStatus
+from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.records import BotState, LedgerAdded, RatingNow, TokenAdded, TokenRevoked
+from cgos_server.storage.store import StoredGame, StoredMove
 
 STATUS = ServerStatus(1, "0", 1.0, True, False, [], [], [], 0, {}, 0, 0, "", "")
+
+
+OLD = StoredGame(
+    3, 1, 1, 2, "Alpha", "Beta", "1800?", "1800?", "{}", "", 0,
+    (StoredMove("D4", ClockState(1)), StoredMove("E5", ClockState(1))), "B+Resign",
+)  # fmt: skip
 
 
 class LiveServer:
@@ -50,6 +66,7 @@ class LiveServer:
     def __init__(self) -> None:
         self.dismissed: list[tuple[str, str]] = []
         self.drained = False
+        self.asked: list[tuple[Any, ...]] = []
         self.pools = {"9x9": VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))}
 
     def status(self) -> ServerStatus:
@@ -64,6 +81,28 @@ class LiveServer:
 
     def drain(self) -> None:
         self.drained = True
+
+    def match(self, *what: Any) -> ArrangedGame:
+        self.asked.append(("match", *what))
+        venue, white, black, _, opening, plies, _ = what
+        moves = 0 if opening is None else plies or len(opening.moves)
+        return ArrangedGame(17, venue, white, "1800", black, "1750?", opening is None, moves)
+
+    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+        self.asked.append(("end", game, winner, detail))
+        if game != 17:
+            raise Refused("no-game", "No such game.")
+        result = "Abort" if winner is None else f"{winner.letter.upper()}+Forfeit"
+        return EndedGame(game, "9x9", "White", "Black", result)
+
+    def pause(self, venue: str, paused: bool) -> None:
+        self.asked.append(("pause", venue, paused))
+        if venue != "9x9":
+            raise Refused("unknown-venue", "No such venue.")
+
+    def kick(self, name: str, sentence: str) -> int:
+        self.asked.append(("kick", name, sentence))
+        return 1 if name == "Present" else 0
 
 
 @pytest.fixture
@@ -264,6 +303,90 @@ async def test_drain_and_status(admin: Admin, closed: Admin, live: LiveServer) -
     assert await code(closed, Drain()) == "no-server"
 
 
+# -- the live server
+
+
+async def test_a_match_is_arranged_and_written_down(admin: Admin, live: LiveServer, store: Any) -> None:
+    made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", white_s=60, actor="me"))
+    assert made == Arranged(ArrangedGame(17, "9x9", "Wa", "1800", "Bb", "1750?", True, 0))
+    assert live.asked == [("match", "9x9", "Wa", "Bb", (60, 0), None, None, "me")]
+    assert audits(store) == [
+        ("me", "match", "game 17",
+         {"venue": "9x9", "white": "Wa", "black": "Bb", "white_s": 60, "black_s": 0, "opening": 0, "plies": 0,
+          "rated": True}),
+    ]  # fmt: skip
+
+
+async def test_a_match_from_an_old_game(admin: Admin, live: LiveServer, store: Any) -> None:
+    asked: list[int] = []
+
+    async def game(number: int) -> StoredGame | None:
+        asked.append(number)
+        return OLD if number == 3 else None
+
+    store.game = game
+    made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", game=3, moves=1))
+    assert isinstance(made, Arranged)
+    assert (made.game.plies, made.game.rated) == (1, False)
+    assert live.asked[0][5:7] == (OLD, 1)
+    for number in (4, 0, -1, 2**63):
+        assert await code(admin, Match(venue="9x9", white="Wa", black="Bb", game=number)) == "bad-game"
+    assert asked == [3, 4]
+    assert len(live.asked) == len(audits(store)) == 1
+
+
+@pytest.mark.parametrize(
+    ("result", "winner", "given"),
+    [(None, None, "Abort"), ("Abort", None, "Abort"), ("b+forfeit", Color.BLACK, "B+Forfeit"),
+     ("W+Forfeit", Color.WHITE, "W+Forfeit")],
+)  # fmt: skip
+async def test_a_game_is_ended_and_written_down(
+    admin: Admin, live: LiveServer, store: Any, result: str | None, winner: Color | None, given: str
+) -> None:
+    assert await admin.handle(GameAbort(game=17, result=result, reason=" it \n hangs ")) == Ended(
+        EndedGame(17, "9x9", "White", "Black", given)
+    )
+    assert live.asked == [("end", 17, winner, "it hangs")]
+    assert audits(store)[0][1:3] == ("abort", "game 17")
+    assert audits(store)[0][3]["result"] == given
+
+
+async def test_rulings_that_cannot_be(admin: Admin, closed: Admin, live: LiveServer, store: Any) -> None:
+    assert await code(admin, GameAbort(game=17, result="B+3.5")) == "result"
+    assert await code(admin, GameAbort(game=18)) == "no-game"
+    assert await code(admin, VenuePause(venue="none")) == "unknown-venue"
+    assert await code(admin, VenueResume(venue="none")) == "unknown-venue"
+    assert await code(admin, Kick(bot="Absent")) == "not-here"
+    for request in (
+        Match(venue="9x9", white="Wa", black="Bb", game=3),
+        GameAbort(game=17),
+        VenuePause(venue="9x9"),
+        VenueResume(venue="9x9"),
+        Kick(bot="Present"),
+    ):
+        assert await code(closed, request) == "no-server"
+    assert store.groups == []
+
+
+async def test_pause_resume_and_kick(admin: Admin, live: LiveServer, store: Any) -> None:
+    assert "Nobody is paired in 9x9" in await sentence(admin, VenuePause(venue="9x9"))
+    assert await sentence(admin, VenueResume(venue="9x9")) == "9x9 pairs again."
+    assert (await sentence(admin, Kick(bot="Present", reason="too  slow"))).startswith(
+        "Closed 1 connection of Present."
+    )
+    await admin.handle(BotAdd(name="Absent", password="secret"))
+    assert (await sentence(admin, Kick(bot="Absent"))).startswith("Closed 2 connections of Absent.")
+    assert live.asked == [
+        ("pause", "9x9", True),
+        ("pause", "9x9", False),
+        ("kick", "Present", "The operator closes your connection: too slow"),
+        ("kick", "Absent", "The operator closes your connection."),
+    ]
+    assert [audit[1:3] for audit in audits(store)] == [
+        ("pause", "9x9"), ("resume", "9x9"), ("kick", "Present"), ("bot add", "Absent"), ("kick", "Absent"),
+    ]  # fmt: skip
+
+
 # -- as bytes
 
 
@@ -271,6 +394,8 @@ async def test_a_request_and_its_answer_as_lines(admin: Admin, store: Any) -> No
     assert await ask(admin.answer, BotAdd(name="Newbot", password="secret")) == Done("The bot Newbot may play.")
     assert isinstance(await ask(admin.answer, TokenMake(bot="Newbot")), TokenMade)
     assert await ask(admin.answer, StatusRequest()) == StatusNow(STATUS)
+    assert isinstance(await ask(admin.answer, Match(venue="9x9", white="Wa", black="Bb")), Arranged)
+    assert isinstance(await ask(admin.answer, GameAbort(game=17)), Ended)
     with pytest.raises(Refused, match="There is no bot Nobody") as raised:
         await ask(admin.answer, BotEnable(name="Nobody"))
     assert raised.value.code == "unknown-bot"

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import CommandLine
+from alembic.config import CommandLine, Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
+from sqlalchemy import Connection
+from storage_sample import execute, query
+from support.postgres import PostgresServer
 
 import cgos_server
 from cgos_server.errors import SchemaMismatch, StoreError
 from cgos_server.storage import schema
-from cgos_server.storage.tables import metadata
+from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
+from cgos_server.storage.tables import metadata, postgres_metadata
 
 LATER = """
 import sqlalchemy as sa
@@ -41,11 +47,23 @@ def downgrade() -> None:
 """
 
 
-def objects(path: Path) -> dict[str, str]:
-    """Everything in the schema as SQLite knows it, blanks evened out; Alembic's own table left out."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    return {name: _evened(sql) for name, sql in rows if name != "alembic_version"}
+def objects(location: Location) -> dict[str, Any]:
+    """Everything in the schema as the database knows it; Alembic's own table left out."""
+    if isinstance(location, Path):
+        rows = query(location, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        return {name: _evened(sql) for name, sql in rows if name != "alembic_version"}
+    found: dict[str, Any] = {}
+    for name, text in query(
+        location,
+        "SELECT table_name, string_agg(concat_ws(' ', column_name, data_type, is_nullable, column_default), ', ' "
+        "ORDER BY column_name) FROM information_schema.columns WHERE table_schema = 'public' GROUP BY 1 "
+        "UNION ALL SELECT conname, pg_get_constraintdef(c.oid) FROM pg_constraint c JOIN pg_class t "
+        "ON t.oid = c.conrelid AND t.relnamespace = 'public'::regnamespace "
+        "UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+    ):
+        if "alembic_version" not in name:
+            found.setdefault(name, []).append(text)
+    return {name: sorted(texts) for name, texts in found.items()}
 
 
 def _evened(sql: str) -> str:
@@ -53,6 +71,22 @@ def _evened(sql: str) -> str:
     lines = sql.replace('"', "").replace("DEFAULT ('')", "DEFAULT ''").split("\n")
     clauses = [" ".join(line.split()).rstrip(", ") for line in lines]
     return ", ".join(sorted(clauses, key=lambda clause: clause if clause.startswith("CONSTRAINT") else ""))
+
+
+def migrate(location: Location, how: Callable[[Config, str], None], revision: str) -> None:
+    def work(connection: Connection) -> None:
+        with connection.begin():
+            how(schema.alembic_config(connection), revision)
+
+    schema.on_connection(location, work)
+
+
+@pytest.fixture
+def direct(database: Location, tmp_path: Path, request: pytest.FixtureRequest) -> Location:
+    """Another place of the same kind as `database`, without a table."""
+    if isinstance(database, Path):
+        return tmp_path / "direct.sqlite"
+    return request.getfixturevalue("new_url")(empty=True)  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -80,19 +114,27 @@ def test_a_missing_database_is_made_at_head_and_in_wal_mode(tmp_path: Path) -> N
     assert created_by == cgos_server.__version__
 
 
-def test_prepare_leaves_a_good_database_alone(database: Path) -> None:
-    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("INSERT INTO venues VALUES (1, '9x9', '{}', 0)")
+def test_a_database_without_tables_gets_them(place: Location) -> None:
+    assert schema.current(place) is None
+    schema.prepare(place)
+    assert schema.current(place) == schema.head()
+    schema.check(place)
+    [(created_at, created_by)] = query(place, "SELECT created_at, created_by FROM server")
+    assert created_at > 1_600_000_000_000
+    assert created_by == cgos_server.__version__
+
+
+def test_prepare_leaves_a_good_database_alone(database: Location) -> None:
+    execute(database, "INSERT INTO venues VALUES (1, '9x9', '{}', 0)")
     schema.prepare(database)
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        assert connection.execute("SELECT count(*) FROM venues").fetchone() == (1,)
-        assert connection.execute("SELECT count(*) FROM server").fetchone() == (1,)
+    assert query(database, "SELECT count(*) FROM venues") == [(1,)]
+    assert query(database, "SELECT count(*) FROM server") == [(1,)]
 
 
-def test_looking_at_the_revision_does_not_wait_for_a_writer(database: Path) -> None:
-    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as writer:
+def test_looking_at_the_revision_does_not_wait_for_a_writer(sqlite_database: Path) -> None:
+    with contextlib.closing(sqlite3.connect(sqlite_database, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        assert schema.current(database) == schema.head()
+        assert schema.current(sqlite_database) == schema.head()
         writer.execute("ROLLBACK")
 
 
@@ -113,80 +155,93 @@ def test_there_is_one_head() -> None:
     assert ScriptDirectory.from_config(schema.alembic_config()).get_heads() == [schema.head()]
 
 
-def test_migrations_and_tables_are_the_same_schema(database: Path, tmp_path: Path) -> None:
-    with schema.open_for_migration(database) as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-    direct = tmp_path / "direct.sqlite"
-    engine = create_engine(f"sqlite:///{direct}")
-    metadata.create_all(engine)
-    engine.dispose()
+def test_migrations_and_tables_are_the_same_schema(database: Location, direct: Location) -> None:
+    everything: Any = metadata if isinstance(database, Path) else [metadata, postgres_metadata]
+    difference = schema.on_connection(
+        database, lambda connection: compare_metadata(MigrationContext.configure(connection), everything)
+    )
+    assert difference == []
+
+    def make(connection: Connection) -> None:
+        with connection.begin():
+            for each in (metadata,) if isinstance(database, Path) else everything:
+                each.create_all(connection)
+
+    schema.on_connection(direct, make)
     assert objects(database) == objects(direct)
 
 
-def test_down_and_up_again(database: Path) -> None:
+def test_down_and_up_again(database: Location) -> None:
     before = objects(database)
-    with schema.open_for_migration(database) as connection, connection.begin():
-        command.downgrade(schema.alembic_config(connection), "base")
+    migrate(database, command.downgrade, "base")
     assert objects(database) == {}
     assert schema.current(database) is None
     schema.prepare(database)
     assert objects(database) == before
 
 
-def test_alembic_s_own_check_works_on_a_database(database: Path, tmp_path: Path) -> None:
+def test_alembic_s_own_check_works_on_a_database(database: Location, tmp_path: Path) -> None:
     settings = tmp_path / "alembic.ini"
     settings.write_text(f"[alembic]\nscript_location = {schema.migrations()}\n")
-    arguments = ["-c", str(settings), "-x", f"database={database}", "check"]
+    arguments = [
+        "-c",
+        str(settings),
+        "-x",
+        f"database={database if isinstance(database, Path) else database.dsn}",
+        "check",
+    ]
     CommandLine().main(argv=arguments)
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        connection.execute("ALTER TABLE bots ADD COLUMN motto VARCHAR")
+    execute(database, "ALTER TABLE bots ADD COLUMN motto VARCHAR")
     with pytest.raises(SystemExit):
         CommandLine().main(argv=arguments)
 
 
-def test_an_older_schema_is_refused_until_it_is_upgraded(database: Path, later: Path) -> None:
+def test_an_older_schema_is_refused_until_it_is_upgraded(database: Location, later: Path) -> None:
     before = schema.current(database)
     with pytest.raises(SchemaMismatch, match="cgos-server db upgrade") as refusal:
         schema.prepare(database)
     assert refusal.value.code == "schema-older"
     assert schema.upgrade(database) == (before, "9999")
     schema.check(database)
-    assert "motto" in objects(database)["bots"]
+    assert "motto" in str(objects(database)["bots"])
     assert schema.upgrade(database) == ("9999", "9999")
 
 
-def test_the_first_schema_with_data_in_it_is_upgraded(tmp_path: Path) -> None:
-    path = tmp_path / "cgos.sqlite"
-    with schema.open_for_migration(path) as connection, connection.begin():
-        command.upgrade(schema.alembic_config(connection), "0001")
-        for sql in (
-            "INSERT INTO server VALUES (1, 5, '0.1')",
-            "INSERT INTO venues VALUES (1, '9x9', '{}', 0)",
-            "INSERT INTO bots VALUES (7, 'Alpha', 'alpha', 'h', 'active', '', 1), (8, 'b', 'b', 'h', 'active', '', 2)",
-            "INSERT INTO versions VALUES (1, 7, 'Alpha', 1), (2, 8, 'b', 2), (3, 7, 'Alpha-Two', 3)",
-            "INSERT INTO games (id, venue_id, black_id, white_id, black_label, white_label, terms, start, started_at) "
-            "VALUES (1, 1, 1, 2, '', '', '{}', '', 9)",
-            "INSERT INTO moves VALUES (1, 1, 'E5', 1, 2, 3, 4, 5, 6)",
-            "INSERT INTO ledger VALUES (1, 1, 0, 'enter', NULL, 1, NULL, NULL, NULL, 1800.0)",
-        ):
-            connection.exec_driver_sql(sql)
-    assert schema.upgrade(path) == ("0001", schema.head())
-    schema.check(path)
-    fresh = tmp_path / "fresh.sqlite"
-    schema.prepare(fresh)
-    assert objects(path) == objects(fresh)
-    with contextlib.closing(sqlite3.connect(path)) as look:
-        assert look.execute("SELECT * FROM versions ORDER BY id").fetchall() == [
-            (1, 7, "Alpha", "alpha", "", "", "", "", 1),
-            (2, 8, "b", "b", "", "", "", "", 2),
-            (3, 7, "Alpha-Two", "alpha-two", "Alpha-Two", "", "", "", 3),
-        ]
-        assert look.execute("SELECT count(*) FROM moves").fetchone() == (1,)
-        assert look.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert look.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+FIRST_SCHEMA = (
+    "INSERT INTO server VALUES (1, 5, '0.1')",
+    "INSERT INTO venues VALUES (1, '9x9', '{}', 0)",
+    "INSERT INTO bots VALUES (7, 'Alpha', 'alpha', 'h', 'active', '', 1), (8, 'b', 'b', 'h', 'active', '', 2)",
+    "INSERT INTO versions VALUES (1, 7, 'Alpha', 1), (2, 8, 'b', 2), (3, 7, 'Alpha-Two', 3)",
+    "INSERT INTO games (id, venue_id, black_id, white_id, black_label, white_label, terms, start, started_at) "
+    "VALUES (1, 1, 1, 2, '', '', '{}', '', 9)",
+    "INSERT INTO moves VALUES (1, 1, 'E5', 1, 2, 3, 4, 5, 6)",
+    "INSERT INTO ledger VALUES (1, 1, 0, 'enter', NULL, 1, NULL, NULL, NULL, 1800.0)",
+)
 
 
-def test_a_newer_schema_is_refused(database: Path, later: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_schema_with_data_in_it_is_upgraded(database: Location, direct: Location) -> None:
+    older = direct
+    migrate(older, command.upgrade, "0001")
+    for sql in FIRST_SCHEMA:
+        execute(older, sql)
+    assert schema.upgrade(older) == ("0001", schema.head())
+    schema.check(older)
+    assert objects(older) == objects(database)
+    columns = "id, bot_id, wire_name, wire_key, label, engine, parameters, author, created_at"
+    assert query(older, f"SELECT {columns} FROM versions ORDER BY id") == [
+        (1, 7, "Alpha", "alpha", "", "", "", "", 1),
+        (2, 8, "b", "b", "", "", "", "", 2),
+        (3, 7, "Alpha-Two", "alpha-two", "Alpha-Two", "", "", "", 3),
+    ]
+    assert query(older, "SELECT count(*) FROM moves") == [(1,)]
+    if isinstance(older, Path):
+        assert query(older, "PRAGMA foreign_key_check") == []
+        assert query(older, "PRAGMA integrity_check") == [("ok",)]
+    else:
+        assert query(older, "SELECT * FROM writer") == [(1, 0, 0)]
+
+
+def test_a_newer_schema_is_refused(database: Location, later: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     schema.upgrade(database)
     monkeypatch.undo()
     for call in (schema.check, schema.prepare, schema.upgrade):
@@ -195,7 +250,7 @@ def test_a_newer_schema_is_refused(database: Path, later: Path, monkeypatch: pyt
         assert refusal.value.code == "schema-newer"
 
 
-def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(database: Path, later: Path) -> None:
+def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(database: Location, later: Path) -> None:
     head = schema.current(database)
     later.write_text(LATER.format(head=head, more="raise RuntimeError('the light went out')"))
     before = objects(database)
@@ -205,12 +260,52 @@ def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(database: Path, la
     assert objects(database) == before
 
 
-def test_no_database_is_no_reason_to_make_one(tmp_path: Path) -> None:
-    path = tmp_path / "cgos.sqlite"
+def test_no_database_is_no_reason_to_make_one(place: Location) -> None:
     for call in (schema.check, schema.upgrade):
         with pytest.raises(SchemaMismatch, match="There is no database at"):
-            call(path)
-    assert not path.exists()
+            call(place)
+    assert schema.current(place) is None
+    assert not isinstance(place, Path) or not place.exists()
+
+
+def test_a_data_directory_whose_database_is_elsewhere(sqlite_database: Path) -> None:
+    url = PostgresUrl.parse("postgresql://cgos:secret@db.example/games")
+    note_elsewhere(sqlite_database.parent, url)
+    for call in (schema.check, schema.prepare):
+        with pytest.raises(
+            SchemaMismatch, match=re.escape("keeps its database in postgresql://cgos@db.example/games")
+        ) as refusal:
+            call(sqlite_database)
+        assert refusal.value.code == "elsewhere"
+    assert "secret" not in note_path(sqlite_database).read_text()
+    note_elsewhere(sqlite_database.parent, None)
+    note_elsewhere(sqlite_database.parent, None)
+    schema.check(sqlite_database)
+
+
+def test_tables_of_others_are_left_alone(new_url: Callable[..., PostgresUrl]) -> None:
+    place = new_url(empty=True)
+    execute(place, "CREATE TABLE shopping (item text)")
+    for call in (schema.check, schema.prepare, schema.upgrade):
+        with pytest.raises(SchemaMismatch, match=r"is not a database of cgos-server\. Give an empty one"):
+            call(place)
+    assert query(place, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == [("shopping",)]
+
+
+def test_a_postgresql_that_is_not_there_is_a_sentence() -> None:
+    url = PostgresUrl.parse("postgresql://cgos:secret@127.0.0.1:1/games")
+    for call in (schema.check, schema.prepare, schema.upgrade):
+        with pytest.raises(StoreError, match=re.escape("does not let us into postgresql://cgos@127.0.0.1:1/games: ")):
+            call(url)
+
+
+def test_a_wrong_password_or_database_is_a_sentence(postgres: PostgresServer) -> None:
+    wrong = PostgresUrl.parse(f"postgresql://cgos:wrong@127.0.0.1:{postgres.port}/postgres")
+    with pytest.raises(StoreError, match="password authentication failed"):
+        schema.prepare(wrong)
+    missing = PostgresUrl.parse(postgres.url("missing"))
+    with pytest.raises(StoreError, match='database "missing" does not exist'):
+        schema.prepare(missing)
 
 
 def test_files_of_others_are_left_alone(tmp_path: Path) -> None:

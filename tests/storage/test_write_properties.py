@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
-from storage_sample import move, version
+from storage_sample import elsewhere, execute, move, query, version
+from writer_bench import Bench, PostgresDisk
 
 from cgos_server.storage import records, tables
 from cgos_server.storage.group_commit import Group
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.storage.postgres.statements import _split
 from cgos_server.storage.records import Record
-from cgos_server.storage.statements import STATEMENTS
+from cgos_server.storage.statements import KINDS, STATEMENTS
 from cgos_server.storage.writer import ROWS_PER_STATEMENT, write
 
 
 def test_every_kind_of_record_has_a_statement() -> None:
-    assert set(STATEMENTS) == set(get_args(records.Record))
+    assert set(STATEMENTS) == set(KINDS) == set(get_args(records.Record))
 
 
 def memory() -> sqlite3.Connection:
@@ -161,19 +165,28 @@ class Flaky:
 happenings = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 5), st.integers(0, 99)), min_size=5, max_size=60)
 
 
-@settings(max_examples=60, deadline=None)
-@given(happenings, st.lists(st.integers(1, 25), min_size=1, max_size=8), st.lists(st.integers(1, 80), max_size=12))
-def test_batches_and_retries_change_nothing(
-    what: list[tuple[int, int, int]], sizes: list[int], failures: list[int]
-) -> None:
+batch_sizes = st.lists(st.integers(1, 25), min_size=1, max_size=8)
+failing_places = st.lists(st.integers(1, 80), max_size=12)
+
+
+def told_by(what: list[tuple[int, int, int]]) -> list[Record]:
     story = Story()
     for happening in what:
         story.happens(*happening)
+    return story.told
+
+
+@settings(max_examples=60, deadline=None)
+@given(happenings, batch_sizes, failing_places)
+def test_batches_and_retries_change_nothing(
+    what: list[tuple[int, int, int]], sizes: list[int], failures: list[int]
+) -> None:
+    told = told_by(what)
     with contextlib.closing(memory()) as one_by_one, contextlib.closing(memory()) as batched:
-        for record in story.told:
+        for record in told:
             write(one_by_one, [Group([record], None)])
         flaky: Any = Flaky(batched, failures)
-        rest, turn = story.told, 0
+        rest, turn = told, 0
         while rest:
             size = sizes[turn % len(sizes)]
             batch, rest, turn = rest[:size], rest[size:], turn + 1
@@ -186,3 +199,77 @@ def test_batches_and_retries_change_nothing(
                     # What closing the connection does to a transaction.
                     batched.rollback()
         assert content(batched) == content(one_by_one)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(happenings, batch_sizes, failing_places, failing_places)
+def test_postgresql_ends_up_with_the_same_rows_however_it_fails(
+    shared_url: PostgresUrl,
+    what: list[tuple[int, int, int]],
+    sizes: list[int],
+    failures: list[int],
+    lost_answers: list[int],
+) -> None:
+    """Statements fail before they are executed, or their answers get lost; compared with SQLite, record by record."""
+    told = told_by(what)
+    with contextlib.closing(memory()) as one_by_one:
+        for record in told:
+            write(one_by_one, [Group([record], None)])
+        expected = content(one_by_one)
+    names = ", ".join(tables.metadata.tables)
+    execute(shared_url, f"TRUNCATE {names} RESTART IDENTITY")
+    elsewhere(lambda: _in_batches(shared_url, told, sizes, set(failures), set(lost_answers)))
+    found = {
+        name: sorted(query(shared_url, f"SELECT {', '.join(map(_quoted, table.columns.keys()))} FROM {name}"), key=repr)
+        for name, table in tables.metadata.tables.items()
+    }
+    assert found == expected
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+async def _in_batches(
+    url: PostgresUrl, told: list[Record], sizes: list[int], failures: set[int], lost_answers: set[int]
+) -> None:
+    disk = PostgresDisk(url)
+    bench = Bench(disk)
+    await bench.writer.start()
+    count = 0
+
+    def fail(_sql: str) -> Exception | None:
+        nonlocal count
+        count += 1
+        return OSError("reset") if count in failures else None
+
+    disk.fault = fail
+    disk.after = lambda _sql: OSError("reset") if count in lost_answers else None
+    rest, turn = told, 0
+    while rest:
+        size = sizes[turn % len(sizes)]
+        batch, rest, turn = rest[:size], rest[size:], turn + 1
+        bench.submit(*batch[:2])
+        bench.submit(*batch[2:])
+        await bench.writer.drain()
+    await bench.writer.close()
+    assert bench.failures == []
+
+
+@pytest.fixture(scope="module")
+def shared_url(new_url: Callable[..., PostgresUrl]) -> PostgresUrl:
+    """One database for all examples."""
+    return new_url()
+
+
+def test_kinds_share_a_statement_where_none_touches_what_another_one_writes() -> None:
+    def together(*kinds: type) -> list[list[str]]:
+        return [[kind.__name__ for kind in run] for run in _split(kinds)]
+
+    assert together(records.MoveAdded, records.AnalysisAdded) == [["MoveAdded", "AnalysisAdded"]]
+    assert together(records.BotPassword, records.BotState) == [["BotPassword"], ["BotState"]]
+    assert together(records.MoveAdded, records.GameEnded, records.BlackTold, records.LedgerAdded) == [
+        ["MoveAdded"],
+        ["GameEnded"],
+        ["BlackTold", "LedgerAdded"],
+    ]

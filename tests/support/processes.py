@@ -83,6 +83,11 @@ pairing = {{ interval_s = 0.2, rematch_wait_s = 0.5, settle_s = 0.05 }}
 """
         )
 
+    @property
+    def url(self) -> str:
+        """The WebSocket port."""
+        return f"ws://127.0.0.1:{self.ws_port}"
+
     def start(self) -> None:
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
@@ -175,11 +180,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @contextlib.contextmanager
 def client(
-    serving: ServerProcess, name: str, arguments: Sequence[str], engine: Sequence[str] = ()
+    serving: ServerProcess, name: str, arguments: Sequence[str], engine: Sequence[str] = (), address: str = ""
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """`cgos-client` playing on `serving`, ended at the end of the block."""
+    """`cgos-client` playing on `serving`, ended at the end of the block; over TCP unless `address` says otherwise."""
     command = [serving.python, "-m", "cgos_client", *arguments]
-    command += ["--server", f"127.0.0.1:{serving.port}", "--name", name]
+    command += ["--server", address or f"127.0.0.1:{serving.port}", "--name", name]
     if engine:
         command += ["--", *engine]
     with (serving.directory / f"{name}.log").open("ab") as output:

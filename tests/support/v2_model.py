@@ -1,4 +1,4 @@
-"""A small strict server of ``cgos.v2`` without I/O: whatever a client says that the protocol does not allow fails a test.
+"""A small strict server of ``cgos.v2`` without I/O: what a client may not say fails a test.
 
 Games are refereed by the real rules. The opponent of a bot is a function of the position, or another bot that is
 signed in. A move counts as committed as soon as it is heard.
@@ -382,4 +382,3 @@ def _shown(game: ModelGame, from_ply: int) -> ws.Shown:
         None if game.over is None else game.over.result,
         "" if game.over is None else game.over.reason,
     )
-

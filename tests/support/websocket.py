@@ -1,4 +1,4 @@
-"""The WebSocket port without sockets: a transport double, a client of the library's sans-I/O part, and who lets it in."""
+"""The WebSocket port without sockets: a transport double, a client without I/O, and who lets it in."""
 
 from __future__ import annotations
 
@@ -189,9 +189,10 @@ class WsDesk:
         compression: bool = False,
         concierge: Concierge | None = None,
         settings: WsSettings | None = None,
+        time: SimulatedTime | None = None,
         **limits: int,
     ) -> None:
-        self.time = SimulatedTime()
+        self.time = time or SimulatedTime()
         self.server = Frontdesk()
         self.halls = {name: Hall() for name in venues}
         self.limits = replace(GENEROUS, **limits)

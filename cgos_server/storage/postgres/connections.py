@@ -155,7 +155,7 @@ async def end(connection: asyncpg.Connection) -> None:
 def _fitting(name: str) -> str:
     if len(name) <= _LONGEST_NAME:
         return name
-    return name[: _LONGEST_NAME - 4] + "...)"
+    return name[: _LONGEST_NAME - 4] + ("...)" if "(" in name[: _LONGEST_NAME - 4] else "...")
 
 
 class OtherLoop:

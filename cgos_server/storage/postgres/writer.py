@@ -36,6 +36,9 @@ KEPT_S = 5.0
 """How long a batch is kept that was committed without waiting for PostgreSQL's disk. PostgreSQL writes it there after
 three times its ``wal_writer_delay`` at most, 0.6 s unless that was changed."""
 
+_ATTEMPT = 0.5
+"""Of the commit timeout: what one attempt may take. A connection that has gone dumb leaves time for another one."""
+
 _BITS = 63
 """Of a holder's number."""
 
@@ -189,7 +192,7 @@ class PostgresWriter(GroupCommit):
         await self._failed_with(None)
         while self._work.empty():
             try:
-                async with asyncio.timeout(self._commit_timeout / 2):
+                async with asyncio.timeout(_ATTEMPT * self._commit_timeout):
                     await self._take_over()
             except Exception as error:
                 await self._failed_with(error)
@@ -199,8 +202,7 @@ class PostgresWriter(GroupCommit):
                 return
 
     async def _attempt(self, number: int, what: Plan) -> None:
-        # Half the time at most, so that a connection that has gone dumb leaves time for another one.
-        async with asyncio.timeout(self._commit_timeout / 2):
+        async with asyncio.timeout(_ATTEMPT * self._commit_timeout):
             connection = self._connection or await self._take_over()
             if self._number < number:
                 await self._write(connection, number, what)
@@ -266,7 +268,8 @@ class PostgresWriter(GroupCommit):
         lost = [kept for kept in self._recent if kept.number > number]
         if len(lost) != self._number - number:
             raise _Overtaken(
-                f"PostgreSQL has lost {self._number - number} commits that were told (was it restored from a copy?)"
+                f"PostgreSQL has lost the last {self._number - number} of the commits that were told (was it restored "
+                "from a copy?)"
             )
         for kept in lost:
             await self._write(connection, kept.number, kept.plan)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -20,6 +21,9 @@ LINES_MAX: Final = 20_000
 """Lines that one connection may say in one case."""
 
 _DIALOGUE_MAX: Final = 400
+
+_PACE_SECONDS: Final = 0.1
+"""Between two sends without an answer: there are servers to which a segment is a line."""
 
 
 class CannotConnect(Exception):
@@ -48,6 +52,8 @@ class Actor:
         self._changed = changed
         self._writer: asyncio.StreamWriter | None = None
         self._said = 0
+        self._sent = 0.0
+        self._answered = True
 
     async def connect(self, host: str, port: int, tasks: asyncio.TaskGroup) -> None:
         """Open a connection; one that was open is forgotten. Raises CannotConnect."""
@@ -76,6 +82,7 @@ class Actor:
 
     def _take(self, line: str) -> None:
         self._said += 1
+        self._answered = True
         if self._said > LINES_MAX:
             raise ValueError(f"more than {LINES_MAX} lines")
         self.lines.append(line)
@@ -88,6 +95,9 @@ class Actor:
 
     async def send(self, data: bytes) -> None:
         """Send `data`; whether it arrived shows in what comes."""
+        if not self._answered:
+            await asyncio.sleep(max(0.0, self._sent + _PACE_SECONDS - time.monotonic()))
+        self._sent, self._answered = time.monotonic(), False
         self._note(">", data.decode("latin-1").encode("unicode_escape").decode())
         self.owes_move = False
         if self._writer is None or self.closed:

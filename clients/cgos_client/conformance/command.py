@@ -42,6 +42,7 @@ _SECONDS = click.FloatRange(0, 3600, min_open=True)
               help="The longest time control whose flag is waited for.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, metavar="N",
               help="Cases at once; those with games are played one after another.")  # fmt: skip
+@click.option("--gentle", is_flag=True, help="Leave out what is known to harm some servers.")
 @click.option("--seed", type=int, metavar="N", help="Make names and passwords repeatable.")
 @click.option("--strict", is_flag=True, help="Quirks and skipped cases count as failures too.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcomes as JSON, one object a line.")
@@ -56,6 +57,7 @@ def conformance(
     quiet: float,
     longest: float,
     jobs: int,
+    gentle: bool,
     seed: int | None,
     strict: bool,
     as_json: bool,
@@ -71,7 +73,7 @@ def conformance(
         everything = all_cases(transcripts)
     except BadTranscript as bad:
         raise click.UsageError(str(bad)) from None
-    cases = chosen(everything, only)
+    cases = [case for case in chosen(everything, only) if not (gentle and case.harsh)]
     if not cases:
         raise click.UsageError(f"no case is called {', '.join(only)}; --list shows them." if only else "no cases.")
     if listing:
@@ -85,9 +87,12 @@ def conformance(
             "no digit first."
         )
     try:
-        host, port = server_address(server)[1:3]
+        address = server_address(server)
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
+    if address.scheme != "tcp":
+        raise click.UsageError(f"--server {server}: the cases are about bytes on TCP; give the server's CGOS port.")
+    host, port = address.host, address.port
     terms = Terms(host, port, prefix, patience, answer, quiet, longest)
     rng = random.Random(seed) if seed is not None else random.SystemRandom()
     console = Console()

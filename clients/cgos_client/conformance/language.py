@@ -18,12 +18,13 @@ class BadTranscript(Exception):
 
 
 class Quirk(NamedTuple):
-    """What a known server does instead.
+    """What known servers do instead.
 
+    :ivar peers: their names, as the transcripts call them
     :ivar goes_on: the case goes on after it; else it ends there
     """
 
-    peer: str
+    peers: tuple[str, ...]
     pattern: str
     why: str
     goes_on: bool
@@ -129,27 +130,24 @@ class Step(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One row of the protocol's description, as a dialogue."""
+    """One row of the protocol's description, as a dialogue.
+
+    :ivar harsh: what it does to servers that cannot take it; empty for most. Such cases are played last
+    :ivar alone: its bots may be paired, with whomever: such cases are played one at a time
+    """
 
     name: str
     title: str
     file: str
     line: int
     steps: tuple[Step, ...]
+    harsh: str = ""
+    alone: bool = False
 
     @property
     def topic(self) -> str:
         """What it is about: the file's name."""
         return self.file.removesuffix(".txt")
-
-    @property
-    def signs_in(self) -> bool:
-        """True where its bots may be paired, with whomever: such cases are played one at a time."""
-        return any(
-            isinstance(step.action, SignsIn | Pair)
-            or (isinstance(step.action, Send) and ".password" in step.action.text)
-            for step in self.steps
-        )
 
 
 def parse(file: str, text: str) -> list[Case]:
@@ -165,18 +163,24 @@ def parse(file: str, text: str) -> list[Case]:
                 cases.append(_header(file, number, line))
             elif not cases:
                 raise BadPattern("a step before the first case: begin a case with '=== name: title'")
+            elif line.startswith("harsh: "):
+                cases[-1] = cases[-1]._replace(harsh=line.removeprefix("harsh: "))
+            elif line == "alone":
+                cases[-1] = cases[-1]._replace(alone=True)
             elif line.lstrip().startswith("quirk "):
                 steps[-1] = _with_quirk(steps, line)
             else:
                 steps.append(Step(number, line, _action(line)))
-            cases[-1] = cases[-1]._replace(steps=tuple(steps))
+            if steps:
+                alone = cases[-1].alone or any(_may_be_paired(step.action) for step in steps)
+                cases[-1] = cases[-1]._replace(steps=tuple(steps), alone=alone)
         except BadPattern as bad:
             raise BadTranscript(f"{file}, line {number}: {bad}") from None
     return cases
 
 
 _HEADER = re.compile(r"=== ([a-z0-9-]+): (.+)")
-_QUIRK = re.compile(r"quirk ([a-z]+)(, goes on)?: (.+?)(?: +-- (.+))?")
+_QUIRK = re.compile(r"quirk ([a-z]+(?: [a-z]+)*)(, goes on)?: (.+?)(?: +-- (.+))?")
 _EXPECT = re.compile(r"([a-z]+)<(\.\.\.|!)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?")
 _COMPARE = re.compile(r"(\S+) (<=|>=|<|>|==) (\S+)")
 
@@ -188,15 +192,19 @@ def _header(file: str, number: int, line: str) -> Case:
     return Case(fit[1], fit[2], file, number, ())
 
 
+def _may_be_paired(action: Action) -> bool:
+    return isinstance(action, SignsIn | Pair) or (isinstance(action, Send) and ".password" in action.text)
+
+
 def _with_quirk(steps: Sequence[Step], line: str) -> Step:
     fit = _QUIRK.fullmatch(line.strip())
     if fit is None:
-        raise BadPattern("write 'quirk server: pattern -- why', or 'quirk server, goes on: ...'")
+        raise BadPattern("write 'quirk SERVER ...: pattern -- why', or 'quirk SERVER ..., goes on: pattern -- why'")
     last = steps[-1].action if steps else None
     if not isinstance(last, Expect):
         raise BadPattern("a quirk belongs to the expectation above it")
     check(fit[3])
-    quirk = Quirk(fit[1], fit[3], fit[4] or fit[3], fit[2] is not None)
+    quirk = Quirk(tuple(fit[1].split()), fit[3], fit[4] or fit[3], fit[2] is not None)
     return steps[-1]._replace(action=last._replace(quirks=(*last.quirks, quirk)))
 
 
@@ -231,7 +239,7 @@ _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
         r"([a-z]+) signs in(?: as (\S+))?(?: with (.+?))?(?: saying (.+))?",
         lambda fit: SignsIn(fit[1], fit[2], fit[3], fit[4]),
     ),
-    (r"pair again", lambda fit: Pair(None, True)),
+    (r"pair again", lambda _: Pair(None, True)),
     (r"pair(?: saying (.+))?", lambda fit: Pair(fit[1], False)),
     (r"play (.+)", lambda fit: Play(tuple(fit[1].split()))),
     (r"([a-z]+) (drops|closes)", lambda fit: Leaves(fit[1], fit[2] == "drops")),

@@ -10,7 +10,9 @@ from typing import Final
 
 from cgos_client.conformance.tcl_list import NotAList, split
 
-_PLAYER_WORDS: Final = frozenset(["info", "protocol", "username", "password", "Error:", "setup", "genmove", "gameover", "play"])
+_PLAYER_WORDS: Final = frozenset(
+    ["info", "protocol", "username", "password", "Error:", "setup", "genmove", "gameover", "play"]
+)
 _VIEWER_WORDS: Final = frozenset(["info", "protocol", "Error:", "match", "setup", "update", "gameover"])
 _NUMBER: Final = re.compile(r"\d+")
 _KOMI: Final = re.compile(r"-?\d+(\.\d+)?")
@@ -21,7 +23,7 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 def broken(line: str, viewer: bool) -> str | None:
     """None where `line` (without its end) may be sent to a player, or to a viewer; else what is wrong with it."""
     if not line.strip():
-        return "a blank line"
+        return None if viewer else "a blank line"
     if line[0].isspace():
         return "a line that begins with white space"
     if not (line.isascii() and line.isprintable()):

@@ -38,7 +38,7 @@ class KnownQuirk(Exception):
     """The server does what a known other one does, and the case ends there."""
 
     def __init__(self, quirk: Quirk) -> None:
-        super().__init__(f"{quirk.peer}: {quirk.why}")
+        super().__init__(quirk.why)
         self.quirk = quirk
 
 

@@ -78,7 +78,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 def print_list(cases: Sequence[Case]) -> None:
     """What there is, one case a line."""
     for case in cases:
-        click.echo(f"{case.topic:12}  {case.name:28}  {case.title}")
+        click.echo(f"{case.topic:12}  {case.name:28}  {case.title}" + (" (harsh)" if case.harsh else ""))
 
 
 def _how(outcome: Outcome) -> str:

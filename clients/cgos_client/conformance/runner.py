@@ -47,7 +47,7 @@ def chosen(cases: Sequence[Case], patterns: Iterable[str]) -> list[Case]:
 async def play_all(
     cases: Sequence[Case], terms: Terms, jobs: int, rng: random.Random, done: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """Play `cases`, in their own order where they are played one at a time.
+    """Play `cases`, in their own order where they are played one at a time, harsh ones last.
 
     :param jobs: how many cases without pairing run at once
     :param done: told of every outcome as it is known
@@ -68,11 +68,11 @@ async def play_all(
         for case, seed in queue:
             await one(case, seed)
 
-    seeded = [(case, rng.getrandbits(64)) for case in cases]
+    seeded = sorted(((case, rng.getrandbits(64)) for case in cases), key=lambda pair: bool(pair[0].harsh))
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(in_turn([(case, seed) for case, seed in seeded if case.signs_in]))
+        tasks.create_task(in_turn([(case, seed) for case, seed in seeded if case.alone]))
         for case, seed in seeded:
-            if not case.signs_in:
+            if not case.alone:
                 tasks.create_task(beside(case, seed))
     return [outcomes[case.name] for case in cases]
 

@@ -111,8 +111,8 @@ class Stage:
             await self._clean_up()
         if verdict is Verdict.PASSED and self._quirks:
             verdict = Verdict.QUIRK
-            why = "; ".join(f"{quirk.peer}: {quirk.why}" for quirk in self._quirks)
-        peers = tuple(dict.fromkeys(quirk.peer for quirk in self._quirks))
+            why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._quirks)
+        peers = tuple(dict.fromkeys(peer for quirk in self._quirks for peer in quirk.peers))
         seconds = time.monotonic() - begun
         return Outcome(self._case, verdict, seconds, why, at, expected, got, peers, tuple(self._dialogue))
 
@@ -186,6 +186,8 @@ class Stage:
         ):
             line = await self._next_line(actor, f"{action.actor} signing in: {expected!r}")
             self._hold(actor, expected, line)
+            if expected == "protocol *":
+                self._variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
             await actor.send(answer.encode("latin-1") + b"\n")
 
     async def _send(self, actor: Actor, text: str, whole: bool) -> None:
@@ -471,7 +473,12 @@ class Stage:
         self._moves = []
         size, komi = int(words[2]), float(words[3])
         self._variables.update(
-            gid=words[1], size=words[2], komi=words[3], level=words[4], empty=_result(-komi), full=_result(size**2 - komi)
+            gid=words[1],
+            size=words[2],
+            komi=words[3],
+            level=words[4],
+            empty=_result(-komi),
+            full=_result(size**2 - komi),
         )
 
     async def _play_move(self, move: str) -> None:

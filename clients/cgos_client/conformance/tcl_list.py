@@ -22,7 +22,7 @@ class NotAList(ValueError):
 
 def split(text: str) -> list[str]:
     """The words of `text`. Raises NotAList, with Tcl's reason."""
-    words = []
+    words: list[str] = []
     at = 0
     while True:
         while at < len(text) and text[at] in _SPACE:

@@ -1,0 +1,76 @@
+"""The example bots are complete: each plays a whole game in a process of its own, and is fully typed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from support.v2_model import Model, ModelGame
+from support.v2_server import V2Server
+
+EXAMPLES = Path(__file__).parents[2] / "clients" / "examples"
+ALL = sorted(EXAMPLES.glob("*.py"))
+
+
+def house(game: ModelGame) -> str:
+    board = game.referee.position
+    points = [p for p in board.empties() if not board.is_eye(board.to_play, p) and board.copy().play(p) is None]
+    return board.write(points[0]) if points else "pass"
+
+
+async def plays(tmp_path: Path, example: str, *engine: str, games: int) -> tuple[Model, str]:
+    """The example until its games are over; its standard output."""
+    model = Model(venues={"9x9": 9}, opponent=house, games=games)
+    (tmp_path / "password").write_text("sesame\n")
+    async with asyncio.timeout(60), V2Server(model) as server:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-u", str(EXAMPLES / example), server.url, "Bot", str(tmp_path / "password"), "9x9"),
+            *engine,
+            stdout=asyncio.subprocess.PIPE,
+            env=os.environ,
+        )
+        try:
+            while len(model.seen) < games and process.returncode is None:  # noqa: ASYNC110 - another process plays
+                await asyncio.sleep(0.02)
+        finally:
+            process.terminate()
+            said, _ = await process.communicate()
+    return model, said.decode()
+
+
+async def test_the_random_bot(tmp_path):
+    model, said = await plays(tmp_path, "random_bot.py", games=2)
+    assert sorted(model.seen) == [1, 2]
+    assert said.startswith("signed in as Bot in 9x9\n")
+    assert "against House (1700), they are near each other" in said
+    for game in model.games.values():
+        assert game.over.reason == "score"
+        assert len(game.analyses) > 10
+        assert game.analyses[min(game.analyses)].comment.startswith("one of ")
+
+
+async def test_the_gtp_bot(tmp_path):
+    engine = [sys.executable, "-m", "cgos_client", "bot", "greedy", "--seed", "1"]
+    model, _ = await plays(tmp_path, "gtp_bot.py", *engine, games=1)
+    assert model.seen == [1]
+    assert model.games[1].over.reason == "score"
+    assert len(model.games[1].moves) > 20
+
+
+@pytest.mark.parametrize("example", ALL, ids=lambda path: path.name)
+def test_about_forty_lines(example):
+    lines = [line for line in example.read_text().partition('"""\n\n')[2].splitlines() if line.strip()]
+    assert len(lines) <= 42
+
+
+@pytest.mark.slow
+def test_the_examples_are_typed(monkeypatch):
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    root = EXAMPLES.parents[1]
+    monkeypatch.setenv("MYPYPATH", str(root / "clients"))
+    monkeypatch.chdir(root)
+    out, err, status = api.run(["--strict", "--config-file", os.devnull, *map(str, ALL)])
+    assert status == 0, out + err

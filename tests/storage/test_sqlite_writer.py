@@ -1,0 +1,103 @@
+"""What only the writer on SQLite has: a thread of its own, and a log that is moved beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from storage_sample import games, move, people, put
+from writer_bench import Bench, SqliteDisk
+
+from cgos_server.errors import CommitFailed, StoreError
+from cgos_server.storage import checkpoints
+
+
+@pytest.fixture
+async def bench(sqlite_database: Path) -> AsyncIterator[Bench]:
+    put(sqlite_database, [*people(), *games()])
+    bench = Bench(SqliteDisk(sqlite_database))
+    await bench.writer.start()
+    yield bench
+    async with asyncio.timeout(10):
+        await bench.writer.close()
+
+
+async def test_a_fault_of_the_thread_itself_is_not_a_silent_death(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(checkpoints.Checkpointer, "written", fail)
+    bench.submit(move(3, 101), name="committed")
+    await bench.given_up()
+    bench.submit(move(3, 102), name="never")
+    with pytest.raises(CommitFailed, match="ZeroDivisionError: ours"):
+        await bench.writer.commit([])
+    assert bench.told == ["committed"]
+    assert not bench.writer.healthy
+
+
+async def test_the_log_is_moved_beside_the_writer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    for ply in range(101, 200):
+        await bench.writer.commit([move(3, ply)])
+    await bench.writer.close()
+    movers = {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql}
+    assert movers == {2}
+    assert {number for number, sql in bench.disk.seen if "INSERT" in sql} == {1}
+    assert len(bench.disk.moves()) == 99
+
+
+async def test_few_records_move_nothing(bench: Bench) -> None:
+    for ply in range(101, 200):
+        await bench.writer.commit([move(3, ply)])
+    await bench.writer.close()
+    assert not [sql for _, sql in bench.disk.seen if "wal_checkpoint" in sql]
+    assert bench.disk.opened == 1
+
+
+async def test_a_log_that_grew_too_long_is_moved_by_the_writer_and_starts_again(
+    bench: Bench, sqlite_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    monkeypatch.setattr(checkpoints, "LONGEST_LOG", -1)
+    wal = sqlite_database.with_name("cgos.sqlite-wal")
+    sizes = []
+    for ply in range(101, 301):
+        await bench.writer.commit([move(3, ply)])
+        sizes.append(wal.stat().st_size)
+    assert max(sizes) < 30 * 4_200  # without it, 200 commits of a page or two each
+    await bench.writer.close()
+    assert {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql} == {1}
+
+
+async def test_a_checkpoint_that_fails_is_reported_and_nothing_is_lost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 1)
+    bench.disk.refuses(-1, "PRAGMA wal_checkpoint")
+    bench.submit(move(3, 101), name="a")
+    await bench.settle()
+    bench.submit(move(3, 102), name="b")
+    await bench.writer.close()
+    assert bench.told == ["a", "b"]
+    assert {type(error) for error in bench.errors} == {StoreError}
+    assert "could not be moved" in str(bench.errors[0])
+    assert bench.failures == []
+    assert bench.disk.moves() == [(3, 101), (3, 102)]
+
+
+async def test_a_checkpoint_connection_that_cannot_be_opened_is_reported(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 1)
+    bench.disk.refusals = [sqlite3.OperationalError("too many open files")]
+    bench.submit(move(3, 101), name="a")
+    await bench.writer.close()
+    assert bench.told == ["a"]
+    assert ["too many open files" in str(error) for error in bench.errors] == [True]
