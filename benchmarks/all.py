@@ -1,4 +1,5 @@
-"""All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server.
+"""All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server,
+a thousand viewers.
 
 Prints ratios and the machine; `--json FILE` writes every figure. Takes about ten minutes on two cores.
 """
@@ -16,6 +17,7 @@ from typing import Any
 import board
 import commit
 import server_moves
+import viewers
 
 
 def machine() -> dict[str, Any]:
@@ -41,7 +43,12 @@ def main() -> None:
     options = parser.parse_args()
     figures: dict[str, Any] = {"machine": machine()}
     print("  ".join(f"{key}: {value}" for key, value in figures["machine"].items()), flush=True)
-    for name, run in (("board", board.run), ("commit", commit.run), ("server", server_moves.run)):
+    for name, run in (
+        ("board", board.run),
+        ("commit", commit.run),
+        ("server", server_moves.run),
+        ("viewers", viewers.run),
+    ):
         print(f"\n== {name}", flush=True)
         figures[name] = run()
     if options.json:

@@ -92,15 +92,19 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def server(directory: Path, bots: int) -> Iterator[Running]:
-    """A server with its bots registered; a second call with the same directory goes on with its database."""
+def server(directory: Path, bots: int, interval_s: float = 0.5, ports: tuple[int, int] = (0, 0)) -> Iterator[Running]:
+    """A server with its bots registered; a second call with the same directory goes on with its database.
+
+    :param interval_s: between two acts of pairing
+    :param ports: for lines and WebSocket
+    """
     data = directory / "data"
     if not data.exists():
         data.mkdir()
         prepare(data, bots)
     config = directory / "cgos.toml"
     config.write_text(
-        """
+        f"""
 [server]
 data = "data"
 log_level = "warning"
@@ -109,7 +113,7 @@ drain_limit_s = 0
 bots_host = "127.0.0.1"
 [websocket]
 host = "127.0.0.1"
-port = 0
+port = {ports[1]}
 [web]
 mode = "off"
 [health]
@@ -119,11 +123,11 @@ connections = 15000
 connections_per_address = 15000
 [[venue]]
 name = "9x9"
-port = 0
+port = {ports[0]}
 size = 9
 komi = 7.0
-time = { system = "absolute", main = "10m" }
-pairing = { interval_s = 0.5, rematch_wait_s = 0.5, settle_s = 0.0 }
+time = {{ system = "absolute", main = "10m" }}
+pairing = {{ interval_s = {interval_s}, rematch_wait_s = 0.5, settle_s = 0.0 }}
 """
     )
     process = subprocess.Popen(
@@ -133,10 +137,12 @@ pairing = { interval_s = 0.5, rematch_wait_s = 0.5, settle_s = 0.0 }
     assert process.stderr is not None
     try:
         port = websocket = health = 0
+        said = ""
         while not health:
             line = process.stderr.readline()
+            said += line
             if not line:
-                raise RuntimeError("the server did not start")
+                raise RuntimeError(f"the server did not start: {said}")
             if line.startswith("venue"):
                 port = int(line.rsplit(" ", 1)[1])
             elif "WebSocket" in line:
@@ -146,7 +152,7 @@ pairing = { interval_s = 0.5, rematch_wait_s = 0.5, settle_s = 0.0 }
         yield Running(process.pid, port, websocket, health)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
 
 @contextlib.contextmanager

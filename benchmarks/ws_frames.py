@@ -1,4 +1,4 @@
-"""WebSocket for load clients: a request, frames with a mask of zeros, whole messages out. As little work as possible."""
+"""WebSocket for load clients: a request, frames masked with zeros, whole messages out. As little work as possible."""
 
 from __future__ import annotations
 

@@ -48,10 +48,11 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
+from cgos_server.storage.location import note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
-from cgos_server.web.settings import WebSettings, command
+from cgos_server.web.settings import WebSettings, command, environment
 
 log = structlog.get_logger(__name__)
 
@@ -109,19 +110,22 @@ class App:
     async def _live(self, stack: AsyncExitStack) -> None:
         config = self.config
         data = config.server.data
-        database = config.server.database
+        database = config.server.location
         try:
             data.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(DatabaseLock(database, "cgos-server serve"))
+            lock = stack.enter_context(DatabaseLock(database, "cgos-server serve"))
         except OSError as error:
             raise Refused(
                 "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
             ) from error
         await asyncio.to_thread(schema.prepare, database)
+        if config.server.database is not None:
+            note_elsewhere(data, config.server.database)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
         store = await open_store(
             database,
+            lock=lock,
             durability=config.server.durability.value,
             commit_timeout=config.server.commit_timeout_s,
             failed=self._commit_failed,
@@ -191,7 +195,9 @@ class App:
             stack.push_async_callback(self._close_connections)
             lobbies = {name: live.lobby for name, live in self.venues.items()}
             concierge = HouseConcierge(lobbies, accounts, time, spawn)
-            servers = await self._open_ports(time, limits, count, metrics, ids, concierge)
+            servers: list[asyncio.Server] = []
+            stack.callback(_close_all, servers)  # what listens already when a later port is refused
+            await self._open_ports(servers, time, limits, count, metrics, ids, concierge)
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
             health = self._health(registry, store, control)
             web = await self._web(stack, metrics)
@@ -211,8 +217,7 @@ class App:
             self._started(self)
             await self._stop.wait()
             await self._drain(control)
-            for server in servers:
-                server.close()
+            _close_all(servers)
             self._suspend()
             await self._close_connections()
             health.stop()
@@ -243,15 +248,16 @@ class App:
 
     async def _open_ports(
         self,
+        servers: list[asyncio.Server],
         time: LoopTime,
         limits: SocketLimits,
         count: ConnectionCount,
         metrics: Metrics,
         ids: Ids,
         concierge: HouseConcierge,
-    ) -> list[asyncio.Server]:
+    ) -> None:
+        """Listen on every venue's port and on the WebSocket's; each is put into `servers` as soon as it listens."""
         settings = self.config.listen
-        servers: list[asyncio.Server] = []
         doors: dict[str, Door] = {}
         for config in self.config.venue:
             venue = self.venues[config.name]
@@ -262,7 +268,6 @@ class App:
             doors[config.name] = door
         if self.config.websocket.enabled:
             servers.append(await self._open_websocket(doors, concierge))
-        return servers
 
     async def _open_websocket(self, doors: Mapping[str, Door], concierge: HouseConcierge) -> asyncio.Server:
         config = self.config.websocket
@@ -314,10 +319,10 @@ class App:
             server.registration.value,
         )
         if settings.mode is WebMode.INLINE:
-            history = await stack.enter_async_context(History(server.database))
+            history = await stack.enter_async_context(History(server.location))
             return HttpListener(create_app(history, shown), sock)
         argv = command(server.data, shown, server.log_format.value, server.log_level.value)
-        return WebProcess(argv, sock, log=log, restarted=metrics.web_restarted)
+        return WebProcess(argv, sock, environment(server.database), log=log, restarted=metrics.web_restarted)
 
     # -- ending
 
@@ -375,6 +380,11 @@ class App:
         return {
             (name, state): count for name, venue in self.venues.items() for state, count in bots_by_state(venue).items()
         }
+
+
+def _close_all(servers: list[asyncio.Server]) -> None:
+    for server in servers:
+        server.close()
 
 
 async def _guarded(work: Coroutine[Any, Any, None]) -> None:

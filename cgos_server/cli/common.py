@@ -16,6 +16,7 @@ import click
 
 from cgos_server.config import Config, load
 from cgos_server.errors import ConfigError, Refused
+from cgos_server.storage.location import Location
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,8 +32,8 @@ class Setup(NamedTuple):
     origin: str
 
     @property
-    def database(self) -> Path:
-        return self.config.server.database
+    def database(self) -> Location:
+        return self.config.server.location
 
 
 def load_setup(config_path: Path | None, data: Path | None, more: Mapping[str, Any] | None = None) -> Setup:

@@ -39,7 +39,8 @@ _CREATING = (AccountAdd, BotAdd)
 def perform(setup: Setup, request: Request) -> Response:
     """Have `request` done by whoever may. Raises Refused, DatabaseLocked, OurFault."""
     creating = isinstance(request, _CREATING)
-    if not creating and not setup.database.exists():  # asked before the lock, which makes the directory
+    if not creating and schema.current(setup.database) is None:  # asked before the lock, which makes the directory
+        schema.refuse_elsewhere(setup.database)
         raise Refused(
             "no-database",
             f"There is no database at {setup.database}. Start the server, which makes one, with: cgos-server serve. "
@@ -49,12 +50,12 @@ def perform(setup: Setup, request: Request) -> Response:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
-            with DatabaseLock(setup.database, f"cgos-server {request.__struct_config__.tag}"):
+            with DatabaseLock(setup.database, f"cgos-server {request.__struct_config__.tag}") as lock:
                 if creating:
                     schema.prepare(setup.database)
                 else:
                     schema.check(setup.database)
-                return asyncio.run(_alone(setup, request))
+                return asyncio.run(_alone(setup, request, lock))
         except DatabaseLocked as locked:
             try:
                 return ask_server(setup, request)
@@ -73,12 +74,13 @@ def perform_and_say(setup: Setup, request: Request) -> None:
         say(response.sentence)
 
 
-async def _alone(setup: Setup, request: Request) -> Response:
+async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response:
     """Do it here, with the database's lock held."""
     config = setup.config
     async with AsyncExitStack() as stack:
         store = await open_store(
             setup.database,
+            lock=lock,
             durability=config.server.durability.value,
             commit_timeout=config.server.commit_timeout_s,
             failed=_failed,

@@ -1,4 +1,4 @@
-"""`cgos-server init`, `check` and `db upgrade`: before a server runs.
+"""`cgos-server init`, `check` and `db`: before a server runs.
 
 Must not know: the live server, what is in the tables beyond the venues.
 """
@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say
@@ -17,8 +19,11 @@ from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, plain, 
 from cgos_server.config.schema import Config
 from cgos_server.core import clock
 from cgos_server.errors import ConfigError, Refused
-from cgos_server.storage import schema
+from cgos_server.storage import copying, schema
+from cgos_server.storage.location import Location, location_of
 from cgos_server.storage.lock import DatabaseLock
+
+_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 
 
 @click.command()
@@ -82,7 +87,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
 
 @click.group()
 def db() -> None:
-    """The database's schema."""
+    """The database: its schema, and its place."""
 
 
 @db.command()
@@ -97,9 +102,44 @@ def upgrade(setup: Setup) -> None:
         say(f"{setup.database}: schema {before} became {after}.")
 
 
+@db.command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@json_option
+def copy_database(source: str, target: str, as_json: bool) -> None:
+    """Move a server's database to another place, and compare.
+
+    FROM and TO are each a data directory, a SQLite file, or postgresql://user@host/name (put the password into
+    PGPASSWORD or ~/.pgpass: other users see what a command is called with). TO must be empty; FROM stays as it is. The
+    server must be stopped. Prints the number of rows and the SHA-256 of each table, the same on both sides.
+    """
+    here, there = _location(source), _location(target)
+    with Progress(*_COLUMNS, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("looking", total=None)
+        copied = copying.copy(
+            here, there, lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        )
+    if as_json:
+        rows = [table._asdict() for table in copied]
+        print_json({"from": str(here), "to": str(there), "tables": rows})
+        return
+    print_table(("table", "rows", "sha256"), copied)
+    say(f"{there} has all that {here} has. Name it in the server's configuration, and start the server.")
+
+
+def _location(text: str) -> Location:
+    try:
+        return location_of(text)
+    except ValueError:
+        raise Refused(
+            "location",
+            "What has :// in it must be a URL of a PostgreSQL database, such as postgresql://user@host:5432/name.",
+        ) from None
+
+
 def _check_database(setup: Setup) -> bool:
     """Compare with what the database holds, if there is one. Raises SchemaMismatch and ConfigErrors."""
-    if not setup.database.exists():
+    if schema.current(setup.database) is None:
         return False
     stored = {venue.name: venue for venue in read(setup, lambda history: history.venues())}
     problems: list[ConfigError] = []

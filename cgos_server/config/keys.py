@@ -15,6 +15,7 @@ import msgspec
 
 from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig
 from cgos_server.config.words import description, strip, wanted
+from cgos_server.storage.location import PostgresUrl
 
 
 class Key(NamedTuple):
@@ -105,7 +106,7 @@ def plain(value: Any) -> Any:
         return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
     if isinstance(value, tuple):
         return [plain(each) for each in value]
-    return str(value) if isinstance(value, Path | Span | Networks) else value
+    return str(value) if isinstance(value, Path | Span | Networks | PostgresUrl) else value
 
 
 def _commented(keys: Iterator[Key]) -> Iterator[str]:

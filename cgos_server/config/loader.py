@@ -22,6 +22,7 @@ from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, Ve
 from cgos_server.config.venues import faults
 from cgos_server.config.words import description, strip, wanted
 from cgos_server.errors import ConfigError
+from cgos_server.storage.location import PostgresUrl
 
 _PREFIX = "CGOS_"
 
@@ -197,7 +198,9 @@ class _Reader:
         try:
             return _leaf(kind, raw)
         except (msgspec.ValidationError, ValueError):
-            self.problem(key, f"{_shown(raw)} is not possible", f"Give {wanted(kind)}.")
+            # Whatever was meant to be a database's URL may have a password in it.
+            shown = "this value" if plain is PostgresUrl else _shown(raw)
+            self.problem(key, f"{shown} is not possible", f"Give {wanted(kind)}.")
             return _WRONG
 
     def _venues(self, raw: Any, key: Key) -> Any:
@@ -227,6 +230,10 @@ def _leaf(kind: Any, raw: Any) -> Any:
         if not isinstance(raw, str | Path) or not str(raw) or "\0" in str(raw):
             raise ValueError
         return Path(raw)
+    if plain is PostgresUrl:
+        if not isinstance(raw, str):
+            raise ValueError
+        return PostgresUrl.parse(raw) if raw else None
     value = msgspec.convert(raw, kind, strict=not isinstance(raw, _Text))
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError

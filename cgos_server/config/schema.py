@@ -20,6 +20,7 @@ from cgos_server.core.games.base import Ko
 from cgos_server.core.venue import Policy
 from cgos_server.service.accounts import Registration
 from cgos_server.storage import DATABASE
+from cgos_server.storage.location import Location, PostgresUrl
 
 
 def doc(sentence: str) -> msgspec.Meta:
@@ -132,6 +133,13 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             "file's directory, elsewhere from the working directory."
         ),
     ] = Path("cgos-data")
+    database: Annotated[
+        PostgresUrl | None,
+        doc(
+            "Empty: SQLite, a file in the data directory. Or PostgreSQL: `postgresql://user:password@host:port/name`; "
+            "what the URL leaves out is found as libpq does (`PGPASSWORD`, `~/.pgpass`). The password is never shown."
+        ),
+    ] = None
     registration: Annotated[
         Registration,
         doc(
@@ -159,9 +167,9 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     log_level: Annotated[LogLevel, doc("The least severe lines that are logged.")] = LogLevel.INFO
 
     @property
-    def database(self) -> Path:
-        """The SQLite file."""
-        return self.data / DATABASE
+    def location(self) -> Location:
+        """Where the database is."""
+        return self.database or self.data / DATABASE
 
 
 class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

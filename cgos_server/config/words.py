@@ -13,6 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import msgspec
 
 from cgos_server.config.schema import Networks, Span
+from cgos_server.storage.location import PostgresUrl
 
 
 def strip(kind: Any) -> Any:
@@ -48,6 +49,8 @@ def wanted(kind: Any) -> str:
         return "addresses or networks with commas between them, such as 127.0.0.1, 10.0.0.0/8"
     if plain is Path:
         return "a path"
+    if plain is PostgresUrl:
+        return "empty, or a URL such as postgresql://user@host:5432/name"
     if plain is bool:
         return "true or false"
     if issubclass(plain, enum.Enum):

@@ -34,11 +34,12 @@ class Outlet:
     @property
     def has_room(self) -> bool:
         """True where the next lines would be written at once."""
-        return not self._waiting and self._closing is None and self._wire.has_room
+        wire = self._wire
+        return not self._waiting and self._closing is None and wire.alive and wire.has_room
 
     def write(self, data: bytes) -> None:
-        """Whole lines, now or as soon as there is room."""
-        if not data or self._closing is not None:
+        """Whole lines, now or as soon as there is room; nothing to a connection that is being closed."""
+        if not data or self._closing is not None or not self._wire.alive:
             return
         if not self._waiting and len(data) <= self._piece:
             self._wire.write(data)

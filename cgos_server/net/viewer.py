@@ -32,7 +32,7 @@ class ViewerLines:
         gallery = door.gallery
         self._door = door
         self._wire = wire
-        self._viewer = CgosViewer(gallery.size, gallery.komi2)
+        self._viewer = CgosViewer(gallery.size, gallery.komi2, door.matches)
         self._out = Outlet(wire, door.time, door.limits.outbox)
         self._ignored = Forbearance(door.limits.ignored_per_minute)
         log.info("viewer", connection=wire.id, address=wire.address, client=client)

@@ -6,12 +6,13 @@ Must not know: what the lines mean.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CloseReason, Metrics
+from cgos_server.protocol.cgos_viewer import MatchLines
 from cgos_server.protocol.session import Gallery, Reception
 
 ANSWER_US = 5_000_000
@@ -20,7 +21,7 @@ ANSWER_US = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What all line dialogues of one venue share."""
+    """What all line dialogues of one venue share. `matches` is its viewers' list."""
 
     reception: Reception
     gallery: Gallery
@@ -29,6 +30,7 @@ class Door:
     count: ConnectionCount
     metrics: Metrics
     new_id: Callable[[], int]
+    matches: MatchLines = field(default_factory=MatchLines)
 
 
 class Wire(Protocol):

@@ -209,29 +209,30 @@ def _number(word: str) -> int | None:
 
 FORMS: Final = {
     "who": Form(
-        "who", "the bots that are signed in here", "<name> <state> <game or 0> <rating> <K>, one line a bot",
+        "who", "the bots that are signed in here", "`<name> <state> <game or 0> <rating> <K>`, one line a bot",
         _alone(Who()),
     ),
     "games": Form(
         "games", "the latest 40 games and the running ones",
-        "match <game> <date> <time> <size> <komi> <white>(<rating>) <black>(<rating>) - - - <result>, and for running "
-        "games: match <game> - - <size> <komi> <white>(<rating>) <black>(<rating>) <ms left of White> "
-        "<ms left of Black> <moves> -",
+        "`match <game> <date> <time> <size> <komi> <white>(<rating>) <black>(<rating>) - - - <result>`, and for "
+        "running games `match <game> - - <size> <komi> <white>(<rating>) <black>(<rating>) <ms left of White> "
+        "<ms left of Black> <moves> -`",
         _alone(Games()),
     ),
     "match": Form(
         "match <white> <black> [<seconds of White> [<seconds of Black> [<old game> [<moves of it>]]]]",
-        "a game of these two now; 0 seconds: the venue's own time", "match <white>(<rating>) <black>(<rating>)", _match,
+        "a game of these two now; 0 seconds: the venue's own time", "`match <white>(<rating>) <black>(<rating>)`",
+        _match,
     ),
     "abort": Form(
         "abort <game> [Abort|B+Forfeit|W+Forfeit]", "end a game, without a result unless one is given",
-        "aborted <game> <white> <black>", _abort,
+        "`aborted <game> <white> <black>`", _abort,
     ),
     "pause": Form("pause", "pair nobody here until resume or the next start of the server", "a sentence",
                   _alone(Pause())),
     "resume": Form("resume", "pair again", "a sentence", _alone(Resume())),
     "kick": Form("kick <name> [<reason>]", "close the connections of a bot; it may come back", "a sentence", _kick),
-    "help": Form("help", "this list", "help <usage> : <meaning>, one line a command", _alone(Help())),
-    "quit": Form("quit", "close this connection", "Quit", _alone(Quit())),
+    "help": Form("help", "this list", "`help <usage> : <meaning>`, one line a command", _alone(Help())),
+    "quit": Form("quit", "close this connection", "`Quit`", _alone(Quit())),
 }  # fmt: skip
 """By its first word: every command."""

@@ -25,6 +25,9 @@ from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 _OBSERVE: Final = re.compile(rb"observe\s+([0-9]{1,19})", re.IGNORECASE)
 _LAST_GAME: Final = 2**63 - 1
 
+LINES_KEPT: Final = 4_096
+"""Lines of a venue's list that are kept, so that a thousand viewers cost little more than one."""
+
 
 class Observe(NamedTuple):
     """Show this game and follow it."""
@@ -43,6 +46,30 @@ class Ignored(NamedTuple):
 Event: TypeAlias = Observe | Quit | Ignored
 
 
+class MatchLines:
+    """The `match` lines of one venue, written once for all its viewers."""
+
+    __slots__ = ("_written",)
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[int, str | None], str] = {}
+
+    def written(self, game: int, result: str | None) -> str | None:
+        """The line of that game, running or with that result, if it was written lately."""
+        return self._written.get((game, result))
+
+    def write(self, game: ListedGame) -> str:
+        written = self._written
+        if len(written) >= LINES_KEPT:
+            written.clear()
+        when, result = ("- -", "-") if game.result is None else (_moment(game.started_at), safe_word(game.result))
+        line = written[game.game, game.result] = (
+            f"match {game.game} {when} {game.size} {game.komi2 / 2:.1f} {seat(game.white, game.white_label)} "
+            f"{seat(game.black, game.black_label)} {result}\n"
+        )
+        return line
+
+
 class CgosViewer:
     """One viewer's connection after its `v1` line, without the connection: lines in, events out; calls in, bytes out.
 
@@ -50,13 +77,15 @@ class CgosViewer:
 
     :param size: of the venue's board
     :param komi2: of the venue's games, in half points
+    :param lines: shared by all viewers of the venue
     """
 
-    __slots__ = ("_announced", "_clocks", "_komi", "_latest", "_size")
+    __slots__ = ("_announced", "_clocks", "_komi", "_latest", "_lines", "_size")
 
-    def __init__(self, size: int, komi2: int) -> None:
+    def __init__(self, size: int, komi2: int, lines: MatchLines) -> None:
         self._size = size
         self._komi = komi2
+        self._lines = lines
         # The running games that a `match` line announced and no `gameover` has ended, and the latest game of all.
         self._announced: set[int] = set()
         self._latest = 0
@@ -94,14 +123,7 @@ class CgosViewer:
         lines: list[str] = []
         for fact in facts:
             if isinstance(fact, GameStarted):
-                lines.append(
-                    self._match(
-                        ListedGame(
-                            fact.game, fact.at, self._size, self._komi, fact.black, fact.black_label, fact.white,
-                            fact.white_label, None,
-                        )
-                    )
-                )  # fmt: skip
+                lines.append(self._started(fact))
             elif isinstance(fact, GameEnded):
                 lines += self._gameover(fact.game, fact.result, fact.white_used_ms, fact.black_used_ms)
         return "".join(lines).encode("ascii")
@@ -145,16 +167,23 @@ class CgosViewer:
         return error_line(sentence).encode("ascii")
 
     def _match(self, game: ListedGame) -> str:
-        self._latest = max(self._latest, game.game)
-        if game.result is None:
-            self._announced.add(game.game)
-            when, result = "- -", "-"
-        else:
-            when, result = _moment(game.started_at), safe_word(game.result)
-        return (
-            f"match {game.game} {when} {game.size} {game.komi2 / 2:.1f} {seat(game.white, game.white_label)} "
-            f"{seat(game.black, game.black_label)} {result}\n"
-        )
+        self._announce(game.game, game.result is None)
+        return self._lines.written(game.game, game.result) or self._lines.write(game)
+
+    def _started(self, fact: GameStarted) -> str:
+        self._announce(fact.game, True)
+        return self._lines.written(fact.game, None) or self._lines.write(
+            ListedGame(
+                fact.game, fact.at, self._size, self._komi, fact.black, fact.black_label, fact.white, fact.white_label,
+                None,
+            )
+        )  # fmt: skip
+
+    def _announce(self, game: int, running: bool) -> None:
+        if game > self._latest:
+            self._latest = game
+        if running:
+            self._announced.add(game)
 
     def _gameover(self, game: int, result: str, white_ms: int, black_ms: int) -> list[str]:
         if game not in self._announced:

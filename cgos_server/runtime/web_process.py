@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from structlog.typing import FilteringBoundLogger
@@ -30,6 +30,7 @@ class WebProcess:
     """One supervised child. For a task group: ``group.create_task(web.run())``; ends by :meth:`stop` or cancellation.
 
     :param command: what to execute; ``--listen-fd N --pipe-fd M`` is added
+    :param variables: added to its environment, where other users do not see them as they see a command
     :param sock: the pages' bound socket; stays open here, so that visitors wait while the child is away
     :param restarted: called each time a dead child is replaced
     :param pause: waits so many seconds
@@ -40,6 +41,7 @@ class WebProcess:
         self,
         command: Sequence[str],
         sock: socket.socket,
+        variables: Mapping[str, str] | None = None,
         *,
         log: FilteringBoundLogger,
         restarted: Callable[[], None],
@@ -49,6 +51,7 @@ class WebProcess:
     ) -> None:
         self._command = tuple(command)
         self._sock = sock
+        self._variables = dict(variables or {})
         self._log = log
         self._restarted = restarted
         self._pause = pause
@@ -94,6 +97,7 @@ class WebProcess:
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
                     pass_fds=(descriptor, theirs),
+                    env=os.environ | self._variables,
                     # Its own group: Ctrl-C in the terminal is for the server, which may have games to finish.
                     process_group=0,
                 )  # fmt: skip

@@ -102,7 +102,11 @@ def _look(path: Path) -> tuple[set[str], str | None]:
 
 def check(location: Location) -> None:
     """Return where the program and the database fit together. Raises SchemaMismatch with the remedy."""
-    _not_elsewhere(location)
+    refuse_elsewhere(location)
+    _check(location)
+
+
+def _check(location: Location) -> None:
     found = current(location)
     if found is None:
         raise SchemaMismatch(
@@ -125,15 +129,17 @@ def check(location: Location) -> None:
     )
 
 
-def prepare(location: Location) -> None:
+def prepare(location: Location, even_elsewhere: bool = False) -> None:
     """Make the database's tables where there are none yet, else :func:`check` it.
 
+    :param even_elsewhere: also where the data directory's server keeps its database somewhere else
     :raises SchemaMismatch: where it is not of this program's schema
     :raises StoreError: where it cannot be made
     """
-    _not_elsewhere(location)
+    if not even_elsewhere:
+        refuse_elsewhere(location)
     if current(location) is not None:
-        check(location)
+        _check(location)
         return
     with _store_errors(location, "made"):
         if isinstance(location, Path):
@@ -186,7 +192,8 @@ def _knows(revision: str) -> bool:
     return any(known.revision == revision for known in script.walk_revisions())
 
 
-def _not_elsewhere(location: Location) -> None:
+def refuse_elsewhere(location: Location) -> None:
+    """Raises SchemaMismatch where the server of this data directory keeps its database somewhere else."""
     other = elsewhere(location) if isinstance(location, Path) else None
     if other is not None and isinstance(location, Path):
         raise SchemaMismatch(

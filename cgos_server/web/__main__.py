@@ -11,16 +11,15 @@ import os
 import signal
 import socket
 import sys
-from pathlib import Path
 
 import structlog
 
 from cgos_server.net.http import HttpListener
 from cgos_server.observability import logs
-from cgos_server.storage import DATABASE
 from cgos_server.storage.history import History
+from cgos_server.storage.location import Location
 from cgos_server.web.application import create_app
-from cgos_server.web.settings import Arguments, parse
+from cgos_server.web.settings import Arguments, database_of, parse
 
 NICENESS = 5
 """On a crowded machine games come first."""
@@ -31,7 +30,7 @@ MAX_CONNECTIONS = 500
 _PIPE_CHUNK = 65_536
 
 
-async def serve(given: Arguments, database: Path) -> None:
+async def serve(given: Arguments, database: Location) -> None:
     """Serve until the pipe closes or SIGTERM comes."""
     loop = asyncio.get_running_loop()
     sock = socket.socket(fileno=given.listen_fd)
@@ -56,7 +55,7 @@ def main() -> None:
     given = parse(sys.argv[1:])
     logs.configure(given.log_format, given.log_level, sys.stderr)
     os.nice(NICENESS)
-    asyncio.run(serve(given, given.data / DATABASE))
+    asyncio.run(serve(given, database_of(given.data, os.environ)))
     structlog.get_logger().info("the web process ends")
 
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from cgos_server.storage import DATABASE
+from cgos_server.storage.location import Location, PostgresUrl
+
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
@@ -29,6 +32,11 @@ class WebSettings:
     bots_host: str = ""
     registration: str = "open"
     refresh_s: int = 10
+
+
+DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
+"""The environment variable with the URL of a database in PostgreSQL; empty for the file in the data directory. Not an
+argument, because those can be read by every user of the machine."""
 
 
 class Arguments(NamedTuple):
@@ -57,6 +65,17 @@ def command(data: Path, settings: WebSettings, log_format: str, log_level: str) 
         *(f"--registration={settings.registration}", f"--refresh={settings.refresh_s}"),
         *(f"--venue={name}={port}" for name, port in settings.ports.items()),
     ]
+
+
+def environment(database: PostgresUrl | None) -> dict[str, str]:
+    """What else whoever starts the web process must give it, as environment variables."""
+    return {DATABASE_VARIABLE: "" if database is None else database.dsn}
+
+
+def database_of(data: Path, variables: Mapping[str, str]) -> Location:
+    """The database by the data directory and the environment. Raises ValueError where that is no URL."""
+    text = variables.get(DATABASE_VARIABLE, "")
+    return PostgresUrl.parse(text) if text else data / DATABASE
 
 
 def parse(arguments: Sequence[str]) -> Arguments:

@@ -44,6 +44,8 @@ class Game:
         self._do = do
         self._bell = Bell()
         self._ply = 0
+        self._before: list[str] = []
+        """The record when the bot was asked."""
         self._closed: CgosClientError | None = None
 
     def __repr__(self) -> str:
@@ -119,7 +121,7 @@ class Game:
         state, seen = self._state, 0
         while state.outcome is None:
             if state.asked is not None and state.asks > seen:
-                seen, self._ply = state.asks, state.asked
+                seen, self._ply, self._before = state.asks, state.asked, _moves(state)
                 own, other = state.black_ms, state.white_ms
                 if self.color == "white":
                     own, other = other, own
@@ -141,6 +143,8 @@ class Game:
         """
         state = self._state
         if state.outcome is not None:
+            return False
+        if state.asked == self._ply and _moves(state) != self._before:
             return False
         word = normal(move)
         if word not in (PASS_WORD, "RESIGN") and not _on_board(word, state.start.rules.size):
@@ -184,6 +188,10 @@ class Game:
         """The session is over; `error` is why, where it failed."""
         self._closed = error or SessionClosed()
         self._bell.ring()
+
+
+def _moves(state: GameState) -> list[str]:
+    return [ply.move for ply in state.moves]
 
 
 def _on_board(word: str | None, size: int) -> bool:

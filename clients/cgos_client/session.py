@@ -198,6 +198,8 @@ class Session:
     # -- what goes on below
 
     def _hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+        if isinstance(message, ws.Latency) and self.latency_ms is None:
+            log.info("the way to the server and back takes %.1f ms", message.round_trip_ms)
         error = self._do(self._core.receive(message))
         if isinstance(message, ws.Welcome) and error is None:
             for request in self._watches.requests():

@@ -30,7 +30,8 @@ class SlotsRunner:
     :param connect: a session to be entered, for an engine of that name
     :param engines: one a slot
     :param report: called with every finished game
-    :param games: leave after so many games; None: play on. Other slots' games that began meanwhile are played too
+    :param games: leave after so many games in which it was asked for a move; None: play on. Other slots' games that
+        began meanwhile are played too
     :param tell: called with everything that happens in games
     """
 
@@ -104,9 +105,6 @@ class SlotsRunner:
             draining = tasks.create_task(self._drain_when_asked(session))
             try:
                 async for game in session.games():
-                    self._begun += 1
-                    if self._games is not None and self._begun >= self._games:
-                        self._drain.set()
                     self._playing.add(game.number)
                     tasks.create_task(self._game(game))
             except CgosClientError as error:
@@ -138,7 +136,7 @@ class SlotsRunner:
         if game.result is None:
             engine = await self._free.get()
             try:
-                await table.play(engine)
+                await table.play(engine, self._asked, self._drain.set)
             except CgosClientError as error:
                 log.debug("game %d is left: %s", game.number, error)
             await self._put_back(engine, "?" if game.result is None else game.result.result)
@@ -150,6 +148,12 @@ class SlotsRunner:
         if rating is not None:
             log.info("game %d: rating %.0f, before it %.0f", game.number, rating[1], rating[0])
         self._report(seating.result(game, game.result))
+
+    def _asked(self) -> None:
+        """A game has come to this bot's first move: it counts. One that ended while the bot was away does not."""
+        self._begun += 1
+        if self._games is not None and self._begun >= self._games:
+            self._drain.set()
 
     async def _put_back(self, engine: SupervisedEngine, result: str) -> None:
         await engine.game_over(result)
@@ -176,10 +180,19 @@ class Table:
         """True where the engine's board is not this game's."""
         self._seated()
 
-    async def play(self, engine: SupervisedEngine) -> None:
-        """Let `engine` answer every turn until the game has ended. Raises CgosClientError where the session ends."""
+    async def play(self, engine: SupervisedEngine, asked: Callable[[], None], give_up: Callable[[], None]) -> None:
+        """Let `engine` answer every turn until the game has ended. Raises CgosClientError where the session ends.
+
+        :param asked: called at the first turn
+        :param give_up: called, and given a moment, before an engine that will play no more resigns: the next game would
+            begin at once
+        """
         await self._sit(engine)
+        first = True
         async for turn in self._game.turns():
+            if first:
+                asked()
+            first = False
             moves = list(turn.position.moves)
             if moves[: len(self._moves)] != self._moves:
                 self._moves, self._stale = moves, True
@@ -191,6 +204,9 @@ class Table:
                 await engine.played(Color(ply % 2), moves[ply])
             self._tell(MoveAsked(self._game.number, self._color, turn.left_ms))
             move = await self._thought(engine, turn)
+            if engine.spent:
+                give_up()
+                await asyncio.sleep(0)
             if move is None or not await self._game.move(move.text, move.analysis):
                 self._stale = True
             elif move.text != RESIGN.text:

@@ -57,13 +57,18 @@ class SupervisedEngine:
         return self._label
 
     @property
+    def spent(self) -> bool:
+        """True where so many games in a row were given up that :meth:`start` will raise."""
+        return self._given_up >= self._tries
+
+    @property
     def ply(self) -> int:
         """Moves on the record of the current game."""
         return len(self._moves)
 
     async def start(self) -> None:
         """Have the engine running, without a game. Raises EngineGone."""
-        if self._given_up >= self._tries:
+        if self.spent:
             raise EngineGone(f"{self._given_up} games in a row were lost because the engine failed: {self._last}")
         self._try_anew()
         if await self._attempt(starting=True) is None:

@@ -32,7 +32,7 @@ def _raise(error: Exception) -> None:
 
 async def _fill(data: Path) -> None:
     config = load(None, {}, {"server.data": data})
-    store = await open_store(config.server.database, failed=_raise, on_error=_raise)
+    store = await open_store(config.server.location, failed=_raise, on_error=_raise)
     try:
         venue, *_ = await enrol_venues(config, store, T0, "here")
         ratings = VenueRatings(venue.id, rating_system(venue.rating, venue.initial, venue.rating_options))

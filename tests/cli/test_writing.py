@@ -260,7 +260,7 @@ class Live:
 
     async def _run(self) -> None:
         config = load(None, {}, {"server.data": self.data})
-        path = config.server.database
+        path = config.server.location
 
         def fail(error: Exception) -> None:
             raise error

@@ -246,3 +246,9 @@ async def test_a_line_without_end_and_a_closed_port(fake_server):
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(CannotConnect, match="cannot be reached"):
             await connect("127.0.0.1", unused.getsockname()[1])
+
+
+def test_a_pause_is_at_least_as_long_as_the_server_asks():
+    pauses = Pauses(random.Random(1))
+    assert 30 <= pauses.next(at_least=30) <= 33
+    assert pauses.next() <= 4

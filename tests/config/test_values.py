@@ -229,7 +229,7 @@ def test_a_relative_data_directory_counts_from_its_file_else_from_the_working_di
     assert load(write("[server]\ndata = '/abs/d'\n")).server.data == Path("/abs/d")
     assert load(write(""), {"CGOS_SERVER__DATA": "d"}).server.data == Path.cwd() / "d"
     assert load(write(""), {}, {"server.data": Path("d")}).server.data == Path.cwd() / "d"
-    assert load(write("")).server.database == tmp_path / "cgos-data" / "cgos.sqlite"
+    assert load(write("")).server.location == tmp_path / "cgos-data" / "cgos.sqlite"
 
 
 # -- what the first start fixes

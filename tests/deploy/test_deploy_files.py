@@ -24,7 +24,7 @@ TOP = Path(__file__).parents[2]
 DEPLOY = TOP / "deploy"
 DEFAULT = Config()
 BOT_PORTS = {venue.port for venue in DEFAULT.venue}
-ALL_PORTS = {*BOT_PORTS, DEFAULT.web.port, DEFAULT.health.port}
+ALL_PORTS = {*BOT_PORTS, DEFAULT.websocket.port, DEFAULT.web.port, DEFAULT.health.port}
 
 
 def read(name: str) -> str:

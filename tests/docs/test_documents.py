@@ -9,6 +9,7 @@ import click
 import pytest
 
 from cgos_server.cli.main import COMMANDS, main
+from cgos_server.protocol import cgos_admin, cgos_viewer
 from cgos_server.protocol.cgos_player import table
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,18 @@ def test_the_protocol_page_shows_the_table_that_runs() -> None:
         line = line.replace("|", "\\|")
         assert f"| {state} | `{line}` | {meaning} | {then} |" in page
     assert page.count("`C: ") == sum(line.startswith("C: ") for _, line, _, _ in table())
+
+
+def test_the_protocol_page_shows_what_viewers_and_operators_say() -> None:
+    page = (DOCS / "protocol.md").read_text()
+    for line, meaning in cgos_viewer.table():
+        assert f"| `{line}` | {meaning} |" in page
+    assert page.count("| `V: ") == sum(line.startswith("V: ") for line, _ in cgos_viewer.table())
+    for form in cgos_admin.FORMS.values():
+        usage, answer = form.usage.replace("|", "\\|"), form.answer.replace("|", "\\|")
+        assert f"| `O: {usage}` | {form.meaning} | " in page
+        assert answer in page
+    assert page.count("| `O: ") == len(cgos_admin.FORMS)
 
 
 def commands(group: click.Group, path: str = "") -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,11 +146,9 @@ def test_a_hundred_viewers_that_never_read_do_not_hold_a_game_up(tmp_path: Path,
             viewer.say("v1 test\nobserve 1\nbanana\nobserve 2")
         players = {"Random": (["bot", "random"], ()), "Greedy": (["bot", "greedy"], ())}
         with bots(serving, players):
-            began = time.monotonic()
             until(
                 lambda: serving.query("select count(*) from games where ended_at is not null")[0][0] >= 3, 90, "games"
             )
-            assert time.monotonic() - began < 90
         assert serving.query("select count(*) from games where reason = 'time'") == [(0,)]
         assert serving.stop() == 0
     assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []

@@ -316,6 +316,19 @@ async def test_a_real_game_on_a_viewers_screen() -> None:
     assert tk.used == {str(game.id): (0, 0)}
 
 
+async def test_nothing_is_written_to_a_viewer_that_has_closed_its_side() -> None:
+    hall = await Hall.open()
+    connection, transport = hall.viewer()
+    await hall.gallery.turn()
+    transport.take()
+    connection.eof_received()
+    hall.start(range(50))
+    await hall.gallery.turn()
+    assert transport.take() == b""
+    connection.connection_lost(None)
+    assert hall.gallery.spectators == 0
+
+
 PIECES = [
     b"\n", b"\r\n", b"quit\n", b"v1 x\n", b"e1 x\n", b"observe 1\n", b"observe", b" 2", b"observe 99\n", b" ", b"\0",
     b"\xff\n", b"observe x\n", b"ready\n",

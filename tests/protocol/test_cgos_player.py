@@ -25,6 +25,7 @@ from cgos_server.protocol.cgos_player import (
     Reply,
     SignIn,
     State,
+    Watch,
     Why,
     table,
 )
@@ -296,6 +297,9 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_the_end(
                     assert before is State.PASSWORD
                     assert player.state is State.CHECKING
                 case Quit():
+                    assert player.state is State.CLOSED
+                case Watch():
+                    assert before is State.PROTOCOL
                     assert player.state is State.CLOSED
                 case _:
                     raise AssertionError(event)

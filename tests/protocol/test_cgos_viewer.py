@@ -16,7 +16,7 @@ from support.viewers import TkViewer
 from cgos_server.core.facts import BotArrived, GameEnded, GameStarted, RatingChanged
 from cgos_server.core.games.base import Color
 from cgos_server.core.verdict import Reason, Verdict, by_score
-from cgos_server.protocol.cgos_viewer import CgosViewer, Ignored, Observe, Quit
+from cgos_server.protocol.cgos_viewer import CgosViewer, Ignored, MatchLines, Observe, Quit
 from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
 
 AT = 1_700_000_000.0  # 2023-11-14 22:13:20 UTC
@@ -64,7 +64,7 @@ def started(game: int, venue: str = "9x9") -> GameStarted:
 
 @pytest.fixture
 def viewer() -> CgosViewer:
-    return CgosViewer(9, 14)
+    return CgosViewer(9, 14, MatchLines())
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_quit(viewer: CgosViewer) -> None:
 
 @given(line=st.binary(max_size=60) | st.from_regex(rb"observe\s+\w+", fullmatch=True))
 def test_any_line_is_an_event(line: bytes) -> None:
-    assert isinstance(CgosViewer(9, 14).receive(line), Observe | Quit | Ignored)
+    assert isinstance(CgosViewer(9, 14, MatchLines()).receive(line), Observe | Quit | Ignored)
 
 
 # -- the list
@@ -201,7 +201,7 @@ def test_whoever_asks_again_gets_the_whole_game_again(viewer: CgosViewer) -> Non
 @pytest.mark.parametrize("verdict", VERDICTS, ids=lambda verdict: f"{verdict.reason} {verdict.text}")
 def test_every_ending_is_told_from_a_move_by_its_second_character(verdict: Verdict) -> None:
     for told in ("update", "setup"):
-        viewer, tk = CgosViewer(9, 14), TkViewer()
+        viewer, tk = CgosViewer(9, 14, MatchLines()), TkViewer()
         tk.hear(viewer.facts([started(3)]))
         if told == "update":
             tk.hear(viewer.shown(3, shown(3), 0))
@@ -279,7 +279,7 @@ def _stories(draw: st.DrawFn) -> list[Any]:
 
 @given(story=_stories())
 def test_no_story_stops_a_viewer(story: list[Any]) -> None:
-    viewer, tk = CgosViewer(9, 14), TkViewer()
+    viewer, tk = CgosViewer(9, 14, MatchLines()), TkViewer()
     for step in story:
         match step:
             case "listed", count, _:
@@ -350,7 +350,7 @@ foreach game [lsort [array names results]] {
 
 @pytest.mark.skipif(shutil.which("tclsh") is None, reason="there is no tclsh here")
 def test_a_real_tcl_reads_every_ending(tmp_path: Path) -> None:
-    viewer = CgosViewer(9, 14)
+    viewer = CgosViewer(9, 14, MatchLines())
     data = viewer.listed([listed(900 + n, verdict.text) for n, verdict in enumerate(VERDICTS)], 0)
     expected = []
     for number, verdict in enumerate(VERDICTS, 10):

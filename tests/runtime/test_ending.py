@@ -23,6 +23,7 @@ from cgos_server.config.schema import (
     VenueConfig,
     WebConfig,
     WebMode,
+    WebSocketConfig,
 )
 from cgos_server.errors import Refused
 from cgos_server.net.loop import PollClock, new_loop
@@ -39,6 +40,7 @@ def config(data: Path, drain_limit_s: float = 0.0) -> Config:
         listen=ListenConfig(bots_host="127.0.0.1"),
         web=WebConfig(mode=WebMode.OFF),
         health=HealthConfig(port=0),
+        websocket=WebSocketConfig(host="127.0.0.1", port=0),
         venue=(venue,),
     )
 

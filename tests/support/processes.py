@@ -165,10 +165,10 @@ def server(directory: Path, **options: Any) -> Iterator[ServerProcess]:
         yield serving
     finally:
         if serving.process is not None:
-            _end(serving.process)
+            end(serving.process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """Ask, ask again (which means at once), then make it."""
     for end, patience in ((process.terminate, 1), (process.terminate, 5), (process.kill, 5)):
         if process.poll() is not None:
@@ -194,7 +194,7 @@ def client(
     try:
         yield process
     finally:
-        _end(process)
+        end(process)
 
 
 def bots(serving: ServerProcess, players: dict[str, tuple[Sequence[str], Sequence[str]]]) -> contextlib.ExitStack:

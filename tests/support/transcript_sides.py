@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from cgos_server.core.facts import GameEnded, GameStarted
 from cgos_server.core.games.base import Color
 from cgos_server.protocol import cgos_admin
-from cgos_server.protocol.cgos_viewer import CgosViewer
+from cgos_server.protocol.cgos_viewer import CgosViewer, MatchLines
 from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
 from support.viewers import TkViewer
 
@@ -45,7 +45,7 @@ class ViewerSide:
     """A viewer on one connection of a transcript, and what a real one would show."""
 
     def __init__(self) -> None:
-        self.viewer = CgosViewer(9, 14)
+        self.viewer = CgosViewer(9, 14, MatchLines())
         self.screen = TkViewer()
         self.plies: dict[str, int] = {}
 

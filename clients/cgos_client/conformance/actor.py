@@ -38,6 +38,7 @@ class Actor:
     :ivar lines: what came and was not taken yet, each without its line end; the last one may be cut short
     :ivar closed: nothing more will come
     :ivar owes_move: `genmove` came and nothing was sent since
+    :ivar in_game: `setup` came, on whatever connection, and no `gameover` since
     """
 
     def __init__(self, role: str, name: str, password: str, changed: Callable[[], None], dialogue: list[str]) -> None:
@@ -48,6 +49,7 @@ class Actor:
         self.lines: list[str] = []
         self.closed = True
         self.owes_move = False
+        self.in_game = False
         self._dialogue = dialogue
         self._changed = changed
         self._writer: asyncio.StreamWriter | None = None
@@ -88,8 +90,10 @@ class Actor:
         self.lines.append(line)
         if line.startswith("genmove"):
             self.owes_move = True
+        elif line.startswith("setup"):
+            self.in_game = True
         elif line.startswith("gameover"):
-            self.owes_move = False
+            self.owes_move = self.in_game = False
         self._note("<", line)
         self._changed()
 

@@ -279,8 +279,8 @@ class Stage:
 
         await self._until(ready, action.seconds or self._terms.answer)
         line = actor.lines.pop(0) if actor.lines else None
-        if line is not None and (fit := fits(action.pattern, line, self._variables, self._moves)) is not None:
-            self._obey(actor, line)
+        fit = fits(action.pattern, line, self._variables, self._moves) if line is not None else None
+        if line is not None and fit is not None and laws.broken(line, actor.viewer) is None:
             self._variables.update(fit.found)
             return
         if self._is_quirk(action.quirks, line, actor.closed):
@@ -501,40 +501,27 @@ class Stage:
         """Resign what is still played, then leave."""
         try:
             async with asyncio.timeout(CLEAN_UP_SECONDS):
-                if self._game or any(actor.owes_move for actor in self._actors.values()):
-                    await self._resign()
-        except (TimeoutError, CannotConnect, Differs, Skipped, KeyError):
+                while players := self._players():
+                    for actor in players:
+                        if actor.closed:
+                            await self._sign_in(SignsIn(actor.role, None, None, None))
+                        if actor.owes_move:
+                            await actor.send(b"resign\n")
+                    await self._until(
+                        lambda: True if not self._players() or any(one.owes_move for one in players) else None, 2.0
+                    )
+        except (TimeoutError, CannotConnect, Differs, Skipped):
             pass  # the server is told by the connection's end, and its clock does the rest
         for actor in self._actors.values():
             await actor.close()
 
-    async def _resign(self) -> None:
-        """Until a `gameover` was seen, or nothing more can be done: whoever is to move resigns."""
-        players = [self._actors[role] for role in ("black", "white") if role in self._actors] or [
-            actor for actor in self._actors.values() if actor.owes_move
-        ]
-        while not self._is_over(players):
-            for actor in players:
-                if actor.closed:
-                    await self._sign_in(SignsIn(actor.role, None, None, None))
-                if actor.owes_move:
-                    await actor.send(b"resign\n")
-            await self._until(
-                lambda: True if self._is_over(players) or any(actor.owes_move for actor in players) else None, 2.0
-            )
-
-    def _is_over(self, players: Sequence[Actor]) -> bool:
-        return any(line.startswith("gameover") for actor in players for line in actor.lines) or self._heard_end()
-
-    def _heard_end(self) -> bool:
-        """A `gameover` was heard after the last `setup`."""
-        for entry in reversed(self._dialogue):
-            text = entry.partition(" ")[2]
-            if text.startswith("gameover "):
-                return True
-            if text.startswith("setup "):
-                return False
-        return False
+    def _players(self) -> list[Actor]:
+        """Who has to stay until a game is over: both sides of the case's own, and who plays against strangers."""
+        own = [self._actors[role] for role in ("black", "white") if self._game]
+        if not all(actor.in_game for actor in own):
+            own = []
+        others = [actor for role, actor in self._actors.items() if role not in ("black", "white")]
+        return own + [actor for actor in others if actor.in_game and not actor.closed]
 
 
 def _result(margin: float) -> str:

@@ -1,0 +1,218 @@
+"""The file of bots: what it holds, all that may be wrong with it, and the one that 'init' writes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+
+import pytest
+from cgos_client import bots_file, init
+from cgos_client.addresses import server_address
+from cgos_client.bots_file import BadBotsFile
+from cgos_client.cli import main
+from cgos_client.settings import BadSetting
+from click.testing import CliRunner
+
+WHOLE = """
+[server]
+url = "ws://localhost:6868"
+
+[[bot]]
+name = "First"
+password_file = "first.password"
+venues = ["9x9", "19x19"]
+slots = 3
+version = "1.2"
+engine = ["gnugo", "--mode", "gtp"]
+parameters = { level = 3, style = "calm", patient = true }
+sgf_dir = "games"
+
+[[bot]]
+name = "Second"
+token_file = "/etc/second.token"
+url = "localhost:6809"
+builtin = "mcts"
+playouts = 50
+"""
+
+
+def test_a_whole_file(tmp_path):
+    path = tmp_path / "bots.toml"
+    path.write_text(WHOLE)
+    bots = bots_file.load(path)
+    first, second = bots.bot
+    assert first.slots == 3
+    assert first.parameters == {"level": 3, "style": "calm", "patient": True}
+    assert first.engine == ["gnugo", "--mode", "gtp"]
+    assert first.password_file == tmp_path / "first.password"
+    assert first.sgf_dir == tmp_path / "games"
+    assert str(second.token_file) == "/etc/second.token"
+    assert bots.address(first) == server_address("ws://localhost:6868")
+    assert bots.address(second) == server_address("localhost:6809")
+
+
+def problems(tmp_path, text: str) -> list[str]:
+    path = tmp_path / "bots.toml"
+    path.write_text(text)
+    with pytest.raises(BadBotsFile) as caught:
+        bots_file.load(path)
+    assert str(caught.value) == "\n".join(caught.value.problems)
+    assert all(problem.startswith(f"{path}: ") for problem in caught.value.problems)
+    return [problem.removeprefix(f"{path}: ") for problem in caught.value.problems]
+
+
+def test_everything_that_is_wrong_is_said_at_once(tmp_path):
+    found = problems(
+        tmp_path,
+        """
+extra = 1
+[server]
+url = "ws://"
+encodng = "json"
+[[bot]]
+name = "x"
+venues = ["9x9", "9x9"]
+password_file = "pw"
+token_file = "token"
+builtin = "random"
+playouts = 5
+[[bot]]
+slots = 0
+venues = "9x9"
+engine = ["e"]
+password_file = 7
+[[bot]]
+name = "Lines"
+url = "localhost:6809"
+venues = ["9x9"]
+version = "2"
+password_file = "pw"
+""",
+    )
+    assert found == [
+        "server.encodng: is no key; did you mean encoding?",
+        "extra: is no table of this file; there are [server] and [[bot]]",
+        "bot x: name 'x' cannot be used: A name has at least 3 characters.",
+        'bot x.playouts: is for builtin = "mcts"',
+        "bot x: give either password_file or token_file",
+        "bot 2.name: is missing",
+        "bot 2.password_file: expected the path of a file or directory",
+        "bot 2.venues: expected array, got str",
+        "bot 2.slots: expected int >= 1",
+        'bot Lines: give either engine = ["program", "argument"] or builtin = "mcts"',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[server", "is not TOML"),
+        ("", "server.url: is missing"),
+        ('[server]\nurl = "ws://h:1"', "bot: is missing"),
+        ('server = 1\nbot = 1', "server: is no table"),
+        ('[server]\nurl = "http://h"\n[[bot]]\nname = "Abc"', "server.url 'http://h': choose tcp://"),
+        (WHOLE.replace('venues = ["9x9", "19x19"]', ""), "bot First.venues: is missing"),
+        (WHOLE.replace('"19x19"', '"9x9"'), "bot First.venues: names a venue twice"),
+        (WHOLE.replace('["gnugo", "--mode", "gtp"]', "[]"), "bot First.engine: names no program"),
+        (WHOLE.replace("ws://localhost:6868", "localhost:6809"), "bot First.slots: CGOS lines have no words for it"),
+        (WHOLE.replace("ws://localhost:6868", "localhost:6809"), "over TCP every venue has a port of its own"),
+        (WHOLE.replace("6868\"", '6868"\nlines = true'), "bot First.venues: CGOS lines are spoken in one venue"),
+        (WHOLE.replace("Second", "first").replace('url = "localhost:6809"', 'venues = ["9x9"]'), "is there twice"),
+        (WHOLE.replace('"calm"', "[1]"), "bot First.parameters: expected"),
+    ],
+)  # fmt: skip
+def test_single_faults(tmp_path, text, words):
+    assert [problem for problem in problems(tmp_path, text) if words in problem]
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(BadBotsFile, match=r"cannot be read .*'cgos-client init' writes one"):
+        bots_file.load(tmp_path / "nowhere")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadBotsFile, match="is not UTF-8 text"):
+        bots_file.load(tmp_path / "binary")
+
+
+# -- init
+
+
+@pytest.mark.parametrize("address", ["ws://localhost:6868", "wss://h", "localhost:6809", "cgos://h:1"])
+@pytest.mark.parametrize("engine", [(), ("gnugo", "--mode", "gtp", 'a "quoted" \\ word')])
+def test_what_init_writes_can_be_read(tmp_path, address, engine):
+    path = tmp_path / "bots.toml"
+    over_websocket = address.startswith("ws")
+    venues = ("9x9", "13x13") if over_websocket else ()
+    password = init.write(
+        path, init.Answers(server_address(address), "MyBot", venues, engine, 2 if over_websocket else 1)
+    )
+    bots = bots_file.load(path)
+    (bot,) = bots.bot
+    assert bots.address(bot) == server_address(address)
+    assert (bot.name, bot.password_file) == ("MyBot", tmp_path / "MyBot.password")
+    assert tuple(bot.venues) == venues
+    assert tuple(bot.engine or ()) == engine
+    assert (bot.builtin is None) == bool(engine)
+    assert password == tmp_path / "MyBot.password"
+    assert stat.S_IMODE(os.stat(password).st_mode) == 0o600
+    assert len(password.read_text().strip()) == 32
+
+
+def test_every_key_is_in_what_init_writes():
+    """As a value or as a comment that becomes one."""
+    text = init.text(init.Answers(server_address("ws://h"), "MyBot", ("9x9",), ()), "pw")
+    for line in text.splitlines():
+        if line.startswith("# ") and " = " in line:
+            text = text.replace(line, line[2:])
+    text = text.replace("# playouts", "playouts")
+    raw = tomllib.loads(text)
+    known = set(bots_file.BotTable.__struct_fields__) | set(bots_file.ServerTable.__struct_fields__)
+    assert known - {*raw["server"], *raw["bot"][0]} == {"engine", "seed"}
+
+
+def test_init_overwrites_nothing(tmp_path):
+    path = tmp_path / "bots.toml"
+    answers = init.Answers(server_address("ws://h"), "MyBot", ("9x9",), ())
+    (tmp_path / "MyBot.password").write_text("mine")
+    assert init.write(path, answers) is None
+    assert (tmp_path / "MyBot.password").read_text() == "mine"
+    with pytest.raises(BadSetting, match="exists"):
+        init.write(path, answers)
+    with pytest.raises(BadSetting, match="cannot be written"):
+        init.write(tmp_path / "no" / "folder", answers)
+
+
+def test_init_asks(tmp_path):
+    path = tmp_path / "bots.toml"
+    answers = "ws://there:1\nMyBot\n9x9 19x19\ngnugo --mode gtp\n"
+    result = CliRunner().invoke(main, ["init", str(path)], input=answers)
+    assert result.exit_code == 0, result.output
+    assert f"cgos-client run --config {path}" in result.output
+    bot = bots_file.load(path).bot[0]
+    assert (bot.venues, bot.engine) == (["9x9", "19x19"], ["gnugo", "--mode", "gtp"])
+
+
+def test_init_with_options_asks_nothing(tmp_path):
+    path = tmp_path / "bots.toml"
+    options = ["--server", "localhost:6809", "--name", "MyBot", "--engine", ""]
+    result = CliRunner().invoke(main, ["init", str(path), *options])
+    assert result.exit_code == 0, result.output
+    assert "Server" not in result.output
+    assert bots_file.load(path).bot[0].builtin == "mcts"
+    again = CliRunner().invoke(main, ["init", str(path), *options])
+    assert again.exit_code == 2
+    assert "exists" in again.output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--server", "nonsense"], "HOST:PORT"),
+        (["--server", "ws://h", "--name", "x"], "at least 3 characters"),
+        (["--server", "ws://h", "--name", "MyBot", "--venue", "9x9", "--engine", "'"], "No closing quotation"),
+    ],
+)
+def test_init_refuses(tmp_path, options, words):
+    result = CliRunner().invoke(main, ["init", str(tmp_path / "bots.toml"), *options], input="")
+    assert result.exit_code == 2
+    assert words in result.output
