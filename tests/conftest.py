@@ -6,3 +6,5 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from support.postgres_fixtures import new_url, postgres  # noqa: F401 - every test may ask for them

@@ -50,7 +50,7 @@ def wanted(kind: Any) -> str:
     if plain is Path:
         return "a path"
     if plain is PostgresUrl:
-        return "empty, or a URL such as postgresql://user@host:5432/name"
+        return "nothing, or a URL such as postgresql://user@host:5432/name"
     if plain is bool:
         return "true or false"
     if issubclass(plain, enum.Enum):

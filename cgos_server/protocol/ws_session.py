@@ -305,19 +305,21 @@ class WsSession:
         gallery = self._house.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
-        watcher = self._watchers.get(message.venue)
-        if watcher is None or message.game not in watcher.games:
-            if self._watching >= WATCHED_MAX:
-                return _error(
-                    "too-many", f"You watch {WATCHED_MAX} games already. Unwatch one first.", game=message.game
-                )
-            self._watching += 1
         self.wasted += 1
+        watcher = self._watchers.get(message.venue)
+        new = watcher is None or message.game not in watcher.games
+        if new and self._watching >= WATCHED_MAX:
+            text = f"You watch {WATCHED_MAX} games already. Unwatch one first."
+            return _error("too-many", text, game=message.game)
         if watcher is None:
             watcher = self._watcher(message.venue)
             gallery.enter(watcher, False)
-        watcher.games.add(message.game)
-        gallery.observe(watcher, message.game, message.ply)
+        refusal = gallery.observe(watcher, message.game, message.ply)
+        if refusal is not None:
+            return _error("too-many", refusal, game=message.game)
+        if new:
+            watcher.games.add(message.game)
+            self._watching += 1
         return None
 
     def _unwatch(self, message: ws.Unwatch, _received: int) -> ws.Error | None:

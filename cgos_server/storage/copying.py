@@ -158,7 +158,7 @@ class _Account:
         return clean
 
     def closed(self) -> Copied:
-        return Copied(self._table.name, self._rows, self._hash.hexdigest())
+        return Copied(str(self._table.name), self._rows, self._hash.hexdigest())
 
 
 def _storable(value: Any) -> Any:

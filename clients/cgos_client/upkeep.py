@@ -26,7 +26,9 @@ SIGN_IN_SECONDS = 120.0
 DRAINED_SECONDS = 5.0
 """How long the server may take to close a connection of which it said that it is over."""
 
-_HEALING = frozenset(("waits-approval", "already-here", "store"))
+_HEALING = frozenset(
+    ("already-arriving", "already-here", "draining", "ending", "store", "too-many-failures", "waits-approval")
+)
 """Refusals that pass by themselves, by their code."""
 
 

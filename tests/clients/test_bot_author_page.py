@@ -7,21 +7,27 @@ import json
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
+import cgos_client
 import pytest
+from cgos_client import bots_file
 from cgos_client.bridge import GameResult
 from cgos_client.cli import main
 from cgos_client.messages import Other, parse
 from cgos_client.report import result_line
+from support.v2_model import Model
+from support.v2_server import V2Server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bot-author.md").read_text()
+EXAMPLES = Path(__file__).parents[2] / "clients" / "examples"
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, re.DOTALL)
 
 
 async def test_the_bot_on_the_page_plays(fake_server, tmp_path):
     program = tmp_path / "bot.py"
-    (code,) = (block for language, block in BLOCKS if language == "python")
+    (code,) = (block for language, block in BLOCKS if language == "python" and "import socket" in block)
     program.write_text(code)
     assert len(code.splitlines()) <= 45
 
@@ -67,3 +73,44 @@ def test_sample_dialogue_can_be_read():
     said = [line.removeprefix("S: ").strip() for line in block.splitlines() if line.startswith("S: ")]
     assert len(said) > 8
     assert not [line for line in said if isinstance(parse(line), Other)]
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_the_examples_are_shown_as_they_are(example):
+    assert [block for language, block in BLOCKS if language == "python" and block == example.read_text()]
+
+
+def test_the_file_of_bots_can_be_read(tmp_path):
+    (text,) = (block for language, block in BLOCKS if language == "toml")
+    bots = bots_file.check(tomllib.loads(text), tmp_path / "bots.toml")
+    assert [bot.name for bot in bots.bot] == ["MyGnuGo", "Sparring"]
+
+
+def test_every_key_of_a_bot_is_on_the_page():
+    for key in (*bots_file.BotTable.__struct_fields__, *bots_file.ServerTable.__struct_fields__):
+        assert f"`{key}`" in PAGE, key
+
+
+def test_the_names_of_the_library_are_on_the_page():
+    """What a program may use, and nothing that there is not."""
+    errors = [name for name in cgos_client.__all__ if isinstance(found := getattr(cgos_client, name), type)
+              and issubclass(found, cgos_client.CgosClientError)]  # fmt: skip
+    assert [name for name in errors if f"`{name}`" not in PAGE] == []
+    for owner, kind in (("session", cgos_client.Session), ("game", cgos_client.Game)):
+        for name in re.findall(rf"`{owner}\.(\w+)", PAGE):
+            assert hasattr(kind, name) or name in ("name", "venues"), f"{owner}.{name}"
+
+
+async def test_the_watcher_on_the_page_watches(tmp_path):
+    (code,) = (block for language, block in BLOCKS if language == "python" and "session.watch" in block)
+    model = Model(venues={"9x9": 9})
+    async with asyncio.timeout(20), V2Server(model) as server:
+        program = tmp_path / "watcher.py"
+        program.write_text(code.replace("ws://localhost:6868", server.url))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-u", str(program), stdout=asyncio.subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert b"Picture" in await process.stdout.readline()
+        process.terminate()
+        await process.communicate()

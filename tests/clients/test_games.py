@@ -395,6 +395,31 @@ def test_another_move_stands_in_the_record(client):
     assert [ply.move for ply in client.seats[1].moves] == ["A1", "B2"]
 
 
+def test_a_move_chosen_for_another_position_is_not_sent(client):
+    """The server took the opponent's move back, and another one stands in its place."""
+    client.receive(game(moves=["C3", "D4"]))
+    client.receive(turn(3))
+    client.lost()
+    client.choose(1, 3, "A1")
+    client.receive(ws.Welcome("s", "s", 2, 0.0, []))
+    client.receive(ws.SignedIn("Bot", ["5x5"], 1))
+    client.receive(game(from_ply=1, moves=["E5"]))
+    effects = client.receive(turn(3))
+    assert sent(effects) == []
+    assert effects[-1] == core.Asked(1, 3)
+    assert client.choose(1, 3, "B2") == (True, [core.Send(ws.Move(1, 3, "B2"))])
+
+
+def test_faults_are_counted_anew_after_each_move(client):
+    client.receive(game())
+    for ply in range(1, 20, 2):
+        assert sent(client.receive(turn(ply + 2))), "a contradiction that is mended"
+        client.receive(game(from_ply=ply - 1))
+        client.receive(turn(ply))
+        client.choose(1, ply, "pass")
+        assert client.receive(moved(ply + 1, "PASS"))[-1] == core.Asked(1, ply + 2)
+
+
 def test_a_game_that_the_server_forgot_ends_unknown(client):
     client.receive(game())
     client.lost()

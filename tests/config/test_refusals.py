@@ -42,6 +42,10 @@ from cgos_server.config.schema import Span
         ("[web]\nmode = 'on'", 'web.mode: "on" is not possible. Give process, inline or off.'),
         ("[server]\nname = ''", 'server.name: "" is not possible. Give text of 1 to 60 characters.'),
         ("[server]\ndata = ''", 'server.data: "" is not possible. Give a path.'),
+        ("[server]\ndatabase = 'postgresql://cgos:secret@h'", "server.database: this value is not possible. "
+         "Give nothing, or a URL such as postgresql://user@host:5432/name."),
+        ("[server]\ndatabase = 5", "server.database: this value is not possible. "
+         "Give nothing, or a URL such as postgresql://user@host:5432/name."),
         ("[server]\ndrain_limit_s = -1", "server.drain_limit_s: -1 is not possible. Give a number from 0 to 1000000."),
         ("[server]\ndrain_limit_s = nan",
          "server.drain_limit_s: nan is not possible. Give a number from 0 to 1000000."),

@@ -494,6 +494,16 @@ def test_watching_is_bounded_and_ended_games_make_room() -> None:
     assert [said["type"] for said in client.listen()] == ["fact"]
 
 
+def test_a_gallery_that_has_no_room() -> None:
+    desk = WsDesk()
+    client = desk.connect()
+    client.listen()
+    desk.halls["9x9"].refusal = "There is no room."
+    client.say(type="watch_game", venue="9x9", game=1)
+    (said,) = client.listen()
+    assert (said["code"], said["text"], said["game"]) == ("too-many", "There is no room.", 1)
+
+
 def test_watching_what_is_not_there() -> None:
     desk = WsDesk()
     client = desk.connect()

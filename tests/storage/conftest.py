@@ -3,50 +3,19 @@ importable."""
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.postgres import PostgresServer, postgres_server, why_not
 
 from cgos_server.storage import schema
-from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.location import Location
 from cgos_server.storage.sql_store import SqlStore, open_store
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from storage_sample import execute, games, people, put, unexpected
-
-_TEMPLATE = "made_by_the_migrations"
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server with a database that the others are copied from."""
-    reason = why_not()
-    if reason is not None:
-        pytest.skip(reason)
-    with postgres_server() as server:
-        execute(PostgresUrl.parse(server.url()), f"CREATE DATABASE {_TEMPLATE}")
-        schema.prepare(PostgresUrl.parse(server.url(_TEMPLATE)))
-        yield server
-
-
-@pytest.fixture(scope="session")
-def new_url(postgres: PostgresServer) -> Callable[..., PostgresUrl]:
-    """Makes a new database in PostgreSQL: with the schema, or without a table."""
-    numbers = itertools.count(1)
-
-    def make(empty: bool = False) -> PostgresUrl:
-        name = f"test_{next(numbers)}"
-        execute(
-            PostgresUrl.parse(postgres.url()), f"CREATE DATABASE {name}" + ("" if empty else f" TEMPLATE {_TEMPLATE}")
-        )
-        return PostgresUrl.parse(postgres.url(name))
-
-    return make
+from storage_sample import games, people, put, unexpected
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

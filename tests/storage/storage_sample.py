@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from support.postgres_fixtures import ask
+
 from cgos_server.storage.location import Location
 from cgos_server.storage.records import (
     AnalysisAdded,
@@ -52,7 +54,7 @@ def query(location: Location, sql: str) -> list[tuple[Any, ...]]:
     if isinstance(location, Path):
         with contextlib.closing(sqlite3.connect(location)) as connection:
             return connection.execute(sql).fetchall()
-    return [tuple(row) for row in elsewhere(lambda: _asked(location.dsn, sql))]
+    return ask(location.dsn, sql)
 
 
 def execute(location: Location, sql: str) -> None:
@@ -61,16 +63,7 @@ def execute(location: Location, sql: str) -> None:
         with contextlib.closing(sqlite3.connect(location)) as connection, connection:
             connection.execute(sql)
     else:
-        elsewhere(lambda: _asked(location.dsn, sql))
-
-
-async def _asked(dsn: str, sql: str) -> list[Any]:
-    import asyncpg
-
-    connection = await asyncpg.connect(dsn)
-    rows: list[Any] = await connection.fetch(sql)
-    await connection.close()
-    return rows
+        ask(location.dsn, sql)
 
 
 def put(location: Location, records: Sequence[Record]) -> None:

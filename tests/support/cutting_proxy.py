@@ -65,6 +65,7 @@ class CuttingProxy(threading.Thread):
         self._loop = asyncio.new_event_loop()
         self._closing: asyncio.Event | None = None
         self._started = threading.Event()
+        self._servers: list[asyncio.Server] = []
 
     def run(self) -> None:
         self._loop.run_until_complete(self._serve())
@@ -74,6 +75,13 @@ class CuttingProxy(threading.Thread):
         self._closing = asyncio.Event()
         self._started.set()
         await self._closing.wait()
+        for server in self._servers:
+            server.close()
+        for links in self._links.values():
+            for link in links:
+                _reset(link.near)
+                _reset(link.far)
+        await asyncio.sleep(0.1)
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, OSError):
@@ -96,7 +104,8 @@ class CuttingProxy(threading.Thread):
         links = self._links.setdefault(name, set())
 
         async def open_port() -> None:
-            await asyncio.start_server(lambda reader, writer: self._accept(links, reader, writer), sock=sock)
+            server = await asyncio.start_server(lambda reader, writer: self._accept(links, reader, writer), sock=sock)
+            self._servers.append(server)
 
         asyncio.run_coroutine_threadsafe(open_port(), self._loop).result(5)
         return port

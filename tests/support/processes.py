@@ -170,10 +170,10 @@ def server(directory: Path, **options: Any) -> Iterator[ServerProcess]:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Ask, ask again (which means at once), then make it."""
-    for end, patience in ((process.terminate, 1), (process.terminate, 5), (process.kill, 5)):
+    for ask, patience in ((process.terminate, 1), (process.terminate, 5), (process.kill, 5)):
         if process.poll() is not None:
             return
-        end()
+        ask()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
 

@@ -134,6 +134,7 @@ class Hall:
     """A gallery that writes down what it hears."""
 
     size, komi2 = 9, 14
+    refusal: str | None = None
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
@@ -143,8 +144,9 @@ class Hall:
         self.told.append(("enter", everything))
         self.spectators.append(spectator)
 
-    def observe(self, spectator: Spectator, game: int, since: int) -> None:
+    def observe(self, spectator: Spectator, game: int, since: int) -> str | None:
         self.told.append(("observe", game, since))
+        return self.refusal
 
     def ignore(self, spectator: Spectator, game: int | None) -> None:
         self.told.append(("ignore", game))
