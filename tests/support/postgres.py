@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,7 +85,15 @@ shared_buffers = 32MB
         return f"postgresql://{USER}:{SECRET.replace(' ', '%20')}@127.0.0.1:{port or self.port}/{name}"
 
     def start(self) -> None:
-        self._control("start", "-l", str(self.directory / "log"))
+        """Start, also right after `kill`: the children of the one before must be gone first, which takes a moment."""
+        for _ in range(50):
+            try:
+                self._control("start", "-l", str(self.directory / "log"))
+            except AssertionError:
+                time.sleep(0.1)
+            else:
+                return
+        raise AssertionError(f"PostgreSQL does not start:\n{self.tail()}")
 
     def stop(self, how: str = "fast") -> None:
         """`how`: ``fast`` ends sessions in order, ``immediate`` is a crash."""

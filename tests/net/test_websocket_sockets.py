@@ -1,0 +1,105 @@
+"""The WebSocket port on real sockets, with the library's own client at the other end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from support.websocket import SETUP, WsDesk
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
+
+from cgos_server.core.games.base import Color
+from cgos_server.net.listening import bind
+from cgos_server.net.loop import LoopTime, PollClock
+from cgos_server.net.websocket import listen_ws
+
+V2 = [Subprotocol("cgos.v2")]
+
+
+class RealDesk(WsDesk):
+    """The same port on the running loop."""
+
+    async def open(self, **limits: int) -> str:
+        object.__setattr__(self.port, "time", LoopTime(asyncio.get_running_loop(), PollClock()))
+        object.__setattr__(self.port.heart, "_time", self.port.time)
+        sock = bind("127.0.0.1", 0, "a test")
+        self.listener = await listen_ws(self.port, sock, 16)
+        return f"ws://127.0.0.1:{sock.getsockname()[1]}"
+
+    async def close(self) -> None:
+        self.listener.close()
+        for connection in list(self.port.open):
+            connection.cut()
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[RealDesk]:
+    desk = RealDesk(outbox=65_536)
+    yield desk
+    await desk.close()
+
+
+async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
+    url = await desk.open()
+
+    async def heard() -> dict[str, Any]:
+        async with asyncio.timeout(10):
+            said: dict[str, Any] = json.loads(await client.recv())
+            return said
+
+    async with connect(url, subprotocols=V2) as client:
+        assert (await heard())["type"] == "welcome"
+        await client.send(json.dumps({"type": "sign_in", "bot": "anna", "secret": "secret", "venues": ["9x9"]}))
+        while not desk.server.sessions:
+            await asyncio.sleep(0.01)
+        desk.server.admit()
+        session = desk.server.sessions["9x9"]
+        session.table(3).setup(SETUP, Color.BLACK)
+        session.table(3).genmove(Color.BLACK, 1000, 1000)
+        assert [(await heard())["type"] for _ in range(3)] == ["signed_in", "game", "turn"]
+        await client.send([b'{"type":"move","game":3,'.decode(), '"ply":1,"move":"D4"}'])
+        assert await asyncio.wait_for(session.answers("Are you there?"), 10)
+        assert ("move", 3, 1, "D4", None) in desk.server.told
+        for connection in list(desk.port.open):
+            connection.shut()
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                await heard()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1001
+    assert desk.server.told[-1] == ("left", False)
+
+
+@pytest.mark.parametrize(("offer", "path", "status"), [(None, "/", 400), (V2, "/7x7", 404), (["chat"], "/", 400)])
+async def test_refused_handshakes_arrive(desk: RealDesk, offer: Any, path: str, status: int) -> None:
+    url = await desk.open()
+    with pytest.raises(InvalidStatus) as refused:
+        async with asyncio.timeout(10), connect(url + path, subprotocols=offer):
+            pass
+    assert refused.value.response.status_code == status
+    assert refused.value.response.body
+
+
+async def test_a_watcher_that_never_reads_is_passed_over_and_costs_a_bounded_outbox(desk: RealDesk) -> None:
+    url = await desk.open()
+    async with connect(url, subprotocols=V2, max_queue=1) as client:
+        await client.send('{"type":"watch_venue","venue":"9x9"}')
+        while not desk.halls["9x9"].spectators:
+            await asyncio.sleep(0.01)
+        (spectator,) = desk.halls["9x9"].spectators
+        told = 0
+        while spectator.has_room and told < 100_000:
+            spectator.listed([], told)
+            told += 1
+            if told % 100 == 0:
+                await asyncio.sleep(0)
+        assert 100 < told < 100_000
+        (connection,) = desk.port.open
+        assert connection.alive  # type: ignore[attr-defined]
+        connection.cut()

@@ -1,0 +1,55 @@
+"""Several witnesses at a real server, and what their memories are held against."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from support.processes import ServerProcess
+from support.witness import Witness
+
+
+@contextlib.contextmanager
+def witnesses(serving: ServerProcess, count: int = 4) -> Iterator[list[Witness]]:
+    threads = [Witness(serving.port, f"witness{number}", number) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield threads
+    finally:
+        for thread in threads:
+            thread.stop()
+
+
+def plies(serving: ServerProcess) -> int:
+    return int(serving.query("select count(*) from moves")[0][0])
+
+
+def ended(serving: ServerProcess) -> int:
+    return int(serving.query("select count(*) from games where ended_at is not null")[0][0])
+
+
+def assert_nothing_told_is_lost(serving: ServerProcess, threads: list[Witness]) -> None:
+    """Every move and every result that any bot was ever told stands in the database, with one meaning."""
+    heard = [(dict(thread.told), {game: set(told) for game, told in thread.ends.items()}) for thread in threads]
+    stored = {(game, ply): move for game, ply, move in serving.query("select game_id, ply, move from moves")}
+    results = dict(serving.query("select id, result from games"))
+    for told, ends in heard:
+        assert {place: move for place, move in told.items() if stored.get(place) != move} == {}
+        for game, ended_as in ends.items():
+            assert ended_as == {results[game]}
+    assert [conflict for thread in threads for conflict in thread.conflicts] == []
+
+
+def assert_every_result_is_rated_once(serving: ServerProcess) -> None:
+    rated = [game for (game,) in serving.query("select game_id from ledger where kind = 'game' order by seq")]
+    decided = [
+        game
+        for (game,) in serving.query(
+            "select id from games where ended_at is not null and reason not in ('abort', 'void')"
+        )
+    ]
+    assert sorted(rated) == decided
+    assert [seq for (seq,) in serving.query("select seq from ledger order by seq")] == list(
+        range(1, 1 + int(serving.query("select count(*) from ledger")[0][0]))
+    )
