@@ -307,7 +307,16 @@ class Lobby:
             else:
                 live.retell(player.color(live))
         if rest:
-            self._spawn(self._tell_ended(player, session, rest))
+            player.capacity.owed += 1
+            self._spawn(self._answer(player, session, player.capacity, rest))
+
+    async def _answer(self, player: Player, session: PlayerSession, capacity: Capacity, numbers: Sequence[int]) -> None:
+        try:
+            await self._tell_ended(player, session, numbers)
+        finally:
+            capacity.owed -= 1
+            if player.session is session:
+                self._send_home(player)
 
     async def _tell_ended(self, player: Player, session: PlayerSession, numbers: Sequence[int]) -> None:
         unknown: list[int] = []
@@ -447,9 +456,10 @@ class Lobby:
         self._warned.discard(player.version)
 
     def _send_home(self, player: Player) -> None:
-        """A bot that wants no more games leaves when all its venues are done."""
+        """A bot that wants no more games leaves when all its venues are done, and have told it what it asked."""
         draining = player.availability is Availability.DRAINING
-        if draining and player.session is not None and player.capacity.used == 0:
+        done = player.capacity.used == 0 and player.capacity.owed == 0
+        if draining and player.session is not None and done:
             player.session.refused("drained", "Your last game is over, as you wished. Goodbye.")
 
     def _forget(self, player: Player) -> None:

@@ -35,13 +35,15 @@ class Capacity:
 
     :ivar used: slots that are taken, or reserved for games whose beginning is being committed. Games that were found
         running at the sign-in count too, so it may lie above `slots`
+    :ivar owed: answers about games of the past that are still looked up
     """
 
-    __slots__ = ("slots", "used")
+    __slots__ = ("owed", "slots", "used")
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.used = 0
+        self.owed = 0
 
     @property
     def free(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from support.processes import server
 GAMES = 40
 KILL_AT = 15
 LIMIT_S = 150
-CUT_EVERY_S = (0.5, 2.0)
+CUT_EVERY_S = (1.0, 3.0)
 MAIN_S = 120
 AWAY_S = 15
 """How long a cut may keep a double away: a ghost has its place for some seconds, and refusals back off."""
@@ -42,7 +41,7 @@ def test_doubles_of_the_old_clients_play_through_a_kill_and_cuts(tmp_path: Path)
             double.start()
         began = next_cut = time.monotonic()
         killed = False
-        while (ended := count_ended(serving)) < GAMES:
+        while (ended := count_ended(serving)) < GAMES or any(double.games == 0 for double in doubles):
             assert time.monotonic() - began < LIMIT_S, f"{ended} games in {LIMIT_S} s"
             assert {double.name: double.died for double in doubles if double.died is not None} == {}
             if ended >= KILL_AT and not killed:
@@ -62,8 +61,6 @@ def test_doubles_of_the_old_clients_play_through_a_kill_and_cuts(tmp_path: Path)
     assert unexplained(games, proxy.cuts, MAIN_S, AWAY_S) == []
     assert len(proxy.cuts) >= 5
     assert all(double.sessions > 1 for double in doubles)
-    played = Counter(name for game in games for name in (game.black, game.white))
-    assert set(played) == set(kinds)
     warnings = [event for event in serving.log_events() if event["level"] in ("warning", "error")]
     assert warnings == []
 
@@ -87,7 +84,7 @@ def test_a_double_plays_a_game_that_is_told_properly(kind: type[Double]) -> None
     [
         ["ok"],
         ["update 1 D4 60000"],
-        ["setup 1 9 7.0 60000 An{na(1800) Bert(1800)"],
+        ["setup 1 9 7.0 60000 {Anna(1800) Bert(1800)"],
         ["setup 1 9 7.0 60000.5 Anna(1800) Bert(1800)"],
         [f"{SETUP} D4 60000 D4 60000"],
         [SETUP, "play b D4 60000", "play w D4 60000"],

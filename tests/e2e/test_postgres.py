@@ -124,12 +124,13 @@ def test_the_server_killed_on_postgresql_goes_on(serve: Serve) -> None:
         assert_every_result_is_rated_once(serving)
 
 
+@pytest.mark.parametrize(("how", "durability"), [("fast", "process"), ("immediate", "power")])
 def test_a_postgresql_that_stays_away_ends_the_server_with_every_told_move_safe(
-    serve: Serve, restarting: PostgresServer
+    serve: Serve, restarting: PostgresServer, how: str, durability: str
 ) -> None:
-    with serve("commit_timeout_s = 3") as serving, witnesses(serving, 2) as threads:
+    with serve(f'commit_timeout_s = 3\ndurability = "{durability}"') as serving, witnesses(serving, 2) as threads:
         until(lambda: plies(serving) > 20, 60, "no moves")
-        restarting.stop("immediate")
+        restarting.stop(how)
         try:
             assert serving.process is not None
             assert serving.process.wait(20) == 74

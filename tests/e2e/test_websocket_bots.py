@@ -132,7 +132,8 @@ sgf_dir = "{name}-games"
     )
     config = tmp_path / "bots.toml"
     config.write_text(f'[server]\nurl = "{server.url}"\n{tables}')
-    process = asyncio.run(_to_its_end(server.python, "-m", "cgos_client", "run", "--config", str(config), "--json"))
+    with over_tcp(server, "Always", "bot", "greedy"):
+        process = asyncio.run(_to_its_end(server.python, "-m", "cgos_client", "run", "--config", str(config), "--json"))
     assert process[0] == 0, process[2]
     results = [json.loads(line) for line in process[1].splitlines()]
     assert {result["bot"] for result in results} == {"Random", "Greedy", "Mcts", "Engine"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -38,6 +38,13 @@ class RealDesk(WsDesk):
         await asyncio.sleep(0)
 
 
+async def until(condition: Callable[[], Any]) -> None:
+    """The other end of a socket takes its time."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
 @pytest.fixture
 async def desk() -> AsyncIterator[RealDesk]:
     desk = RealDesk(outbox=65_536)
@@ -56,8 +63,7 @@ async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
     async with connect(url, subprotocols=V2) as client:
         assert (await heard())["type"] == "welcome"
         await client.send(json.dumps({"type": "sign_in", "bot": "anna", "secret": "secret", "venues": ["9x9"]}))
-        while not desk.server.sessions:
-            await asyncio.sleep(0.01)
+        await until(lambda: desk.server.sessions)
         desk.server.admit()
         session = desk.server.sessions["9x9"]
         session.table(3).setup(SETUP, Color.BLACK)
@@ -69,11 +75,10 @@ async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
         for connection in list(desk.port.open):
             connection.shut()
         with pytest.raises(ConnectionClosed) as closed:
-            while True:
-                await heard()
+            [await heard() for _ in range(10)]
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1001
-    assert desk.server.told[-1] == ("left", False)
+    await until(lambda: desk.server.told[-1] == ("left", False))
 
 
 @pytest.mark.parametrize(("offer", "path", "status"), [(None, "/", 400), (V2, "/7x7", 404), (["chat"], "/", 400)])
@@ -88,10 +93,9 @@ async def test_refused_handshakes_arrive(desk: RealDesk, offer: Any, path: str, 
 
 async def test_a_watcher_that_never_reads_is_passed_over_and_costs_a_bounded_outbox(desk: RealDesk) -> None:
     url = await desk.open()
-    async with connect(url, subprotocols=V2, max_queue=1) as client:
+    async with connect(url, subprotocols=V2, max_queue=1, close_timeout=0.1) as client:
         await client.send('{"type":"watch_venue","venue":"9x9"}')
-        while not desk.halls["9x9"].spectators:
-            await asyncio.sleep(0.01)
+        await until(lambda: desk.halls["9x9"].spectators)
         (spectator,) = desk.halls["9x9"].spectators
         told = 0
         while spectator.has_room and told < 100_000:

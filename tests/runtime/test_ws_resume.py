@@ -6,6 +6,7 @@ where it is told anything twice with two meanings, or where anything is missing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -329,3 +330,28 @@ async def test_a_bot_cut_at_every_message_plays_the_same_game(held: bool) -> Non
             assert (cut.moves, cut.clocks, cut.result, cut.heard, cut.over) == (
                 uncut.moves, uncut.clocks, uncut.result, uncut.heard, uncut.over,
             ), (period, arrives)  # fmt: skip
+
+
+async def test_who_drains_hears_first_how_the_games_ended_that_it_knows() -> None:
+    house = await Hotel().open()
+    concierge = HouseConcierge({"9x9": house.live.lobby}, house.accounts, house.time, house.spawn)  # type: ignore[arg-type]
+    desk = WsDesk(["9x9"], concierge=concierge, time=house.time)
+    bot = WsBot(house, desk, "cgos.v2", [])
+    await bot.connect()
+    await house.sign_in("lina")
+    await house.act()
+    (live,) = house.live.lobby.games()
+    bot.cut()
+    live.abort("An operator ends it.")
+    for _ in range(3):  # the end is told, and lost with the connection; after one repetition it counts as told
+        await bot.connect()
+        bot.cut()
+    client = desk.connect("cgos.v2")
+    sign_in = {"type": "sign_in", "bot": "wanda", "secret": "secret", "venues": ["9x9"]}
+    client.say(**sign_in, games=[{"game": live.id, "ply": 0}])
+    while "signed_in" not in (said := [message["type"] for message in client.listen()]):
+        await asyncio.sleep(0)
+    client.say(type="drain")
+    await house.settle()
+    said += [message["type"] for message in client.listen()]
+    assert said[-3:] == ["game", "over", "drained"]

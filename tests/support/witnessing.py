@@ -46,7 +46,7 @@ def assert_every_result_is_rated_once(serving: ServerProcess) -> None:
     decided = [
         game
         for (game,) in serving.query(
-            "select id from games where ended_at is not null and reason not in ('abort', 'void')"
+            "select id from games where ended_at is not null and reason not in ('abort', 'void') order by id"
         )
     ]
     assert sorted(rated) == decided

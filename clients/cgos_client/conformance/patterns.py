@@ -65,12 +65,14 @@ def fits(pattern: str, line: str, variables: Variables, moves: Sequence[str] = (
     if is_regular(pattern):
         expression = _VARIABLE.sub(lambda name: re.escape(variables.get(name[1], name[0])), pattern[1:-1])
         return Match({}) if re.fullmatch(expression, line) else None
+    if pattern == "*":
+        return Match({})
     rest = pattern.endswith(" *")
-    if pattern == "*" or rest:
+    if rest:
         pattern = pattern[:-1].rstrip()
     names: list[str] = []
     expression = _expression(pattern, variables, moves, names)
-    fit = re.fullmatch(expression + (r"(?:\s.*)?" if rest or not pattern else r"\s*"), line, re.DOTALL)
+    fit = re.fullmatch(expression + (r"(?:\s.*)?" if rest else r"\s*"), line, re.DOTALL)
     if fit is None:
         return None
     level = variables.get("level", "")
