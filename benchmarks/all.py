@@ -1,7 +1,7 @@
 """All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server,
-a thousand viewers.
+a thousand viewers, ten thousand idle bots.
 
-Prints ratios and the machine; `--json FILE` writes every figure. Takes about ten minutes on two cores.
+Prints ratios and the machine; `--json FILE` writes every figure. Takes about twenty minutes on two cores.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import board
 import commit
+import crowd
 import server_moves
 import viewers
 
@@ -48,6 +49,7 @@ def main() -> None:
         ("commit", commit.run),
         ("server", server_moves.run),
         ("viewers", viewers.run),
+        ("crowd", crowd.run),
     ):
         print(f"\n== {name}", flush=True)
         figures[name] = run()

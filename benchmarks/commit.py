@@ -31,6 +31,7 @@ import aiosqlite
 from cgos_server.errors import CommitFailed
 from cgos_server.storage import schema, writer
 from cgos_server.storage.connections import Durability, connect_for_writing
+from cgos_server.storage.group_commit import Group
 from cgos_server.storage.records import BotAdded, GameAdded, MoveAdded, Record, VenueAdded, VersionAdded
 from cgos_server.storage.sql_store import open_store
 from cgos_server.storage.statements import STATEMENTS
@@ -90,7 +91,7 @@ class ThroughAiosqlite:
                 then()
 
 
-def executemany(connection: sqlite3.Connection, batch: Sequence[writer.Group]) -> int:
+def executemany(connection: sqlite3.Connection, batch: Sequence[Group]) -> int:
     """A batch of moves as sqlite3 likes it best where nobody else wants the interpreter's lock."""
     rows = [record for group in batch for record in group.records]
     connection.execute("BEGIN IMMEDIATE")
@@ -147,14 +148,31 @@ def template(directory: Path) -> Path:
     path = directory / "template.sqlite"
     schema.prepare(path)
     connection = connect_for_writing(path)
+    writer.write(connection, [Group(people_and_games(), None)])
+    connection.close()
+    return path
+
+
+def people_and_games() -> list[Record]:
+    """Two bots and many games between them."""
     records: list[Record] = [VenueAdded(1, "9x9", "{}", 0)]
     for number in (1, 2):
         records += [BotAdded(number, f"b{number}", f"b{number}", "", "active", 0)]
         records += [VersionAdded(number, number, f"b{number}", f"b{number}", "", "", "", "", 0)]
     records += [GameAdded(game, 1, None, 1, 2, "1800?", "1800?", "{}", "", 0) for game in range(1, GAMES + 1)]
-    writer.write(connection, [writer.Group(records, None)])
-    connection.close()
-    return path
+    return records
+
+
+@contextlib.contextmanager
+def fresh(empty: Path) -> Iterator[Path]:
+    """A copy of the database `empty`, gone at the end of the block."""
+    path = empty.with_name("run.sqlite")
+    shutil.copyfile(empty, path)
+    try:
+        yield path
+    finally:
+        for leftover in empty.parent.glob("run.sqlite*"):
+            leftover.unlink()
 
 
 def _moves() -> Iterator[MoveAdded]:
@@ -252,26 +270,19 @@ def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
     bulks: dict[str, list[float]] = {}
     busys: dict[tuple[int, str], list[dict[str, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="cgos-commit-") as name:
-        directory = Path(name)
-        empty = template(directory)
-
-        def fresh() -> Path:
-            path = directory / "run.sqlite"
-            for leftover in directory.glob("run.sqlite*"):
-                leftover.unlink()
-            shutil.copyfile(empty, path)
-            return path
-
+        empty = template(Path(name))
         for _ in range(runs):
-            bulks.setdefault("bare", []).append(bare(fresh(), 40_000))
+            with fresh(empty) as path:
+                bulks.setdefault("bare", []).append(bare(path, 40_000))
             for size in ROUNDS:
-                bulks.setdefault(str(size), []).append(
-                    asyncio.run(bulk(fresh(), size, 40_000 if size > 10 else 10_000))
-                )
+                with fresh(empty) as path:
+                    rows = 40_000 if size > 10 else 10_000
+                    bulks.setdefault(str(size), []).append(asyncio.run(bulk(path, size, rows)))
             for players in PLAYERS:
                 for key, way in WAYS.items():
-                    with mock.patch.multiple(writer, **way.replaced) if way.replaced else contextlib.nullcontext():
-                        busys.setdefault((players, key), []).append(asyncio.run(busy(way, fresh(), players)))
+                    replaced = mock.patch.multiple(writer, **way.replaced) if way.replaced else contextlib.nullcontext()
+                    with replaced, fresh(empty) as path:
+                        busys.setdefault((players, key), []).append(asyncio.run(busy(way, path, players)))
     result: dict[str, Any] = {
         "benchmark": "commit",
         "python": platform.python_version(),

@@ -242,6 +242,8 @@ class WsConnection(asyncio.Protocol):
             self._write(writes)
         if ws.state is not State.OPEN and self._closed_for is None:
             self._ended_by_peer(ws)
+        elif ws.close_rcvd is not None and self._dialogue is not None:
+            self._dialogue.ended()  # it answered our close, so it has read all that came before
 
     def _frame(self, frame: Frame, received: int) -> None:
         dialogue = self._dialogue

@@ -156,9 +156,11 @@ class Accounts:
                 return await self._operator(owner, credentials)
             async with self.name_lock(credentials.name):
                 login = await self._store.login(credentials.name)  # it may have been registered while we waited
+                new = login is None
                 if login is None:
                     login = await self._welcome(credentials)
-                    return await self._version(login, credentials.declared, new=True)
+            if new:  # outside the lock: the version's name has one, too, and it may be the same
+                return await self._version(login, credentials.declared, new=True)
         await self._check(login, credentials.secret, credentials.address)
         if credentials.new_secret is not None:
             await self._change_password(login, credentials, credentials.new_secret)

@@ -88,6 +88,7 @@ def test_lines_in_text_frames(server: ServerProcess) -> None:
         until(lambda: server.query(ENDED)[0][0] >= 1, 60, "no game has ended")
 
 
+@pytest.mark.slow
 def test_four_slots_on_one_connection(server: ServerProcess) -> None:
     with (
         over_websocket(server, "Four", "bot", "mcts", "--playouts", "10", "--slots", "4"),
@@ -174,6 +175,7 @@ async def _games(url: str, name: str, count: int) -> list[tuple[str, list[str], 
     return played
 
 
+@pytest.mark.slow
 async def test_bots_that_are_cut_all_the_time_play_the_same_games(server: ServerProcess) -> None:
     """Once through relays that cut every few segments, once without."""
     async with asyncio.timeout(120):
@@ -194,6 +196,7 @@ async def test_bots_that_are_cut_all_the_time_play_the_same_games(server: Server
     assert {color for color, _, _ in cut} == {"black", "white"}
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_killed_in_the_middle(server: ServerProcess) -> None:
     """Bots with two games at once come back by themselves; every game ends by score."""
 

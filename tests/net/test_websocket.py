@@ -462,6 +462,18 @@ def test_the_peer_closes_in_order() -> None:
     assert not desk.port.open
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_who_answers_the_servers_close_has_read_all_before_it(answers: bool) -> None:
+    """So a bot that is sent home knows how its last game ended."""
+    desk = WsDesk()
+    client = desk.signed_in()
+    desk.server.sessions["9x9"].refused("drained", "Your last game is over.")
+    if answers:
+        assert client.close_code == 1000
+    client.transport.lose()
+    assert desk.server.told == [("left", answers)]
+
+
 def test_the_peer_is_gone_without_a_word() -> None:
     desk = WsDesk()
     client = desk.signed_in()

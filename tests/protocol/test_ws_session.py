@@ -147,9 +147,8 @@ def test_one_venue_that_refuses_takes_the_others_along() -> None:
     first.table(3).setup(setup(), Color.BLACK)
     second.refused("already-here", "anna is here already.")
     assert [said["type"] for said in client.listen()] == ["welcome", "error"]
-    client.take()
     client.transport.lose()
-    assert desk.server.told[-1] == ("left", False)
+    assert desk.server.told[-1] == ("left", True), "it answered the close"
 
 
 def test_nothing_is_told_before_signed_in() -> None:

@@ -346,12 +346,22 @@ async def test_who_drains_hears_first_how_the_games_ended_that_it_knows() -> Non
     for _ in range(3):  # the end is told, and lost with the connection; after one repetition it counts as told
         await bot.connect()
         bot.cut()
+    database = asyncio.Event()
+
+    async def slowly(number: int) -> StoredGame | None:
+        await database.wait()
+        return await house.game(number)
+
+    house.store.game = slowly  # type: ignore[method-assign]
     client = desk.connect("cgos.v2")
     sign_in = {"type": "sign_in", "bot": "wanda", "secret": "secret", "venues": ["9x9"]}
     client.say(**sign_in, games=[{"game": live.id, "ply": 0}])
-    while "signed_in" not in (said := [message["type"] for message in client.listen()]):
+    for _ in range(10):
         await asyncio.sleep(0)
     client.say(type="drain")
+    said = [message["type"] for message in client.listen()]
+    assert "signed_in" in said
+    assert "drained" not in said
+    database.set()
     await house.settle()
-    said += [message["type"] for message in client.listen()]
-    assert said[-3:] == ["game", "over", "drained"]
+    assert [message["type"] for message in client.listen()] == ["game", "over", "drained"]

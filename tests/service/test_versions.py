@@ -110,3 +110,15 @@ async def test_from_elsewhere_and_without_the_right_a_name_is_only_taken(
     """Whether the password was right is not told, so it cannot be guessed there."""
     for secret in ("secret", "wrong"):
         assert (await refusal(guarded, said(name, Declaration(), secret, address)))[0] == "name-taken"
+
+
+async def test_a_new_bot_whose_version_would_have_its_own_name_is_answered(accounts: Accounts) -> None:
+    code, sentence = await asyncio.wait_for(refusal(accounts, said("Gnu", Declaration("1", "Gnu"))), 5)
+    assert code == "name-taken"
+    assert "Gnu" in sentence
+
+
+async def test_two_new_bots_that_want_each_others_names_are_both_answered(accounts: Accounts) -> None:
+    both = (said("Anna", Declaration("1", "Bert")), said("Bert", Declaration("1", "Anna")))
+    answers = await asyncio.wait_for(asyncio.gather(*map(accounts.sign_in, both), return_exceptions=True), 5)
+    assert [answer.code for answer in answers if isinstance(answer, Refused)] == ["name-taken"] * 2

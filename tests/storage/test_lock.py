@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from storage_sample import execute
+from storage_sample import execute, people, put, query
+from support.postgres import PostgresServer
 
 from cgos_server.errors import DatabaseLocked
 from cgos_server.storage.location import Location, PostgresUrl
@@ -116,3 +117,16 @@ def test_programs_started_by_the_holder_do_not_hold_it(tmp_path: Path) -> None:
         assert child.stdin is not None
         child.stdin.close()
         assert child.wait(10) == 0
+
+
+def test_a_database_is_reached_through_its_unix_socket(
+    postgres: PostgresServer, new_url: Callable[..., PostgresUrl]
+) -> None:
+    by_tcp = new_url()
+    name = by_tcp.dsn.rpartition("/")[2]
+    user = by_tcp.dsn.partition("://")[2].partition("@")[0]
+    by_socket = PostgresUrl.parse(f"postgresql://{user}@/{name}?host={postgres.directory}&port={postgres.port}")
+    with DatabaseLock(by_socket, "one"), pytest.raises(DatabaseLocked, match="in use by one"):
+        DatabaseLock(by_tcp, "two")
+    put(by_socket, people())
+    assert query(by_tcp, "SELECT count(*) FROM bots") == [(3,)]

@@ -33,19 +33,25 @@ _CLOSE_S = 2.0
 _LONGEST_NAME = 63
 """PostgreSQL cuts names after so many bytes."""
 
-_WATCHFUL = {
-    # A writer whose machine is gone lets go of the lock within a minute, not within two hours.
-    "tcp_keepalives_idle": "30",
-    "tcp_keepalives_interval": "10",
-    "tcp_keepalives_count": "3",
-    # Our own deadlines count; one that the role was given could only cut a commit.
-    "statement_timeout": "0",
-    "lock_timeout": "0",
-    "idle_in_transaction_session_timeout": "0",
-}
+WATCHFUL: Mapping[str, str] = MappingProxyType(
+    {
+        # A writer whose machine is gone lets go of the lock within a minute, not within two hours.
+        "tcp_keepalives_idle": "30",
+        "tcp_keepalives_interval": "10",
+        "tcp_keepalives_count": "3",
+        # Our own deadlines count; one that the role was given could only cut a commit.
+        "statement_timeout": "0",
+        "lock_timeout": "0",
+        "idle_in_transaction_session_timeout": "0",
+    }
+)
+"""For a session that holds the lock."""
 
 READ_ONLY: Mapping[str, str] = MappingProxyType({"default_transaction_read_only": "on"})
 """What keeps a connection from writing."""
+
+_ANSWER_S = 60.0
+"""Most questions are answered within milliseconds."""
 
 
 class Held(NamedTuple):
@@ -73,13 +79,19 @@ def driver() -> Any:
     return asyncpg
 
 
-async def connect(url: PostgresUrl, name: str, **settings: str) -> asyncpg.Connection:
-    """A connection that calls itself `name`, with PostgreSQL's settings `settings`. Raises StoreError."""
+async def connect(
+    url: PostgresUrl, name: str, settings: Mapping[str, str], answer_s: float | None = _ANSWER_S
+) -> asyncpg.Connection:
+    """A connection that calls itself `name`, with PostgreSQL's settings `settings`. Raises StoreError.
+
+    :param answer_s: seconds after which a statement is given up; None for work that may take any time
+    """
     pg = driver()
     try:
         connection: asyncpg.Connection = await pg.connect(
             url.dsn,
             timeout=_CONNECT_S,
+            command_timeout=answer_s,
             max_cached_statement_lifetime=0,
             server_settings={"application_name": _fitting(name), **settings},
         )
@@ -90,7 +102,9 @@ async def connect(url: PostgresUrl, name: str, **settings: str) -> asyncpg.Conne
 
 async def connect_for_writing(url: PostgresUrl, name: str, synchronous: bool) -> asyncpg.Connection:
     """The writer's connection; commits wait for the disk where `synchronous`. Raises StoreError."""
-    return await connect(url, name, synchronous_commit="on" if synchronous else "off", **_WATCHFUL)
+    # The writer has deadlines of its own.
+    settings = {"synchronous_commit": "on" if synchronous else "off", **WATCHFUL}
+    return await connect(url, name, settings, answer_s=None)
 
 
 def unreachable(url: PostgresUrl, error: BaseException) -> StoreError:
@@ -105,6 +119,7 @@ def reading_engine(url: PostgresUrl) -> AsyncEngine:
         url,
         "cgos-server, reading",
         READ_ONLY,
+        _ANSWER_S,
         isolation_level="REPEATABLE READ",
         pool_size=4,
         max_overflow=0,
@@ -114,14 +129,16 @@ def reading_engine(url: PostgresUrl) -> AsyncEngine:
 
 def migrating_engine(url: PostgresUrl) -> AsyncEngine:
     """An engine for changes of the schema, which are part of its transactions. It keeps no connection."""
-    return _engine(url, "cgos-server, schema", {}, poolclass=NullPool)
+    return _engine(url, "cgos-server, schema", {}, None, poolclass=NullPool)
 
 
-def _engine(url: PostgresUrl, name: str, settings: Mapping[str, str], **options: Any) -> AsyncEngine:
+def _engine(
+    url: PostgresUrl, name: str, settings: Mapping[str, str], answer_s: float | None, **options: Any
+) -> AsyncEngine:
     driver()
 
     async def creator() -> Any:
-        return await connect(url, name, **settings)
+        return await connect(url, name, settings, answer_s)
 
     return create_async_engine("postgresql+asyncpg://", async_creator=creator, **options)
 

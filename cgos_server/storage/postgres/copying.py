@@ -32,7 +32,7 @@ class PostgresEnd:
         self._transaction: Any = None
 
     async def __aenter__(self) -> PostgresEnd:
-        connection = await connect(self._url, "cgos-server db copy", statement_timeout="0")
+        connection = await connect(self._url, "cgos-server db copy", {"statement_timeout": "0"}, answer_s=None)
         self._connection = connection
         with self._errors():
             self._transaction = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cgos_server.errors import DatabaseLocked
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import holder_name, in_use
-from cgos_server.storage.postgres.connections import Held, OtherLoop, connect, end, try_lock
+from cgos_server.storage.postgres.connections import WATCHFUL, Held, OtherLoop, connect, end, try_lock
 
 if TYPE_CHECKING:
     import asyncpg
@@ -43,7 +43,7 @@ class SessionLock:
 
 
 async def _locked(url: PostgresUrl, purpose: str) -> asyncpg.Connection:
-    connection = await connect(url, holder_name(purpose))
+    connection = await connect(url, holder_name(purpose), WATCHFUL)
     try:
         held = await try_lock(connection)
     except BaseException:

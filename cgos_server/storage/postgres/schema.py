@@ -41,7 +41,7 @@ def look(url: PostgresUrl) -> tuple[set[str], str | None]:
 
 async def _look(url: PostgresUrl) -> tuple[set[str], str | None]:
     asyncpg = driver()
-    connection = await connect(url, "cgos-server, schema", **READ_ONLY)
+    connection = await connect(url, "cgos-server, schema", READ_ONLY)
     try:
         async with asyncio.timeout(_LOOK_S):
             listed = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")

@@ -122,7 +122,7 @@ async def open_postgres_store(
 
 
 async def _reader(url: PostgresUrl, name: str, *_: Any, **__: Any) -> asyncpg.Connection:
-    return await connect(url, name, **READ_ONLY)
+    return await connect(url, name, READ_ONLY)
 
 
 async def _as_it_is(_connection: asyncpg.Connection) -> None:

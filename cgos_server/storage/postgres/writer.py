@@ -33,8 +33,16 @@ Connect = Callable[[], Awaitable[Any]]
 server there."""
 
 KEPT_S = 5.0
-"""How long a batch is kept that was committed without waiting for PostgreSQL's disk. PostgreSQL writes it there after
-three times its ``wal_writer_delay`` at most, 0.6 s unless that was changed."""
+"""How long at least a batch is kept that was committed without waiting for PostgreSQL's disk. PostgreSQL writes it
+there after three times its ``wal_writer_delay`` at most, 0.6 s unless that was changed."""
+
+_DELAY_S = "SELECT setting::float8 / 1000 FROM pg_settings WHERE name = 'wal_writer_delay'"
+
+_END_OF_OURS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE pid = $1 AND application_name = current_setting('application_name')"
+)
+"""Ends a session of ours whose end the server has not noticed."""
 
 _ATTEMPT = 0.5
 """Of the commit timeout: what one attempt may take. A connection that has gone dumb leaves time for another one."""
@@ -72,8 +80,8 @@ class PostgresWriter(GroupCommit):
 
     :param url: for messages
     :param connect: see `Connect`
-    :param kept: seconds for which batches are kept and written again where PostgreSQL lost them; 0 where its commits
-        wait for the disk
+    :param kept: seconds for which batches are kept (at least), to be written again where PostgreSQL lost them; 0 where
+        its commits wait for the disk
     :param sleep: pauses between two tries, seconds; the other parameters are those of :class:`GroupCommit`
     """
 
@@ -186,8 +194,8 @@ class PostgresWriter(GroupCommit):
 
     async def _come_back(self) -> None:
         """Connect again while nothing is to be written, so that nobody else takes the lock; without a hurry."""
-        if self._connection is None:
-            return
+        if self._connection is None or not self._connection.is_closed():
+            return  # a commit has seen to it
         pause = Patience(self._clock, math.inf).pause
         await self._failed_with(None)
         while self._work.empty():
@@ -238,10 +246,11 @@ class PostgresWriter(GroupCommit):
         held = await try_lock(connection)
         if held is not None:
             if held.pid == self._pid:
-                # A session of ours whose end the server has not noticed.
-                await connection.execute("SELECT pg_terminate_backend($1)", held.pid)
+                await connection.execute(_END_OF_OURS, held.pid)
             raise refusal(self._url, held)
         self._pid = connection.get_server_pid()
+        if self._kept:
+            self._kept = max(self._kept, 4 * await connection.fetchval(_DELAY_S))
         holder = secrets.randbits(_BITS) | 1
         before = self._was_holder.copy()
         self._was_holder.add(holder)

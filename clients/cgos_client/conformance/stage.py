@@ -12,6 +12,7 @@ import random
 import string
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from cgos_client.conformance import laws
@@ -420,7 +421,8 @@ class Stage:
         deadline = time.monotonic() + self._terms.patience
         met: dict[str, str] = {}
         while len(met) < 2:
-            heard = await self._until(lambda: self._first_line(pair), deadline - time.monotonic())
+            waiting = [actor for actor in pair if actor.name not in met]
+            heard = await self._until(partial(self._first_line, waiting), deadline - time.monotonic())
             if heard is None:
                 raise Skipped(f"not paired with ourselves within {self._terms.patience:g} s")
             actor, line = heard
@@ -431,7 +433,6 @@ class Stage:
                 if set(seats) == names:
                     met[actor.name] = line
                     continue
-            met.pop(actor.name, None)
             await self._stranger(actor, words)
         if len(set(met.values())) != 1:
             raise Differs("the same 'setup' for both sides", " and ".join(map(repr, met.values())))
