@@ -7,10 +7,12 @@ collector as the server under test has it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import sys
 
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 
 from cgos_server.runtime.housekeeping import GC_THRESHOLDS
 
@@ -26,8 +28,9 @@ async def main() -> None:
             found = asyncio.get_running_loop().create_future()
             waiting.append((connection, found))
             partner = await found
-        async for message in connection:
-            await partner.send(message)
+        with contextlib.suppress(ConnectionClosed):
+            async for message in connection:
+                await partner.send(message)
 
     gc.set_threshold(*GC_THRESHOLDS)
     gc.collect()

@@ -66,9 +66,19 @@ def words(begin: str, *order: int) -> Change:
     return instead(begin, change)
 
 
+def renumbered(line: str) -> list[str]:
+    """A game that goes on under another number."""
+    return as_it_is(line if len(line.split()) == 7 else line.replace("setup ", "setup 9", 1))
+
+
+def with_an_update(line: str) -> list[str]:
+    """The move of a game that nobody observes, where a viewer is told of its end."""
+    return as_it_is(line) + ([f"update {line.split()[1]} D4 5\n"] if len(line.split()) == 5 else [])
+
+
 SAID: list[tuple[str, Change, str]] = [
     ("a blank line after each play", instead("play", lambda line: [line + "\n", "\n"]), "genmove-after-play"),
-    ("a blank in front", instead("genmove", lambda line: [f" {line}\n"]), "setup"),
+    ("a blank in front", instead("username", lambda line: [f" {line}\n"]), "sign-in"),
     ("a word nobody knows", instead("password", lambda line: [line + "\n", "welcome\n"]), "sign-in"),
     ("a welcome in known words", instead("password", lambda line: [line + "\n", "username\n"]), "sign-in"),
     ("no prefix of errors", instead("Error:", lambda line: [line.replace("Error:", "Sorry:") + "\n"]), "no-client"),
@@ -76,7 +86,7 @@ SAID: list[tuple[str, Change, str]] = [
     ("Black first in setup", words("setup", 0, 1, 2, 3, 4, 6, 5), "setup"),
     ("a setup without history", words("setup", 0, 1, 2, 3, 4, 5, 6), "back-and-to-move"),
     ("a setup without its last time", words("setup", 0, 1, 2, 3, 4, 5, 6, 7), "back-and-to-move"),
-    ("another game number", instead("setup", lambda line: [line.replace("setup ", "setup 9", 1) + "\n"]), "setup"),
+    ("another game number on return", instead("setup", renumbered), "back-and-to-move"),
     ("a decimal point", instead("genmove", lambda line: [line + ".5\n"]), "setup"),
     ("a negative time", instead("genmove", lambda line: [line.rpartition(" ")[0] + " -5\n"]), "setup"),
     ("one more field", instead("genmove", lambda line: [line + " 0\n"]), "setup"),
@@ -91,11 +101,10 @@ SAID: list[tuple[str, Change, str]] = [
     ("another score", instead("gameover", lambda line: [line.replace("+7.0", "+6.5") + "\n"]), "two-passes"),
     ("a draw for Black", instead("gameover", lambda line: [line.replace("Draw", "B+0.5") + "\n"]), "draw"),
     ("no list of Tcl's", instead("gameover", lambda line: [line + " {D4\n"]), "syntax"),
-    ("a suicide that is played", instead("gameover", lambda _: ["play b A1 5\n"]), "suicide"),
     ("the opponent's thoughts", instead("play", lambda line: [line + " {}\n"]), "analysis-announced"),
     ("nobody is told of a second sign-in", instead("info", lambda _: []), "second-sign-in"),
     ("a viewer is told of no new game", instead("match", lambda _: []), "viewer-new-game"),
-    ("moves of games not observed", instead("gameover", lambda line: ["update 1 D4 5\n"] * 99), "viewer-not-observing"),
+    ("moves of games not observed", instead("gameover", with_an_update), "viewer-not-observing"),
     ("a blank line to viewers", instead("protocol", lambda line: [line + "\n", "\n"]), "viewer-never-a-blank-line"),
     ("no end for observers", instead("update", lambda line: [] if "+" in line else [line + "\n"]), "viewer-updates"),
     ("games that never were", instead("setup", lambda line: [line.replace("?", "") + "\n"]), "viewer-unknown-game"),

@@ -78,7 +78,7 @@ async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
             [await heard() for _ in range(10)]
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1001
-    await until(lambda: desk.server.told[-1] == ("left", False))
+    await until(lambda: desk.server.told[-1] == ("left", True))
 
 
 @pytest.mark.parametrize(("offer", "path", "status"), [(None, "/", 400), (V2, "/7x7", 404), (["chat"], "/", 400)])

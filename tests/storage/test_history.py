@@ -279,7 +279,13 @@ def many_games() -> list[Any]:
     return rows + [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]
 
 
-async def ask_everything(history: History) -> None:
+async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None:
+    """Every question once; `asked` gets the SQL and its parameters."""
+    event.listen(
+        history._engine.sync_engine,
+        "before_cursor_execute",
+        lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+    )
     await history.standings("9x9")
     await history.games()
     await history.games(venue="9x9", before=2_000)
@@ -301,12 +307,7 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
         connection.execute("ANALYZE")
     asked: list[tuple[str, Any]] = []
     async with History(sqlite_database) as history:
-        event.listen(
-            history._engine.sync_engine,
-            "before_cursor_execute",
-            lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
-        )
-        await ask_everything(history)
+        await ask_everything(history, asked)
     assert len(asked) > 20
     big = ("games", "moves", "rating_changes", "ledger")
     for sql, parameters in asked:
@@ -337,15 +338,10 @@ async def test_answers_use_indexes_on_postgresql(new_url: Callable[..., Postgres
     asked: list[tuple[str, Any]] = []
     async with History(database) as history:
         await history.venues()
-        event.listen(
-            history._engine.sync_engine,
-            "before_cursor_execute",
-            lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
-        )
-        await ask_everything(history)
+        await ask_everything(history, asked)
         assert len(asked) > 20
         async with history._engine.connect() as connection:
-            for sql, parameters in asked[:]:
+            for sql, parameters in asked[:]:  # looking asks, too
                 rows = await connection.exec_driver_sql(f"EXPLAIN {sql}", parameters)
                 walks = [step for (step,) in rows if "Seq Scan on games" in step or "Seq Scan on moves" in step]
                 assert not walks or "GROUP BY games.reason" in sql, (sql, walks)

@@ -167,6 +167,8 @@ happenings = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 5), st.intege
 
 batch_sizes = st.lists(st.integers(1, 25), min_size=1, max_size=8)
 failing_places = st.lists(st.integers(1, 80), max_size=12)
+few_places = st.lists(st.integers(1, 80), max_size=5)
+"""Not so many in a row that the writer gives up."""
 
 
 def told_by(what: list[tuple[int, int, int]]) -> list[Record]:
@@ -202,7 +204,7 @@ def test_batches_and_retries_change_nothing(
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(happenings, batch_sizes, failing_places, failing_places)
+@given(happenings, batch_sizes, few_places, few_places)
 def test_postgresql_ends_up_with_the_same_rows_however_it_fails(
     shared_url: PostgresUrl,
     what: list[tuple[int, int, int]],

@@ -39,6 +39,7 @@ class Actor:
     :ivar closed: nothing more will come
     :ivar owes_move: `genmove` came and nothing was sent since
     :ivar in_game: `setup` came, on whatever connection, and no `gameover` since
+    :ivar uncalled: the last `setup` came to a bot that owed its `ready`, or whose game was not over
     """
 
     def __init__(self, role: str, name: str, password: str, changed: Callable[[], None], dialogue: list[str]) -> None:
@@ -50,6 +51,8 @@ class Actor:
         self.closed = True
         self.owes_move = False
         self.in_game = False
+        self.uncalled = False
+        self._owes_ready = False
         self._dialogue = dialogue
         self._changed = changed
         self._writer: asyncio.StreamWriter | None = None
@@ -68,6 +71,7 @@ class Actor:
         except OSError as error:
             raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
         self._writer, self.closed, self.owes_move, self.lines = writer, False, False, []
+        self._owes_ready = False
         tasks.create_task(self._read(reader, writer))
 
     async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -88,14 +92,19 @@ class Actor:
         if self._said > LINES_MAX:
             raise ValueError(f"more than {LINES_MAX} lines")
         self.lines.append(line)
-        if line.startswith("genmove"):
-            self.owes_move = True
-        elif line.startswith("setup"):
-            self.in_game = True
-        elif line.startswith("gameover"):
-            self.owes_move = self.in_game = False
+        if not self.viewer:
+            self._follow(line.split(" ", 1)[0])
         self._note("<", line)
         self._changed()
+
+    def _follow(self, word: str) -> None:
+        match word:
+            case "genmove":
+                self.owes_move = True
+            case "setup":
+                self.in_game, self.uncalled = True, self._owes_ready or self.in_game
+            case "gameover":
+                self.owes_move, self.in_game, self._owes_ready = False, False, True
 
     async def send(self, data: bytes) -> None:
         """Send `data`; whether it arrived shows in what comes."""
@@ -104,6 +113,7 @@ class Actor:
         self._sent, self._answered = time.monotonic(), False
         self._note(">", data.decode("latin-1").encode("unicode_escape").decode())
         self.owes_move = False
+        self._owes_ready = self._owes_ready and data.strip() != b"ready"
         if self._writer is None or self.closed:
             return
         with suppress(OSError):
