@@ -103,13 +103,7 @@ class StoredGame:
             place=place,
             event=game.venue,
             moves=tuple(
-                RecordedMove(
-                    self.color(row.ply),
-                    row.move,
-                    clock_of(row),
-                    None if row.analysis is None else msgspec.json.encode(row.analysis).decode(),
-                )
-                for row in self.detail.moves
+                RecordedMove(self.color(row.ply), row.move, clock_of(row), row.analysis) for row in self.detail.moves
             ),
             start=self.start,
         )

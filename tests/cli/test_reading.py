@@ -103,6 +103,9 @@ def test_sgf(run: Any, tmp_path: Path) -> None:
     assert moves[:3] == [("b", (2, 2)), ("w", (2, 3)), ("b", None)]
     assert len(moves) == 9
     assert game.get_root().get("PC") == "cgos-server"
+    first = next(node for node in game.get_main_sequence() if node.get_move()[0])
+    assert json.loads(first.get_raw("CC").replace(b"\\]", b"]")) == {"winrate": 0.5, "comment": "corner"}
+    assert first.get("C") == "corner"
     assert run("sgf", "1", "--output", "one.sgf").stdout == ""
     assert (tmp_path / "one.sgf").read_text() == text
     assert "cannot be written" in run("sgf", "1", "--output", str(tmp_path / "no" / "one.sgf"), fails=1).stderr

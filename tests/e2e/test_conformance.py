@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
-from cgos_client.conformance.stage import Terms
 from support.lying_proxy import Change, as_it_is, lying_proxy
 from support.processes import ServerProcess, server
 

@@ -13,9 +13,9 @@ from rich.console import Console
 from cgos_client.addresses import server_address
 from cgos_client.conformance import report
 from cgos_client.conformance.language import BadTranscript
+from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
-from cgos_client.conformance.stage import Terms
 from cgos_client.errors import CannotConnect
 from cgos_client.settings import BadSetting
 from cgos_client.transport import connect

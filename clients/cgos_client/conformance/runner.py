@@ -13,8 +13,9 @@ from importlib import resources
 from pathlib import Path
 
 from cgos_client.conformance.language import BadTranscript, Case, parse
+from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Differs, Outcome, Verdict
-from cgos_client.conformance.stage import CLEAN_UP_SECONDS, Stage, Terms
+from cgos_client.conformance.stage import CLEAN_UP_SECONDS, Stage
 
 SPARE_SECONDS = 120.0
 """What a case may take beyond twice the wait for a game, before it is given up."""

@@ -11,11 +11,10 @@ import operator
 import random
 import string
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
-from cgos_client.conformance import laws
 from cgos_client.conformance.actor import Actor, CannotConnect
 from cgos_client.conformance.language import (
     Action,
@@ -27,15 +26,14 @@ from cgos_client.conformance.language import (
     Let,
     Pair,
     Play,
-    Quirk,
     Send,
     SignsIn,
     Step,
     Wait,
-    Which,
 )
+from cgos_client.conformance.listening import Ears, Terms
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
-from cgos_client.conformance.patterns import BadPattern, fill, fits, to_bytes
+from cgos_client.conformance.patterns import BadPattern, fill, to_bytes
 
 T = TypeVar("T")
 
@@ -52,25 +50,6 @@ _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
 _ALPHABET: Final = string.ascii_lowercase + string.digits
 
 
-class Terms(NamedTuple):
-    """What holds for all cases of a run; times in seconds.
-
-    :ivar prefix: how the names of all bots begin
-    :ivar patience: how long two bots may wait for their game
-    :ivar answer: how long an answer may take
-    :ivar quiet: how long nothing is to come where nothing is expected
-    :ivar longest: the longest time control whose flag is waited for
-    """
-
-    host: str
-    port: int
-    prefix: str
-    patience: float
-    answer: float
-    quiet: float
-    longest: float
-
-
 class Stage:
     """One case on one server.
 
@@ -82,11 +61,7 @@ class Stage:
         self._terms = terms
         self._rng = rng
         self._actors: dict[str, Actor] = {}
-        self._variables: dict[str, str] = {"longest": str(round(terms.longest * 1000))}
-        self._moves: list[str] = []
-        self._game = ""
-        self._quirks: list[Quirk] = []
-        self._changed = asyncio.Event()
+        self._ears = Ears(terms)
         self._dialogue: list[str] = []
         self._tasks = asyncio.TaskGroup()
 
@@ -100,20 +75,20 @@ class Stage:
                     at = step
                     await self._step(step)
                 at = None
-                self._hold_what_is_left(self._actors.values())
+                self._ears.hold_what_is_left(self._actors.values())
             except (Differs, CannotConnect) as error:
                 verdict, why = Verdict.DIFFERS, str(error)
                 if isinstance(error, Differs):
                     expected, got = error.expected, error.got
             except KnownQuirk as known:
-                self._quirks.append(known.quirk)
+                self._ears.quirks.append(known.quirk)
             except Skipped as skipped:
                 verdict, why = Verdict.SKIPPED, str(skipped)
             await self._clean_up()
-        if verdict is Verdict.PASSED and self._quirks:
+        if verdict is Verdict.PASSED and self._ears.quirks:
             verdict = Verdict.QUIRK
-            why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._quirks)
-        peers = tuple(dict.fromkeys(peer for quirk in self._quirks for peer in quirk.peers))
+            why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._ears.quirks)
+        peers = tuple(dict.fromkeys(peer for quirk in self._ears.quirks for peer in quirk.peers))
         seconds = time.monotonic() - begun
         return Outcome(self._case, verdict, seconds, why, at, expected, got, peers, tuple(self._dialogue))
 
@@ -137,13 +112,13 @@ class Stage:
             case Send(actor, text, whole):
                 await self._send(self._actor(actor), text, whole)
             case Expect():
-                await self._expect(action)
+                await self._ears.expect(self._actor(action.actor), action)
             case Leaves(actor, hard):
                 await self._actor(actor).close(hard)
             case Wait(seconds):
                 await asyncio.sleep(seconds)
             case Let(name, template):
-                self._variables[name] = self._value(template)
+                self._ears.variables[name] = self._value(template)
             case Compare():
                 self._compare(action)
 
@@ -152,8 +127,8 @@ class Stage:
     def _actor(self, role: str) -> Actor:
         if role not in self._actors:
             name, password = self._fresh_name(), self._fresh(12)
-            self._actors[role] = Actor(role, name, password, self._changed.set, self._dialogue)
-            self._variables[role], self._variables[f"{role}.password"] = name, password
+            self._actors[role] = Actor(role, name, password, self._ears.changed.set, self._dialogue)
+            self._ears.variables[role], self._ears.variables[f"{role}.password"] = name, password
         return self._actors[role]
 
     def _fresh(self, length: int) -> str:
@@ -185,10 +160,10 @@ class Stage:
             ("username", actor.name),
             ("password", words),
         ):
-            line = await self._next_line(actor, f"{action.actor} signing in: {expected!r}")
-            self._hold(actor, expected, line)
+            line = await self._ears.next_line(actor, f"{action.actor} signing in: {expected!r}")
+            self._ears.hold(actor, expected, line)
             if expected == "protocol *":
-                self._variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
+                self._ears.variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
             await actor.send(answer.encode("latin-1") + b"\n")
 
     async def _send(self, actor: Actor, text: str, whole: bool) -> None:
@@ -197,194 +172,13 @@ class Stage:
             actor.viewer = True
         await actor.send(data + b"\n" if whole else data)
 
-    # -- waiting
-
-    async def _until(self, condition: Callable[[], T | None], seconds: float) -> T | None:
-        """The first value of `condition` that is not None; None when `seconds` have passed."""
-        try:
-            async with asyncio.timeout(seconds):
-                while True:
-                    self._changed.clear()
-                    value = condition()
-                    if value is not None:
-                        return value
-                    await self._changed.wait()
-        except TimeoutError:
-            return condition()
-
-    async def _next_line(self, actor: Actor, expected: str, seconds: float | None = None) -> str:
-        """The next line that is no `info`, taken. Raises Differs where none comes."""
-
-        def ready() -> bool | None:
-            self._drop_info(actor)
-            return True if actor.lines or actor.closed else None
-
-        await self._until(ready, seconds or self._terms.answer)
-        if actor.lines:
-            return actor.lines.pop(0)
-        raise Differs(expected, "the connection was closed" if actor.closed else "nothing")
-
-    def _drop_info(self, actor: Actor) -> None:
-        while actor.lines and actor.lines[0].startswith("info "):
-            self._obey(actor, actor.lines.pop(0))
-
-    def _obey(self, actor: Actor, line: str) -> None:
-        fault = laws.broken(line, actor.viewer)
-        if fault is not None:
-            raise Differs("what every client understands", f"{fault}: {line[:200]!r}")
-
-    def _hold(self, actor: Actor, pattern: str, line: str) -> None:
-        """Hold a line against a pattern and the laws. Raises Differs."""
-        fit = fits(pattern, line, self._variables, self._moves)
-        if fit is None:
-            self._not_in_mid_case(actor, line)
-            self._obey(actor, line)
-            raise Differs(self._shown(pattern), repr(line[:300]))
-        self._obey(actor, line)
-        self._variables.update(fit.found)
-
-    def _not_in_mid_case(self, actor: Actor, line: str) -> None:
-        """Another game than the case's own: the server paired a bot that was to wait. Raises Skipped.
-
-        Where the bot could not be paired it is the server that is wrong, and nothing is raised.
-        """
-        words = line.split()
-        if words[:1] == ["setup"] and words[1:2] != [self._game] and not (actor.viewer or actor.uncalled):
-            raise Skipped("the server paired a bot in the middle of the case")
-
-    def _hold_what_is_left(self, actors: Iterable[Actor]) -> None:
-        for actor in actors:
-            for line in actor.lines:
-                self._obey(actor, line)
-
-    # -- expectations
-
-    async def _expect(self, action: Expect) -> None:
-        actor = self._actor(action.actor)
-        match action.which, action.pattern:
-            case Which.NONE, _:
-                await self._expect_none(actor, action)
-            case Which.SOME, pattern if pattern != "(closed)":
-                await self._expect_some(actor, action)
-            case _, "(nothing)":
-                await self._expect_nothing(actor, action)
-            case _, "(closed)":
-                await self._expect_closed(actor, action)
-            case _:
-                await self._expect_next(actor, action)
-
-    async def _expect_next(self, actor: Actor, action: Expect) -> None:
-        wants_info = action.pattern.startswith("info ")
-
-        def ready() -> bool | None:
-            if not wants_info:
-                self._drop_info(actor)
-            return True if actor.lines or actor.closed else None
-
-        await self._until(ready, action.seconds or self._terms.answer)
-        line = actor.lines.pop(0) if actor.lines else None
-        fit = fits(action.pattern, line, self._variables, self._moves) if line is not None else None
-        if line is not None and fit is not None and laws.broken(line, actor.viewer) is None:
-            self._variables.update(fit.found)
-            return
-        if self._is_quirk(action.quirks, line, actor.closed):
-            return
-        if line is not None:
-            self._hold(actor, action.pattern, line)
-        raise Differs(self._shown(action.pattern), "the connection was closed" if actor.closed else "nothing")
-
-    async def _expect_some(self, actor: Actor, action: Expect) -> None:
-        def find() -> int | None:
-            for at, line in enumerate(actor.lines):
-                if fits(action.pattern, line, self._variables, self._moves) is not None:
-                    return at
-            return -1 if actor.closed else None
-
-        at = await self._until(find, action.seconds or self._terms.answer)
-        if at is not None and at >= 0:
-            self._hold(actor, action.pattern, actor.lines.pop(at))
-            return
-        if any(self._is_quirk(action.quirks, line, actor.closed) for line in [*actor.lines, None]):
-            return
-        heard = "; ".join(map(repr, actor.lines[-5:])) or "nothing"
-        raise Differs(self._shown(action.pattern) + " among its lines", heard[:300])
-
-    async def _expect_none(self, actor: Actor, action: Expect) -> None:
-        def find() -> str | None:
-            return next((line for line in actor.lines if fits(action.pattern, line, self._variables)), None)
-
-        line = await self._until(find, action.seconds or self._terms.quiet)
-        if line is not None and not self._is_quirk(action.quirks, line, actor.closed):
-            raise Differs("no line " + self._shown(action.pattern), repr(line[:300]))
-
-    async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
-        def spoken() -> bool | None:
-            self._drop_info(actor)
-            return True if actor.lines or actor.closed else None
-
-        if await self._until(spoken, action.seconds or self._terms.quiet):
-            line = actor.lines.pop(0) if actor.lines else None
-            if self._is_quirk(action.quirks, line, actor.closed):
-                return
-            if line is not None:
-                self._not_in_mid_case(actor, line)
-            raise Differs("silence", "the connection was closed" if line is None else repr(line[:300]))
-
-    async def _expect_closed(self, actor: Actor, action: Expect) -> None:
-        def ended() -> bool | None:
-            self._drop_info(actor)
-            if action.which is Which.SOME:
-                self._hold_what_is_left([actor])
-                actor.lines.clear()
-            return True if actor.lines or actor.closed else None
-
-        await self._until(ended, action.seconds or self._terms.answer)
-        if actor.closed and not actor.lines:
-            return
-        line = actor.lines.pop(0) if actor.lines else None
-        if self._is_quirk(action.quirks, line, actor.closed):
-            return
-        if line is not None:
-            self._not_in_mid_case(actor, line)
-            self._obey(actor, line)
-        raise Differs("the connection is closed", "nothing" if line is None else repr(line[:300]))
-
-    def _is_quirk(self, quirks: Sequence[Quirk], line: str | None, closed: bool) -> bool:
-        """True where `quirks` know what happened and the case goes on. Raises KnownQuirk where it ends there."""
-        for quirk in quirks:
-            match quirk.pattern:
-                case "(anything)":
-                    known = True
-                case "(nothing)":
-                    known = line is None and not closed
-                case "(closed)":
-                    known = line is None and closed
-                case "(blank line)":
-                    known = line == ""
-                case pattern:
-                    fit = fits(pattern, line, self._variables, self._moves) if line is not None else None
-                    self._variables.update(fit.found if fit is not None else {})
-                    known = fit is not None
-            if known and not quirk.goes_on:
-                raise KnownQuirk(quirk)
-            if known:
-                self._quirks.append(quirk)
-                return True
-        return False
-
-    def _shown(self, pattern: str) -> str:
-        """`pattern` with the values that are known."""
-        for name in sorted(self._variables, key=len, reverse=True):
-            pattern = pattern.replace(f"${name}", self._variables[name])
-        return repr(pattern.replace("<moves>", " ".join(f"{move} <ms>" for move in self._moves)))
-
     # -- values
 
     def _filled(self, template: str) -> str:
         for role in ("black", "white"):
-            if f"${role}" in template and role not in self._variables:
+            if f"${role}" in template and role not in self._ears.variables:
                 raise BadPattern(f"${role} is known after 'pair'")
-        return fill(template, self._variables)
+        return fill(template, self._ears.variables)
 
     def _value(self, template: str) -> str:
         kind, _, rest = template.partition("(")
@@ -425,13 +219,13 @@ class Stage:
         met: dict[str, str] = {}
         while len(met) < 2:
             waiting = [actor for actor in pair if actor.name not in met]
-            heard = await self._until(partial(self._first_line, waiting), deadline - time.monotonic())
+            heard = await self._ears.until(partial(self._first_line, waiting), deadline - time.monotonic())
             if heard is None:
                 raise Skipped(f"not paired with ourselves within {self._terms.patience:g} s")
             actor, line = heard
             words = line.split()
             if words[0] == "setup":
-                self._obey(actor, line)
+                self._ears.obey(actor, line)
                 seats = [words[5].partition("(")[0], words[6].partition("(")[0]]
                 if set(seats) == names:
                     met[actor.name] = line
@@ -443,7 +237,7 @@ class Stage:
 
     def _first_line(self, pair: Sequence[Actor]) -> tuple[Actor, str] | None:
         for actor in pair:
-            self._drop_info(actor)
+            self._ears.drop_info(actor)
             if actor.lines:
                 return actor, actor.lines.pop(0)
             if actor.closed:
@@ -452,7 +246,7 @@ class Stage:
 
     async def _stranger(self, actor: Actor, words: Sequence[str]) -> None:
         """One line of a game with somebody else's bot: it is resigned as soon as that is possible."""
-        self._obey(actor, " ".join(words))
+        self._ears.obey(actor, " ".join(words))
         match words[0]:
             case "genmove":
                 await actor.send(b"resign\n")
@@ -470,13 +264,13 @@ class Stage:
             actor = by_name[word.partition("(")[0]]
             actor.role = role
             self._actors[role] = actor
-            self._variables[role], self._variables[f"{role}.password"] = actor.name, actor.password
+            self._ears.variables[role], self._ears.variables[f"{role}.password"] = actor.name, actor.password
         self._actors.pop("one", None)
         self._actors.pop("two", None)
-        self._game = words[1]
-        self._moves = []
+        self._ears.game = words[1]
+        self._ears.moves.clear()
         size, komi = int(words[2]), float(words[3])
-        self._variables.update(
+        self._ears.variables.update(
             gid=words[1],
             size=words[2],
             komi=words[3],
@@ -487,17 +281,19 @@ class Stage:
 
     async def _play_move(self, move: str) -> None:
         """The side to move is asked, answers, and the other side is told."""
-        letter, role = ("b", "black") if len(self._moves) % 2 == 0 else ("w", "white")
+        letter, role = ("b", "black") if len(self._ears.moves) % 2 == 0 else ("w", "white")
         mover, other = self._actors[role], self._actors["white" if role == "black" else "black"]
-        self._hold(mover, f"genmove {letter} <ms>", await self._next_line(mover, f"{role}: 'genmove {letter} <ms>'"))
+        self._ears.hold(
+            mover, f"genmove {letter} <ms>", await self._ears.next_line(mover, f"{role}: 'genmove {letter} <ms>'")
+        )
         await mover.send(move.encode() + b"\n")
         expected = f"play {letter} /{move}/ <ms>"
-        line = await self._next_line(other, f"{other.role}: {expected!r}")
+        line = await self._ears.next_line(other, f"{other.role}: {expected!r}")
         words = line.split()
-        self._obey(other, line)
+        self._ears.obey(other, line)
         if len(words) != 4 or words[:2] != ["play", letter] or words[2].upper() != move.upper():
             raise Differs(f"'play {letter} {move.upper()} <ms>'", repr(line[:200]))
-        self._moves.append(move)
+        self._ears.moves.append(move)
 
     # -- the end
 
@@ -511,7 +307,7 @@ class Stage:
                             await self._sign_in(SignsIn(actor.role, None, None, None))
                         if actor.owes_move:
                             await actor.send(b"resign\n")
-                    await self._until(
+                    await self._ears.until(
                         lambda: True if not self._players() or any(one.owes_move for one in players) else None, 2.0
                     )
         except (TimeoutError, CannotConnect, Differs, Skipped):
@@ -521,7 +317,7 @@ class Stage:
 
     def _players(self) -> list[Actor]:
         """Who has to stay until a game is over: both sides of the case's own, and who plays against strangers."""
-        own = [self._actors[role] for role in ("black", "white") if self._game]
+        own = [self._actors[role] for role in ("black", "white") if self._ears.game]
         if not all(actor.in_game for actor in own):
             own = []
         others = [actor for role, actor in self._actors.items() if role not in ("black", "white")]

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from cgos_client.conformance import stage
 from cgos_client.conformance.language import parse
+from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import play_all
-from cgos_client.conformance.stage import Terms
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
