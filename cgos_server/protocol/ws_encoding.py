@@ -5,6 +5,7 @@ Whatever the bytes are, the answer is a value, never an exception. Must not know
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -12,6 +13,9 @@ from msgspec import Raw
 
 from cgos_server.protocol.cgos_player import ANALYSIS_MAX
 from cgos_server.protocol.ws_messages import Analysis, ClientMessage, ServerMessage
+
+_UNREADABLE: Final = 0
+"""No analysis."""
 
 TEXT_MAX: Final = 300
 """Characters of the words about a fault."""
@@ -69,9 +73,23 @@ class Codec:
         except msgspec.DecodeError as error:
             if not self.binary and not _is_utf8(data):
                 return Malformed("utf-8", "A text frame holds UTF-8.", fatal=True)
-            return Malformed("malformed", _cut(f"This is no {self._what} message: {error}"))
+            return self._move_alone(data) or Malformed("malformed", _cut(f"This is no {self._what} message: {error}"))
         except RecursionError:
             return Malformed("malformed", "The message is nested too deeply.")
+
+    def _move_alone(self, data: bytes) -> ClientMessage | None:
+        """A move whose analysis holds NaN or Infinity, which many programs write and JSON has not: it is not to be lost
+        for that. Its analysis is, and the client hears so."""
+        if self.binary or b'"analysis"' not in data:
+            return None
+        try:
+            value = json.loads(data)
+            if not isinstance(value, dict) or value.get("type") != "move" or "analysis" not in value:
+                return None
+            message: ClientMessage = self._messages.decode(msgspec.json.encode(value | {"analysis": _UNREADABLE}))
+            return message
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return None
 
     def analysis(self, raw: Raw) -> str | None:
         """What came with a move as compact JSON of an :class:`~cgos_server.protocol.ws_messages.Analysis`.

@@ -23,7 +23,7 @@ from cgos_server.core.venue import Venue
 from cgos_server.errors import CgosError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Spectator
-from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.telling import stored_setup
 from cgos_server.storage.store import Store, StoredGame
@@ -112,7 +112,7 @@ class Gallery:
         self,
         venue: Venue,
         store: Store,
-        bus: Bus,
+        bus: FactBus,
         time: Timekeeper,
         games: Callable[[], Iterable[LiveGame]],
         game: Callable[[int], LiveGame | None],

@@ -24,8 +24,8 @@ from cgos_server.core.venue import Venue
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.observability.metrics import VenueMeter
-from cgos_server.protocol.session import GameOver, GameSetup, Table, Turn
-from cgos_server.runtime.bus import Bus
+from cgos_server.protocol.session import Fault, GameOver, GameSetup, Table, Turn
+from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling
 from cgos_server.service.ratings import Applied
@@ -49,6 +49,9 @@ class Phase(enum.Enum):
 
 log = structlog.get_logger(__name__)
 
+_EXPECTING_US = 100_000
+"""Between two looks whether a mover whose time is up has been let in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -57,11 +60,13 @@ class Desk:
     venue: Venue
     store: Store
     time: Timekeeper
-    bus: Bus
+    bus: FactBus
     rater: Rater
     meter: VenueMeter
     ended: Callable[[LiveGame], None]
     """Called once after a game's end was committed and told."""
+    expects: Callable[[str, int], bool] = lambda _name, _instant: False
+    """True while a version is being let in that asked for it before that instant (microseconds)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +233,12 @@ class LiveGame:
     def retell(self, color: Color) -> None:
         """That side wants to hear again where its game stands."""
         table = self._tables[color]
-        if table is None or self.phase is Phase.COMMITTING:
-            return  # what is being committed is told anyway
+        if table is None:
+            return
+        if self.phase is Phase.COMMITTING:
+            self._tables[color] = None  # until the commit, after which it is told everything at once
+            self._late.append((color, table))
+            return
         table.setup(self.setup(), color)
         if self.phase is Phase.RUNNING and color is self.referee.to_play:
             self._ask(table, color, self._desk.time.now() - self._clock_started)
@@ -245,7 +254,23 @@ class LiveGame:
 
     def repeats(self, ply: int, text: str) -> bool:
         """True where `text` is the move that stands at the committed `ply`, in whatever spelling."""
-        return ply > 0 and self._moves[ply - 1][0].upper() == text.strip().upper()
+        return ply > 0 and self._spelt(text) == self._moves[ply - 1][0]
+
+    def objection(self, color: Color, text: str) -> Fault | None:
+        """What is wrong with `text` as that side's next move while something is being committed. None: it is the very
+        move, or an end overtook it."""
+        played = self._played
+        if played is None:
+            return None
+        if color is not self._mover:
+            return Fault.NOT_YOUR_TURN
+        return None if self._spelt(text) == played.move_text else Fault.CONTRADICTION
+
+    def _spelt(self, text: str) -> str:
+        """`text` in the normal spelling of moves; itself where it is none."""
+        position = self.referee.position
+        move = position.read(text)
+        return text if move is None else position.write(move)
 
     def move(self, color: Color, text: str, analysis: str | None, received: int) -> None:
         """That side answered `genmove`. Ignored unless it is its turn and its clock runs."""
@@ -365,6 +390,8 @@ class LiveGame:
             case Phase.RUNNING if not time.polled_since(self._flag_at):
                 # The move may lie in the socket: look once more before the flag falls.
                 self._wake_at(time.now())
+            case Phase.RUNNING if self._mover_is_expected():
+                self._wake_at(time.now() + _EXPECTING_US)
             case Phase.RUNNING:
                 self._flag()
             case Phase.SUSPENDED if any(self._tables):
@@ -374,6 +401,11 @@ class LiveGame:
                 self._end(self.referee.void("Both sides stayed away after a restart of the server."), [])
             case Phase.COMMITTING | Phase.OVER:
                 pass
+
+    def _mover_is_expected(self) -> bool:
+        """It asked to come in before its time was up, and what it waits for since is our answer."""
+        mover = self.sides[self.referee.to_play]
+        return self._credited != self.ply and self._desk.expects(mover.name, self._flag_at)
 
     def _flag(self) -> None:
         """The mover's time is up, unless its answer lies in the server, held back for a line end that never comes."""

@@ -17,7 +17,7 @@ from cgos_server.core.venue import Venue
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import OperatorDesk
-from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.gallery import Gallery
 from cgos_server.runtime.live_game import Desk, LiveGame
 from cgos_server.runtime.lobby import Lobby
@@ -42,7 +42,7 @@ class Shared:
 
     store: Store
     time: Timekeeper
-    bus: Bus
+    bus: FactBus
     ids: Ids
     accounts: Accounts
     metrics: Metrics
@@ -88,7 +88,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         operator=partial(shared.operators, venue.name),
     )
     lobby.last_opponent.update(await store.last_opponents(venue.id))
-    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended)
+    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended, lobby.expects)
     meetings = {(met.black, met.white): met.games for met in await store.meetings(venue.id)}
     pairer = VenueMatchmaker(
         desk,

@@ -5,7 +5,8 @@ Decides nothing about moves, pairs or ratings; must not know wire formats, passw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -26,9 +27,10 @@ from cgos_server.protocol.session import (
     Limits,
     OperatorDesk,
     PlayerSession,
+    Table,
     Wish,
 )
-from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
@@ -46,6 +48,9 @@ RETELL_MS = 3_600_000
 DAY_MS = 86_400_000
 RECOUNT_US = 600_000_000
 """A bot at its daily limit is looked at again after so long."""
+
+ASKED_MAX = 2_048
+"""Games of the past that a bot may have asked for and not been told yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ class Lobby:
         *,
         store: Store,
         time: Timekeeper,
-        bus: Bus,
+        bus: FactBus,
         rater: Rater,
         accounts: Accounts,
         meter: VenueMeter,
@@ -114,6 +119,7 @@ class Lobby:
         self._contention = Contention(time, ready_limit)
         self._games: dict[int, LiveGame] = {}
         self._arriving: set[int] = set()
+        self._expected: dict[str, list[int]] = {}
         self._warned: set[int] = set()
 
     # -- what others may ask
@@ -149,16 +155,17 @@ class Lobby:
 
     async def _sign_in(self, session: PlayerSession, credentials: Credentials, asked: int) -> None:
         async def enter() -> bool:
-            signed = await self._accounts.sign_in(credentials)
-            if not session.alive:
-                return False
-            if isinstance(signed, Operator):
-                session.operator(self._operator(signed, credentials.address))
-                log.info("operator signed in", connection=session.id, account=signed.name, venue=self.venue,
-                         address=credentials.address)  # fmt: skip
-                return False
-            await self.admit(session, Admission(credentials, signed, asked, Capacity(1), Wish()))
-            return signed.new
+            with self.expecting(credentials.name, asked):
+                signed = await self._accounts.sign_in(credentials)
+                if not session.alive:
+                    return False
+                if isinstance(signed, Operator):
+                    session.operator(self._operator(signed, credentials.address))
+                    log.info("operator signed in", connection=session.id, account=signed.name, venue=self.venue,
+                             address=credentials.address)  # fmt: skip
+                    return False
+                await admit([(self, session)], Admission(credentials, signed, asked, Capacity(1), Wish()))
+                return signed.new
 
         await self.receive(session, credentials, enter)
 
@@ -167,7 +174,7 @@ class Lobby:
     ) -> None:
         """Run a sign-in; whatever comes of it, the session hears it and it is counted.
 
-        :param enter: does it; True where it registered a new name
+        :param enter: does it; True where it registered a new name. Whom it has told a refusal, it has closed
         """
         outcome = LoginOutcome.ABANDONED
         try:
@@ -179,7 +186,8 @@ class Lobby:
             self._meter.refused(refusal.code)
             log.info("sign-in refused", connection=session.id, bot=credentials.name, venue=self.venue,
                      code=refusal.code, address=credentials.address)  # fmt: skip
-            session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
+            if session.alive:
+                session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
         except StoreError:
             outcome = LoginOutcome.REFUSED
             self._meter.refused("store")
@@ -196,30 +204,51 @@ class Lobby:
         finally:
             self._meter.login(outcome)
 
-    async def admit(self, session: PlayerSession, admission: Admission) -> None:
-        """Seat a bot whose password was right, bring it to its running games and tell it what it missed.
+    @contextmanager
+    def expecting(self, name: str, asked: int) -> Iterator[None]:
+        """Until the end of the block a bot is being let in that plays as `name` and asked for it at `asked`."""
+        instants = self._expected.setdefault(name, [])
+        instants.append(asked)
+        try:
+            yield
+        finally:
+            instants.remove(asked)
+            if not instants:
+                del self._expected[name]
 
-        :raises Refused: where another connection of it stays
-        :raises StoreError: where the database does not answer
+    def expects(self, name: str, instant: int) -> bool:
+        """True where somebody who plays as `name` asked to come in before `instant` and has no answer yet."""
+        return any(asked <= instant for asked in self._expected.get(name, ()))
+
+    @contextmanager
+    def arriving(self, admission: Admission) -> Iterator[None]:
+        """Keep the version's place until the end of the block: nobody else comes in under its name meanwhile.
+
+        :raises Refused: where it is kept already
         """
         signed = admission.signed
-        version = signed.version_id
-        if version in self._arriving:
+        if signed.version_id in self._arriving:
             raise Refused("already-arriving", f"Another sign-in as {signed.name} is being looked at. Try again.", 5.0)
-        self._arriving.add(version)
+        self._arriving.add(signed.version_id)
         try:
-            present = self.players.get(version)
-            if present is not None and present.session is not None:
-                await self._contention.settle(present, admission.credentials.address)
-                self._replace(present)
-            untold = await self._enrol(session, admission)
+            with self.expecting(signed.name, admission.asked):
+                yield
         finally:
-            self._arriving.discard(version)
-        if not session.alive:
-            self._store.submit([ConnectionClosed(self._time.wall_ms(), "lost during sign-in", session.id)])
-            return
-        self._contention.settled(version, admission.credentials.address)
-        self._seat(session, admission, untold)
+            self._arriving.discard(signed.version_id)
+
+    async def make_room(self, admission: Admission) -> None:
+        """Have a connection of the version that is there already give way.
+
+        :raises Refused: where it stays
+        """
+        present = self.players.get(admission.signed.version_id)
+        if present is not None and present.session is not None:
+            await self._contention.settle(present, admission.credentials.address)
+            self._replace(present)
+
+    def turned_away(self, session: PlayerSession) -> None:
+        """Its arrival was written down, and it does not come in."""
+        self._store.submit([ConnectionClosed(self._time.wall_ms(), "lost during sign-in", session.id)])
 
     def _replace(self, player: Player) -> None:
         """The connection that is there gives way."""
@@ -230,8 +259,8 @@ class Lobby:
         self.left(player, orderly=False)
         session.refused("replaced", "Another client signed in under your name, and this connection did not answer.")
 
-    async def _enrol(self, session: PlayerSession, admission: Admission) -> list[StoredGame]:
-        """Write the arrival down; the games whose end the version was not surely told."""
+    async def enrol(self, session: PlayerSession, admission: Admission) -> None:
+        """Write the arrival down. Raises StoreError."""
         signed, credentials = admission.signed, admission.credentials
         version = signed.version_id
         self._names[version] = signed.name
@@ -243,14 +272,20 @@ class Lobby:
         if not self._rater.ratings.knows(version):
             records += self._rater.ratings.enter(version, self._initial(), at).records
         await self._store.commit(records)
-        present = self.players.get(version)
-        if session.says_ready and present is not None and present.games:
-            return []  # one game at a time: the one that runs
-        untold = await self._store.untold_games(self._venue_id, version, at - RETELL_MS)
-        return untold[-1:] if session.says_ready else untold
 
-    def _seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
+    def running(self, version: int) -> frozenset[int]:
+        """The games that a version plays, or is away from."""
+        player = self.players.get(version)
+        return frozenset() if player is None else frozenset(player.games)
+
+    async def untold(self, version: int) -> list[StoredGame]:
+        """The games whose end the version was not surely told. Raises StoreError."""
+        return await self._store.untold_games(self._venue_id, version, self._time.wall_ms() - RETELL_MS)
+
+    def seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
+        """Bring a bot that has arrived to its running games, and tell it what it missed."""
         signed, credentials, wish = admission.signed, admission.credentials, admission.wish
+        self._contention.settled(signed.version_id, credentials.address)
         player = self.player(signed.version_id)
         player.session = session
         self.connected += 1
@@ -267,8 +302,11 @@ class Lobby:
         self._stir(player)
         self.limit(player, wish.limits)
         for game in list(player.games.values()):
-            if game.phase is not Phase.OVER:
-                game.returned(player.color(game), session.table(game.id), admission.asked)
+            table = self._table(player, game)
+            if table is not None:
+                game.returned(player.color(game), table, admission.asked)
+        if session.says_ready:  # one game at a time, be it one that runs or one that is over
+            untold = () if player.games or player.reserved else untold[-1:]
         for stored in untold:
             self._tell_end(player, session, stored)
         told = {stored.id for stored in untold}
@@ -294,7 +332,7 @@ class Lobby:
             )
         )  # fmt: skip
         telling.written()
-        player.tellings[stored.id] = telling
+        player.told(stored.id, telling)
         player.owing = player.owing or session.says_ready
 
     def sync(self, player: Player, session: PlayerSession, known: Sequence[Known]) -> None:
@@ -306,28 +344,38 @@ class Lobby:
                 rest.append(number)
             else:
                 live.retell(player.color(live))
-        if rest:
+        looking = bool(player.asked)
+        player.asked.update(dict.fromkeys(rest))
+        if len(player.asked) > ASKED_MAX:
+            session.info("You ask for more games than can be looked up at once; ask again for those that are missing.")
+            for number in list(player.asked)[ASKED_MAX:]:
+                del player.asked[number]
+        if rest and not looking:
             player.capacity.owed += 1
-            self._spawn(self._answer(player, session, player.capacity, rest))
+            self._spawn(self._answer(player, session, player.capacity))
 
-    async def _answer(self, player: Player, session: PlayerSession, capacity: Capacity, numbers: Sequence[int]) -> None:
+    async def _answer(self, player: Player, session: PlayerSession, capacity: Capacity) -> None:
         try:
-            await self._tell_ended(player, session, numbers)
+            await self._tell_ended(player, session)
         finally:
             capacity.owed -= 1
             if player.session is session:
                 self._send_home(player)
 
-    async def _tell_ended(self, player: Player, session: PlayerSession, numbers: Sequence[int]) -> None:
+    async def _tell_ended(self, player: Player, session: PlayerSession) -> None:
         unknown: list[int] = []
-        for number in numbers:
+        while player.session is session and player.asked:
+            number = next(iter(player.asked))
             try:
                 stored = await self._store.game(number)
             except StoreError:
+                if player.session is session:
+                    player.asked.clear()
                 session.info("The server cannot reach its database just now; ask again for the games that are missing.")
                 return
             if player.session is not session:
                 return
+            del player.asked[number]
             if stored is None or stored.venue_id != self._venue_id or player.version not in (
                 stored.black_id, stored.white_id,
             ):  # fmt: skip
@@ -358,7 +406,11 @@ class Lobby:
             player.owing = False
             player.acknowledged()
             self._stir(player)
-            if self.connected == 1:
+            waiting = next(iter(player.games.values()), None)
+            table = None if waiting is None else self._table(player, waiting)
+            if waiting is not None and table is not None:
+                waiting.returned(player.color(waiting), table)
+            elif self.connected == 1:
                 self._explain_waiting(player, self._running())
 
     def change(self, player: Player, availability: Availability) -> None:
@@ -371,15 +423,26 @@ class Lobby:
         """The owner's limits. Games begun in the last 24 hours are counted at once, and again now and then."""
         player.limits = limits
         if limits.games_a_day is not None:
-            player.begun = limits.games_a_day  # none until they are counted
-            self._spawn(self._count(player))
+            self._count(player)
 
-    async def _count(self, player: Player) -> None:
-        player.counted = self._time.now()
+    def _count(self, player: Player) -> None:
+        """Count its games of a day anew; it gets none until they are counted."""
+        if not player.counting:
+            player.counting = True
+            player.counted = self._time.now()
+            player.begun = 0
+            self._spawn(self._counted(player))
+
+    async def _counted(self, player: Player) -> None:
+        since = self._time.wall_ms() - DAY_MS
         try:
-            player.begun = await self._store.games_begun(self._venue_id, player.version, self._time.wall_ms() - DAY_MS)
+            begun = await self._store.games_begun(self._venue_id, player.version, since)
         except StoreError:
             log.warning("games of a day could not be counted", bot=player.name, venue=self.venue)
+            begun = player.limits.games_a_day or 0
+        finally:
+            player.counting = False
+        player.begun += begun
 
     def left(self, player: Player, orderly: bool) -> None:
         """The bot's connection is gone."""
@@ -392,6 +455,8 @@ class Lobby:
         if orderly:
             player.acknowledged()
         player.tellings.clear()
+        player.asked.clear()
+        player.board = None
         player.capacity = Capacity(1)
         player.owing = False
         log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=state.value,
@@ -412,7 +477,7 @@ class Lobby:
             self._take(player, game)
             player.begun += 1
             self.last_opponent[player.version] = game.sides[color.other].version
-            tables.append(None if player.session is None else player.session.table(game.id))
+            tables.append(self._table(player, game))
         game.begin(*tables)
 
     def restored(self, game: LiveGame) -> None:
@@ -428,9 +493,12 @@ class Lobby:
             player = self.player(game.sides[color].version)
             player.games.pop(game.id, None)
             session = player.session
+            if player.board is game:
+                player.board = None
             if session is not None:
                 player.capacity.used -= 1
-                player.tellings[game.id] = game.telling(color)
+            if session is not None and game.present(color):
+                player.told(game.id, game.telling(color))
                 player.owing = session.says_ready
                 if over is not None and over.reason == Reason.TIME and over.winner is color.other:
                     player.flagged = self._time.now()
@@ -442,6 +510,7 @@ class Lobby:
         """Those chosen for pairing are free again."""
         for player in players:
             player.release()
+            self._send_home(player)
             self._forget(player)
 
     def _take(self, player: Player, game: LiveGame) -> None:
@@ -449,6 +518,17 @@ class Lobby:
         player.games[game.id] = game
         player.capacity.used += 1
         self._stir(player)
+
+    def _table(self, player: Player, game: LiveGame) -> Table | None:
+        """Where its connection plays `game`; None where it is away, or has one game at a time and is not free for it."""
+        session = player.session
+        if session is None:
+            return None
+        if session.says_ready:
+            if player.board is not None or player.owing:
+                return None
+            player.board = game
+        return session.table(game.id)
 
     def _stir(self, player: Player) -> None:
         """What the bot does has changed: its waiting begins anew."""
@@ -483,7 +563,7 @@ class Lobby:
                 )
             limit = player.limits.games_a_day
             if limit is not None and player.begun >= limit and now - player.counted > RECOUNT_US:
-                self._spawn(self._count(player))
+                self._count(player)
 
     def keep_alive(self) -> None:
         """Called about once a minute: a word to every waiting bot, which also keeps address translators awake."""
@@ -499,3 +579,44 @@ class Lobby:
             return False
         player.session.refused("dismissed", sentence)
         return True
+
+
+async def admit(places: Sequence[tuple[Lobby, PlayerSession]], admission: Admission) -> None:
+    """Seat a bot whose password was right in these lobbies, all or none; the sessions are one connection's.
+
+    All is looked at before anybody is seated, and then all are seated at once: nothing begins in one venue while the
+    bot still waits for another. Where one lobby refuses, its session is told so.
+
+    :raises Refused: where another connection of the bot stays
+    :raises StoreError: where the database does not answer
+    """
+    version = admission.signed.version_id
+    enrolled: list[tuple[Lobby, PlayerSession]] = []
+    with ExitStack() as arriving:
+        try:
+            for lobby, session in places:
+                try:
+                    arriving.enter_context(lobby.arriving(admission))
+                    await lobby.make_room(admission)
+                except Refused as refusal:
+                    session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
+                    raise
+            for place in places:
+                enrolled.append(place)
+                await place[0].enrol(place[1], admission)
+            untold: dict[Lobby, list[StoredGame]] = {}
+            while ended := [lobby for lobby, _ in places if lobby not in untold]:
+                for lobby in ended:
+                    running[lobby] = lobby.running(version)
+                    untold[lobby] = await lobby.untold(version)
+                # A game that ended while they were looked up is among them only if it was committed before.
+                for lobby, _ in places:
+                    if running[lobby] - lobby.running(version):
+                        del untold[lobby]
+            if all(session.alive for _, session in places):
+                enrolled.clear()
+                for lobby, session in places:
+                    lobby.seat(session, admission, untold[lobby])
+        finally:
+            for lobby, session in enrolled:
+                lobby.turned_away(session)

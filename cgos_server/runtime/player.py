@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import Availability, Fault, Known, Limits, PlayerSession
@@ -16,6 +16,10 @@ from cgos_server.runtime.telling import Telling
 
 if TYPE_CHECKING:
     from cgos_server.runtime.lobby import Lobby
+
+
+TELLINGS_MAX: Final = 1_024
+"""Ends of games that a bot was told and has not acknowledged; of more than these the oldest are not waited for."""
 
 
 class State(enum.StrEnum):
@@ -56,14 +60,17 @@ class Player:
     :ivar since: when it last became able to take a game, or ceased to be (microseconds)
     :ivar reserved: chosen by an act of pairing that is not committed yet
     :ivar owing: it must say `ready` before it gets another game
+    :ivar board: the one game that is before a connection that has one at a time
     :ivar tellings: by game: ends that it was told and has not acknowledged
+    :ivar asked: games of the past that it wants to hear of and that are not looked up yet
     :ivar flagged: when a game last ended because its time was up (microseconds), 0 for never
-    :ivar begun: games begun within a day, as far as its limit needs them counted; `counted` says when they were
+    :ivar begun: games begun within a day, as far as its limit needs them counted; `counted` says when they were, and
+        while they are `counting` it is what has begun since
     """
 
     __slots__ = (
-        "address", "availability", "begun", "capacity", "client", "counted", "family", "flagged", "games", "limits",
-        "name", "owing", "reserved", "session", "since", "tellings", "version",
+        "address", "asked", "availability", "begun", "board", "capacity", "client", "counted", "counting", "family",
+        "flagged", "games", "limits", "name", "owing", "reserved", "session", "since", "tellings", "version",
     )  # fmt: skip
 
     def __init__(self, version: int, name: str, family: int) -> None:
@@ -74,10 +81,12 @@ class Player:
         self.address = self.client = ""
         self.capacity = Capacity(1)
         self.games: dict[int, LiveGame] = {}
+        self.board: LiveGame | None = None
         self.tellings: dict[int, Telling] = {}
+        self.asked: dict[int, None] = {}
         self.availability = Availability.READY
         self.limits = Limits()
-        self.reserved = self.owing = False
+        self.reserved = self.owing = self.counting = False
         self.since = self.flagged = self.begun = self.counted = 0
 
     @property
@@ -93,13 +102,15 @@ class Player:
     @property
     def available(self) -> bool:
         """True where it could take a game now."""
+        limit = self.limits.games_a_day
         return (
             self.session is not None
+            and self.session.alive
             and not self.reserved
             and not self.owing
             and self.availability is Availability.READY
             and self.capacity.free
-            and (self.limits.games_a_day is None or self.begun < self.limits.games_a_day)
+            and (limit is None or (not self.counting and self.begun < limit))
         )
 
     def reserve(self) -> None:
@@ -116,6 +127,12 @@ class Player:
     def color(self, game: LiveGame) -> Color:
         """The color that it has in `game`."""
         return Color.BLACK if game.sides[Color.BLACK].version == self.version else Color.WHITE
+
+    def told(self, game: int, telling: Telling) -> None:
+        """It was told how `game` ended."""
+        self.tellings[game] = telling
+        if len(self.tellings) > TELLINGS_MAX:
+            del self.tellings[next(iter(self.tellings))]
 
     def acknowledged(self) -> None:
         """It knows the end of every game that it was told."""
@@ -141,10 +158,9 @@ class PlayerSeat:
 
     def move(self, text: str, analysis: str | None, received: int) -> None:
         player = self._player
-        if player.session is self._session:
-            for game in player.games.values():  # the only one
-                game.move(player.color(game), text, analysis, received)
-                return
+        game = player.board
+        if game is not None and player.session is self._session:
+            game.move(player.color(game), text, analysis, received)
 
     def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
         player = self._player
@@ -157,7 +173,7 @@ class PlayerSeat:
         if ply > live.ply + 1:
             return Fault.GAP
         if live.phase is Phase.COMMITTING:
-            return None  # it is this move that is being committed, or an end that overtook it
+            return live.objection(color, text)
         if live.phase is not Phase.RUNNING or color is not live.referee.to_play:
             return Fault.NOT_YOUR_TURN
         live.move(color, text, analysis, received)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from cgos_server.core.facts import RatingChanged
 from cgos_server.core.rating.registry import label
 from cgos_server.core.verdict import Verdict
-from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.bus import FactBus
 from cgos_server.service.ratings import Applied, VenueRatings
 
 
@@ -22,7 +22,12 @@ class Rater:
     """
 
     def __init__(
-        self, venue: str, ratings: VenueRatings, names: Callable[[int], str], bus: Bus, updated: Callable[[int], None]
+        self,
+        venue: str,
+        ratings: VenueRatings,
+        names: Callable[[int], str],
+        bus: FactBus,
+        updated: Callable[[int], None],
     ) -> None:
         self.venue = venue
         self.ratings = ratings

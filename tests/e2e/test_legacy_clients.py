@@ -36,7 +36,7 @@ AWAY_S = 45
 """How long a cut may keep a client away: it comes back after 35 s at most, and a ghost may have its place for some."""
 
 GNUGO = "--mode gtp --level 0 --max-level 0 --chinese-rules --positional-superko --capture-all-dead"
-DEADLY = ("We do not understand", "Unsupported CGOS command", "command requires", "Engine returns error", "engine crashed")
+DEADLY = ("We do not understand", "Unsupported CGOS", "command requires", "Engine returns error", "engine crashed")
 """What the clients say before they end, or before they give up a session for good."""
 
 

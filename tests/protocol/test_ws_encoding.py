@@ -205,3 +205,26 @@ def test_anything_is_a_message_or_a_fault(codec: Codec, value: Any) -> None:
     elif isinstance(message, ws.Move) and isinstance(message.analysis, msgspec.Raw):
         text = codec.analysis(message.analysis)
         assert text is None or isinstance(json.loads(text), dict)
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_a_move_is_not_lost_for_what_json_has_no_words_for(word: str) -> None:
+    move = f'{{"type":"move","game":1,"ply":3,"move":"D4","analysis":{{"winrate":{word}}}}}'
+    message = JSON.decode(move.encode())
+    assert isinstance(message, ws.Move)
+    assert (message.game, message.ply, message.move) == (1, 3, "D4")
+    assert isinstance(message.analysis, msgspec.Raw)
+    assert JSON.analysis(message.analysis) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"move","game":NaN,"ply":3,"move":"D4","analysis":{}}',
+        '{"type":"seen","game":NaN,"analysis":1}',
+        '{"type":"move","game":1,"ply":3,"move":"D4","analysis":NaN',
+        '["analysis", NaN]',
+    ],
+)
+def test_everything_else_that_is_no_json_stays_malformed(text: str) -> None:
+    assert isinstance(JSON.decode(text.encode()), Malformed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -286,3 +287,298 @@ async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house
     (end,) = house.store.of(rows.GameEnded)
     assert (end.result, end.reason, end.detail) == ("W+Forfeit", "forfeit", "by ruling")
     assert all(row.kind != "game" for row in house.store.of(rows.LedgerAdded))
+
+
+# -- one game at a time
+
+
+async def with_two_games(house: House) -> tuple[LiveGame, LiveGame]:
+    """`wide` has two games with `broad`, and its connection is lost."""
+    wide = await house.check_in("wide", 2)
+    await house.check_in("broad", 2)
+    for _ in range(2):
+        house.time.advance(20 * S)
+        await house.act()
+    seat(wide).left(orderly=False)
+    first, second = house.live.lobby.games()
+    return first, second
+
+
+async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house: House) -> None:
+    first, second = await with_two_games(house)
+    line = await house.sign_in("wide")
+    assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id]
+    color = house.live.lobby.players[1].color(first)
+    if color is Color.WHITE:
+        first.move(Color.BLACK, "E5", None, house.time.received())
+    assert line.words().count("genmove") + line.words().count("played") == 1
+    seat(line).move("D5", None, house.time.received())
+    assert first.ply == 1 + (color is Color.WHITE)
+    assert second.ply == 0
+    first.abort("by ruling")
+    assert line.last()[0] == "gameover"
+    assert not second.present(house.live.lobby.players[1].color(second))
+    seat(line).ready()
+    assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id, second.id]
+    assert house.live.lobby.players[1].capacity.used == 1
+    second.abort("by ruling")
+    assert line.last()[0] == "gameover"
+    assert not house.live.lobby.players[1].available
+    seat(line).ready()
+    assert house.live.lobby.players[1].available
+
+
+async def test_ready_settles_no_end_that_a_line_client_was_not_told(house: House) -> None:
+    first, second = await with_two_games(house)
+    line = await house.sign_in("wide")
+    second.abort("by ruling")
+    assert "gameover" not in line.words()
+    assert not house.live.lobby.players[1].owing
+    first.abort("by ruling")
+    seat(line).ready()
+    settled = [row.id for row in (*house.store.of(rows.BlackTold), *house.store.of(rows.WhiteTold)) if row.told == 2]
+    assert settled == [first.id]
+
+
+async def test_a_game_that_begins_while_another_is_before_a_line_client_waits(house: House) -> None:
+    wide = await house.check_in("wide", 2)
+    await house.check_in("broad", 2)
+    await house.act()
+    house.time.advance(20 * S)
+    house.store.holding = True
+    await house.live.matchmaker.act()
+    seat(wide).left(orderly=False)
+    held, house.store.held, house.store.holding = house.store.held, [], False
+    line = await house.sign_in("wide")
+    house.store.held = held
+    house.store.release()
+    house.time.advance(0)
+    assert len(list(house.live.lobby.games())) == 2
+    assert line.words().count("setup") == 1
+    assert house.live.lobby.players[1].capacity.used == 2
+
+
+async def test_no_game_begins_before_a_line_client_that_owes_ready(house: House) -> None:
+    anna, _ = await house.check_in("anna", 1), await house.check_in("bert", 1)
+    house.store.holding = True
+    await house.live.matchmaker.act()
+    seat(anna).left(orderly=False)
+    held, house.store.held, house.store.holding = house.store.held, [], False
+    house.store.untold = [stored(house, 41, black_told=0)]
+    line = await house.sign_in("anna")
+    house.store.held = held
+    house.store.release()
+    house.time.advance(0)
+    words = [word for word in line.words() if word != "genmove"]
+    assert words == ["accepted", "setup"], "what it missed is told another time"
+    assert line.told[1][1].game != 41
+
+
+# -- several venues
+
+
+class Undecided(RecordingSession):
+    """A connection of which it takes a while to find out whether it still answers."""
+
+    def __init__(self, number: int, *, says_ready: bool = True) -> None:
+        super().__init__(number, says_ready=says_ready)
+        self.gate = asyncio.Event()
+
+    async def answers(self, sentence: str) -> bool:
+        await self.gate.wait()
+        return await super().answers(sentence)
+
+
+async def turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_nothing_begins_in_one_venue_while_another_is_still_looked_at(house: House) -> None:
+    """The seconds that it takes to find out whether an old connection answers are not the bot's."""
+    other = await House(beside=house).open()
+    first = await house.check_in("wide", 2)
+    await house.check_in("broad", 2)
+    await house.act()
+    (game,) = house.live.lobby.games()
+    seat(first).left(orderly=False)
+    old = await other.sign_in("wide", session=Undecided(70))
+    arriving = asyncio.create_task(house.check_in("wide", 2, None, (), other))
+    await turns()
+    house.time.advance(5 * S)
+    color = house.live.lobby.players[1].color(game)
+    assert not game.present(color)
+    await house.act()
+    assert len(list(house.live.lobby.games())) == 1
+    old.responsive = False
+    assert isinstance(old, Undecided)
+    old.gate.set()
+    await arriving
+    assert game.present(color)
+    assert house.sessions["wide"].words()[:2] == ["accepted", "setup"]
+
+
+async def test_where_one_venue_refuses_nothing_is_seated_and_that_venue_says_so(house: House) -> None:
+    other = await House(beside=house).open()
+    await house.check_in("broad", 2)
+    await other.sign_in("wide")
+    here = await house.check_in("wide", 2, None, (), other)
+    there = other.sessions["wide"]
+    assert here.seat is None
+    assert there.code == "already-here"
+    assert house.live.lobby.connected == 1
+
+
+# -- games that are asked for
+
+
+async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) -> None:
+    sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    black, white = (sessions[side.name] for side in game.sides)
+    house.store.holding = True
+    assert seat(black).play(game.id, 1, "E5", None, house.time.received()) is None
+    before = len(black.told), len(white.told)
+    for session in (black, white):
+        seat(session).sync([Known(game.id, 0)])
+        seat(session).sync([Known(game.id, 0)])
+    assert (len(black.told), len(white.told)) == before
+    house.store.release()
+    assert black.told[before[0] :][0][3].moves == (("E5", 60_000),)
+    assert [entry[0] for entry in black.told[before[0] :]] == ["setup"]
+    assert [entry[0] for entry in white.told[before[1] :]] == ["setup", "genmove"]
+
+
+async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradiction(house: House) -> None:
+    sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    black, white = (seat(sessions[side.name]) for side in game.sides)
+    house.store.holding = True
+    now = house.time.received()
+    assert black.play(game.id, 1, "E5", None, now) is None
+    assert black.play(game.id, 1, "e5", None, now) is None
+    assert black.play(game.id, 1, "D5", None, now) is Fault.CONTRADICTION
+    assert white.play(game.id, 1, "E5", None, now) is Fault.NOT_YOUR_TURN
+    house.store.release()
+    assert white.play(game.id, 2, "pass", None, now) is None
+    assert white.play(game.id, 2, "Passed", None, now) is None, "it reads the same"
+
+
+async def test_many_wishes_to_hear_old_games_are_one_question_at_a_time(house: House) -> None:
+    asked = most = 0
+
+    async def slow(number: int) -> StoredGame | None:
+        nonlocal asked, most
+        asked += 1
+        most = max(most, asked)
+        await asyncio.sleep(0)
+        asked -= 1
+        return stored(house, number) if number == 41 else None
+
+    anna = await house.check_in("anna", 1)
+    house.store.game = slow  # type: ignore[method-assign]
+    for number in range(41, 61):
+        seat(anna).sync([Known(number, 0), Known(number + 1, 0)])
+    await house.settle()
+    assert most == 1
+    assert anna.words().count("gameover") == 1
+    assert {number for entry in anna.told if entry[0] == "unknown" for number in entry[1:]} == set(range(42, 62))
+
+
+async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna = await house.check_in("anna", 2)
+    await house.check_in("bert", 2)
+    await house.act()
+    (game,) = house.live.lobby.games()
+    seat(anna).left(orderly=False)
+
+    async def read(*_: Any) -> list[StoredGame]:
+        """What the database holds, before the game's end is committed; the answer comes after it."""
+        found = [stored(house, game.id, black_told=0)] if house.store.of(rows.GameEnded) else []
+        if game.referee.verdict is None:
+            resign(house, game)
+        return found
+
+    monkeypatch.setattr(house.store, "untold_games", read)
+    again = await house.check_in("anna", 2)
+    assert [entry[1] for entry in again.told if entry[0] == "gameover"] == [game.id]
+
+
+async def test_the_memory_of_ends_that_nobody_acknowledges_is_bounded(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cgos_server.runtime.player.TELLINGS_MAX", 3)
+    for name in ("anna", "bert"):
+        await house.check_in(name)
+    for _ in range(5):
+        await house.act()
+        (game,) = house.live.lobby.games()
+        resign(house, game)
+    player = house.live.lobby.players[1]
+    assert list(player.tellings) == [3, 4, 5]
+
+
+# -- what keeps a bot from its next game
+
+
+async def test_who_is_being_sent_away_gets_no_game(house: House) -> None:
+    """A WebSocket's end takes a while: it waits for the peer to close, too."""
+    await house.check_in("anna")
+    await house.check_in("bert")
+    house.live.lobby.dismiss(1, "An operator closes your connection.")
+    await house.act()
+    assert list(house.live.lobby.games()) == []
+
+
+async def test_who_wishes_to_go_while_pairing_computes_goes_after_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+
+    async def in_thread(work: Any, *arguments: Any) -> Any:
+        await gate.wait()
+        return work(*arguments)
+
+    monkeypatch.setattr("cgos_server.runtime.matchmaker.THREAD_FROM", 2)
+    monkeypatch.setattr("cgos_server.runtime.matchmaker.asyncio.to_thread", in_thread)
+    anna, bert = await house.check_in("anna"), await house.check_in("bert")
+    act = asyncio.create_task(house.live.matchmaker.act())
+    await turns()
+    seat(anna).available(Availability.DRAINING)
+    assert anna.alive
+    gate.set()
+    await act
+    assert (anna.code, bert.alive) == ("drained", True)
+    assert house.store.of(rows.GameAdded) == []
+
+
+async def test_a_game_that_begins_while_the_days_games_are_counted_counts(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+    counts = 0
+
+    async def count(*_: Any) -> int:
+        nonlocal counts
+        counts += 1
+        await gate.wait()
+        return 2
+
+    monkeypatch.setattr(house.store, "games_begun", count)
+    anna, _ = await house.check_in("anna", 4), await house.check_in("bert", 4)
+    house.store.holding = True
+    await house.live.matchmaker.act()
+    for _ in range(5):
+        seat(anna).limit(Limits(games_a_day=3))
+    await turns()
+    house.store.release()
+    house.time.advance(0)
+    assert len(games_of(house, "anna")) == 1
+    gate.set()
+    await house.settle()
+    assert counts == 1
+    assert not house.live.lobby.players[1].available

@@ -8,7 +8,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,7 +17,9 @@ import pytest
 import structlog
 
 from cgos_server.runtime.web_process import WebProcess
-from cgos_server.web.settings import WebSettings, command
+from cgos_server.storage.copying import copy
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.web.settings import WebSettings, command, database_of, environment
 
 SETTINGS = WebSettings("Riverside", {"9x9": 6809})
 
@@ -109,3 +111,26 @@ async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: so
             assert web.pid not in (None, first)
             web.stop()
     assert len(restarts) == 1
+
+
+async def test_it_reads_postgresql_where_the_environment_says_so(
+    data: Path, sock: socket.socket, new_url: Callable[..., PostgresUrl]
+) -> None:
+    url = new_url(empty=True)
+    await asyncio.to_thread(copy, data / "cgos.sqlite", url, lambda *_: None)
+    (data / "cgos.sqlite").unlink()
+    line = command(data, SETTINGS, "json", "warning")
+    assert url.dsn not in " ".join(line)
+    web = WebProcess(line, sock, environment(url), log=structlog.get_logger(), restarted=lambda: None)
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        group.create_task(web.run())
+        page = await get(sock, "/venue/9x9")
+        assert page.status_code == 200
+        assert "Sakura-5k" in page.text
+        web.stop()
+
+
+def test_an_empty_variable_is_the_file_in_the_data_directory(tmp_path: Path) -> None:
+    assert database_of(tmp_path, environment(None)) == database_of(tmp_path, {}) == tmp_path / "cgos.sqlite"
+    url = PostgresUrl.parse("postgresql://cgos:secret@h/games")
+    assert database_of(tmp_path, environment(url)) == url

@@ -98,11 +98,17 @@ def conformance(
     console = Console()
     pretty = console.is_terminal and not as_json
 
+    status = console.status(f"{len(cases)} cases against {server} ...")
+    played = 0
+
     def show(outcome: Outcome) -> None:
+        nonlocal played
+        played += 1
         if as_json:
             click.echo(report.as_json(outcome))
         elif not pretty:
             click.echo(report.as_line(outcome))
+        status.update(f"{played} of {len(cases)} cases against {server}; last: {outcome.case.name}")
 
     async def play() -> list[Outcome]:
         await (await connect(host, port)).close()
@@ -110,7 +116,7 @@ def conformance(
 
     try:
         if pretty:
-            with console.status(f"{len(cases)} cases against {server} ..."):
+            with status:
                 outcomes = asyncio.run(play())
             report.print_table(outcomes, console)
         else:
