@@ -6,12 +6,14 @@ Must not know: wire formats, what happens in a lobby.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from cgos_server.errors import Refused
 from cgos_server.net.loop import Timekeeper
 from cgos_server.protocol.session import Credentials, PlayerSession, Wish
-from cgos_server.runtime.lobby import Admission, Lobby
+from cgos_server.runtime.admission import Admission, admit, presumed_name
+from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.player import Capacity
 from cgos_server.service.accounts import Accounts, Operator
 
@@ -46,14 +48,16 @@ class HouseConcierge:
     async def _enter(
         self, sessions: Mapping[str, PlayerSession], credentials: Credentials, wish: Wish, asked: int
     ) -> bool:
-        signed = await self._accounts.sign_in(credentials)
-        if isinstance(signed, Operator):
-            raise Refused(
-                "operator", f"{signed.name} is an operator's account: use the command line, or a venue's CGOS port."
-            )
-        capacity = Capacity(wish.slots)
-        for venue, session in sessions.items():
-            if not session.alive:
+        places = [(self._lobbies[venue], session) for venue, session in sessions.items()]
+        with ExitStack() as on_the_way:
+            for lobby, _ in places:
+                on_the_way.enter_context(lobby.expected.expecting(presumed_name(credentials), asked))
+            signed = await self._accounts.sign_in(credentials)
+            if isinstance(signed, Operator):
+                raise Refused(
+                    "operator", f"{signed.name} is an operator's account: use the command line, or a venue's CGOS port."
+                )
+            if not all(session.alive for session in sessions.values()):
                 return False
-            await self._lobbies[venue].admit(session, Admission(credentials, signed, asked, capacity, wish))
+            await admit(places, Admission(credentials, signed, asked, Capacity(wish.slots), wish))
         return signed.new

@@ -88,7 +88,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         operator=partial(shared.operators, venue.name),
     )
     lobby.last_opponent.update(await store.last_opponents(venue.id))
-    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended, lobby.expects)
+    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended, lobby.expected.since_before)
     meetings = {(met.black, met.white): met.games for met in await store.meetings(venue.id)}
     pairer = VenueMatchmaker(
         desk,

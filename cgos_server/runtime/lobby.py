@@ -6,8 +6,7 @@ Decides nothing about moves, pairs or ratings; must not know wire formats, passw
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,13 +29,14 @@ from cgos_server.protocol.session import (
     Table,
     Wish,
 )
+from cgos_server.runtime.admission import Admission, Expected, admit, presumed_name
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling, stored_setup
-from cgos_server.service.accounts import Accounts, Operator, SignedIn
+from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
 from cgos_server.storage.store import Store, StoredGame
 
@@ -53,25 +53,11 @@ ASKED_MAX = 2_048
 """Games of the past that a bot may have asked for and not been told yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """A bot that may come in.
-
-    :ivar asked: when it asked to (microseconds): from then on the check of its password was our time
-    :ivar capacity: shared by all venues of its connection
-    """
-
-    credentials: Credentials
-    signed: SignedIn
-    asked: int
-    capacity: Capacity
-    wish: Wish
-
-
 class Lobby:
     """The bots of one venue.
 
     :ivar connected: how many versions are signed in
+    :ivar expected: who is on the way in
     :ivar players: by version; those who are away stay while a game of theirs runs
     :ivar last_opponent: version -> version, of everybody who ever played here
     :param spawn: starts a coroutine in the server's task group
@@ -101,6 +87,7 @@ class Lobby:
     ) -> None:
         self.venue = venue
         self.connected = 0
+        self.expected = Expected()
         self.players: dict[int, Player] = {}
         self.last_opponent: dict[int, int] = {}
         self._venue_id = venue_id
@@ -119,7 +106,6 @@ class Lobby:
         self._contention = Contention(time, ready_limit)
         self._games: dict[int, LiveGame] = {}
         self._arriving: set[int] = set()
-        self._expected: dict[str, list[int]] = {}
         self._warned: set[int] = set()
 
     # -- what others may ask
@@ -155,7 +141,7 @@ class Lobby:
 
     async def _sign_in(self, session: PlayerSession, credentials: Credentials, asked: int) -> None:
         async def enter() -> bool:
-            with self.expecting(credentials.name, asked):
+            with self.expected.expecting(presumed_name(credentials), asked):
                 signed = await self._accounts.sign_in(credentials)
                 if not session.alive:
                     return False
@@ -205,22 +191,6 @@ class Lobby:
             self._meter.login(outcome)
 
     @contextmanager
-    def expecting(self, name: str, asked: int) -> Iterator[None]:
-        """Until the end of the block a bot is being let in that plays as `name` and asked for it at `asked`."""
-        instants = self._expected.setdefault(name, [])
-        instants.append(asked)
-        try:
-            yield
-        finally:
-            instants.remove(asked)
-            if not instants:
-                del self._expected[name]
-
-    def expects(self, name: str, instant: int) -> bool:
-        """True where somebody who plays as `name` asked to come in before `instant` and has no answer yet."""
-        return any(asked <= instant for asked in self._expected.get(name, ()))
-
-    @contextmanager
     def arriving(self, admission: Admission) -> Iterator[None]:
         """Keep the version's place until the end of the block: nobody else comes in under its name meanwhile.
 
@@ -231,7 +201,7 @@ class Lobby:
             raise Refused("already-arriving", f"Another sign-in as {signed.name} is being looked at. Try again.", 5.0)
         self._arriving.add(signed.version_id)
         try:
-            with self.expecting(signed.name, admission.asked):
+            with self.expected.expecting(signed.name, admission.asked):
                 yield
         finally:
             self._arriving.discard(signed.version_id)
@@ -278,8 +248,10 @@ class Lobby:
         player = self.players.get(version)
         return frozenset() if player is None else frozenset(player.games)
 
-    async def untold(self, version: int) -> list[StoredGame]:
+    async def untold(self, version: int, session: PlayerSession) -> list[StoredGame]:
         """The games whose end the version was not surely told. Raises StoreError."""
+        if session.says_ready and self.running(version):
+            return []  # one game at a time: the one that runs
         return await self._store.untold_games(self._venue_id, version, self._time.wall_ms() - RETELL_MS)
 
     def seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
@@ -457,6 +429,7 @@ class Lobby:
         player.tellings.clear()
         player.asked.clear()
         player.board = None
+        player.capacity.used -= len(player.games) + player.reserved  # its other venues are a moment behind
         player.capacity = Capacity(1)
         player.owing = False
         log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=state.value,
@@ -520,7 +493,7 @@ class Lobby:
         self._stir(player)
 
     def _table(self, player: Player, game: LiveGame) -> Table | None:
-        """Where its connection plays `game`; None where it is away, or has one game at a time and is not free for it."""
+        """Where its connection plays `game`; None where it is away, or not free for it as it has one at a time."""
         session = player.session
         if session is None:
             return None
@@ -579,44 +552,3 @@ class Lobby:
             return False
         player.session.refused("dismissed", sentence)
         return True
-
-
-async def admit(places: Sequence[tuple[Lobby, PlayerSession]], admission: Admission) -> None:
-    """Seat a bot whose password was right in these lobbies, all or none; the sessions are one connection's.
-
-    All is looked at before anybody is seated, and then all are seated at once: nothing begins in one venue while the
-    bot still waits for another. Where one lobby refuses, its session is told so.
-
-    :raises Refused: where another connection of the bot stays
-    :raises StoreError: where the database does not answer
-    """
-    version = admission.signed.version_id
-    enrolled: list[tuple[Lobby, PlayerSession]] = []
-    with ExitStack() as arriving:
-        try:
-            for lobby, session in places:
-                try:
-                    arriving.enter_context(lobby.arriving(admission))
-                    await lobby.make_room(admission)
-                except Refused as refusal:
-                    session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
-                    raise
-            for place in places:
-                enrolled.append(place)
-                await place[0].enrol(place[1], admission)
-            untold: dict[Lobby, list[StoredGame]] = {}
-            while ended := [lobby for lobby, _ in places if lobby not in untold]:
-                for lobby in ended:
-                    running[lobby] = lobby.running(version)
-                    untold[lobby] = await lobby.untold(version)
-                # A game that ended while they were looked up is among them only if it was committed before.
-                for lobby, _ in places:
-                    if running[lobby] - lobby.running(version):
-                        del untold[lobby]
-            if all(session.alive for _, session in places):
-                enrolled.clear()
-                for lobby, session in places:
-                    lobby.seat(session, admission, untold[lobby])
-        finally:
-            for lobby, session in enrolled:
-                lobby.turned_away(session)

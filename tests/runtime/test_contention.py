@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from support.house import House, S
 from support.simulated import RecordingSession
@@ -17,6 +19,11 @@ async def house() -> House:
 async def again(house: House, name: str = "anna") -> RecordingSession:
     """Another connection signs in under that name."""
     return await house.sign_in(name, session=RecordingSession(50))
+
+
+async def turns() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 async def test_a_connection_that_answers_stays_and_hears_of_it(house: House) -> None:
@@ -141,3 +148,49 @@ async def test_a_venue_of_its_own_is_no_second_sign_in(house: House) -> None:
     there = await other.sign_in("anna")
     assert anna.alive
     assert there.seat is not None
+
+
+async def test_the_seconds_in_which_an_old_connection_is_looked_at_are_charged_to_nobody(house: House) -> None:
+    sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    for color in Color:
+        game.move(color, "D5" if color else "E5", None, house.time.received())
+    name = game.sides[Color.BLACK].name
+    gate = asyncio.Event()
+
+    async def silent(_: str) -> bool:
+        await gate.wait()
+        return False
+
+    sessions[name].answers = silent  # type: ignore[method-assign]
+    house.time.advance(59 * S)
+    arriving = asyncio.create_task(again(house, name))
+    await turns()
+    house.time.advance(5 * S)
+    assert game.referee.verdict is None
+    gate.set()
+    new = await arriving
+    assert new.last() == ("genmove", Color.BLACK, 1_000)
+
+
+async def test_the_check_of_a_password_lets_no_flag_fall_and_a_wrong_one_saves_nobody(house: House) -> None:
+    sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
+    await house.act()
+    (game,) = house.live.lobby.games()
+    for color in Color:
+        game.move(color, "D5" if color else "E5", None, house.time.received())
+    name = game.sides[Color.BLACK].name
+    old = sessions[name].seat
+    assert old is not None
+    old.left(orderly=False)
+    house.accounts.gate.clear()
+    house.time.advance(59 * S)
+    arriving = asyncio.create_task(house.sign_in(name, "wrong", RecordingSession(50)))
+    await turns()
+    house.time.advance(10 * S)
+    assert game.referee.verdict is None
+    house.accounts.gate.set()
+    await arriving
+    house.time.advance(S)
+    assert game.referee.verdict is not None

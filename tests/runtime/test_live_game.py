@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -431,3 +433,47 @@ def test_stalls_of_loop_and_disk_are_never_charged_and_thinking_always(
         return table.game.referee.clocks, verdict.text if verdict else None
 
     assert play(stalls=True) == play(stalls=False)
+
+
+def test_no_flag_falls_while_the_mover_is_being_let_in(table: Table) -> None:
+    """It asked in time; how long its password and its old connection are looked at is the server's doing."""
+    expected: list[tuple[str, int]] = []
+    table.desk = replace(
+        table.desk, expects=lambda name, instant: any(who == name and asked <= instant for who, asked in expected)
+    )
+    table.game = table.new_game()
+    table.begin()
+    for _ in range(2):
+        table.move(table.game.referee.to_play, "E5" if table.game.ply == 0 else "D5")
+    table.game.left(BLACK)
+    table.time.advance(60 * S)
+    asked = table.time.received()
+    expected.append(("anna", asked))
+    table.time.advance(9 * S)
+    assert table.game.phase is Phase.RUNNING
+    again = RecordingSession(3)
+    expected.clear()
+    table.game.returned(BLACK, again, asked)
+    assert again.last() == ("genmove", BLACK, 0)
+    table.time.advance(200_000)
+    assert table.game.phase is Phase.RUNNING
+    expected.append(("anna", asked))  # once a move
+    table.time.advance(S)
+    assert table.white.last() == ("gameover", "W+Time", "")
+
+
+def test_a_flag_falls_for_whoever_asks_too_late_or_does_not_come_in(table: Table) -> None:
+    expected: list[int] = []
+    table.desk = replace(table.desk, expects=lambda _, instant: any(asked <= instant for asked in expected))
+    for late in (0, 1):
+        table.game = table.new_game()
+        table.begin()
+        table.move(BLACK, "E5")
+        table.move(WHITE, "D5")
+        deadline = table.time.now() + 60 * S + 250_001
+        expected[:] = [deadline + late]
+        table.time.advance(62 * S)
+        assert (table.game.phase is Phase.OVER) is bool(late)
+        expected.clear()
+        table.time.advance(S)
+        assert table.black.last() == ("gameover", "W+Time", "")

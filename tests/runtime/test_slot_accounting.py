@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.house import House, S
 from support.simulated import RecordingSession
 
@@ -37,6 +37,12 @@ class Session(RecordingSession):
     def __init__(self, number: int, gate: asyncio.Event, says_ready: bool) -> None:
         super().__init__(number, says_ready=says_ready)
         self.gate = gate
+        self.connection: list[Session] = [self]
+
+    def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
+        super().refused(code, sentence, retry_after_s)
+        for session in self.connection:
+            session.alive = False
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
@@ -176,6 +182,8 @@ class Machine(RuleBasedStateMachine):
 
         self.runner.run(ask())
         connection = list(sessions.values())
+        for session in connection:
+            session.connection = connection
         self.connections.append(connection)
         self.run(steps)
         return connection
@@ -254,8 +262,16 @@ class Machine(RuleBasedStateMachine):
         if version is not None:
             self.houses[venue].live.lobby.dismiss(version, "The operator closes your connection.")
 
+    @initialize(venues=st.sampled_from([[0], [0, 1]]), slots=st.integers(1, 3))
+    def two_play(self, venues: list[int], slots: int) -> None:
+        """Else most of what happens would happen to nobody."""
+        for name in NAMES[:2]:
+            self.check_in(name, venues, slots, [], 30)
+        self.act(0, 30)
+
     @rule(venue=st.sampled_from(VENUES), steps=st.sampled_from([1, 30]))
     def act(self, venue: int, steps: int) -> None:
+        self.houses[0].time.advance(11 * S)  # a rematch waits no longer
         self.acts.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
         self.run(steps)
 

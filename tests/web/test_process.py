@@ -122,12 +122,13 @@ async def test_it_reads_postgresql_where_the_environment_says_so(
     line = command(data, SETTINGS, "json", "warning")
     assert url.dsn not in " ".join(line)
     web = WebProcess(line, sock, environment(url), log=structlog.get_logger(), restarted=lambda: None)
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        group.create_task(web.run())
-        page = await get(sock, "/venue/9x9")
-        assert page.status_code == 200
-        assert "Sakura-5k" in page.text
-        web.stop()
+    with sock:
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            group.create_task(web.run())
+            page = await get(sock, "/venue/9x9")
+            assert page.status_code == 200
+            assert "Sakura-5k" in page.text
+            web.stop()
 
 
 def test_an_empty_variable_is_the_file_in_the_data_directory(tmp_path: Path) -> None:
