@@ -38,12 +38,12 @@ def test_kill_9_again_and_again_loses_no_told_move(tmp_path: Path) -> None:
                 "the games that were cut did not go on to their end",
             )
         assert_nothing_told_is_lost(serving, threads)
+        assert serving.stop() == 0
         assert_every_result_is_rated_once(serving)
         reasons = {
             reason for (reason,) in serving.query("select distinct reason from games where ended_at is not null")
         }
         assert reasons <= {"score"}
-        assert serving.stop() == 0
 
 
 def test_sigterm_lets_running_games_end_and_a_second_one_does_not(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_the_server_killed_on_postgresql_goes_on(serve: Serve) -> None:
         before = ended(serving)
         until(lambda: ended(serving) > before, 90, "no game ends")
         assert_nothing_told_is_lost(serving, threads)
-        assert_every_result_is_rated_once(serving)
+    assert_every_result_is_rated_once(serving)
 
 
 @pytest.mark.parametrize(("how", "durability"), [("fast", "process"), ("immediate", "power")])

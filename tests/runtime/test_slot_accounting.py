@@ -34,9 +34,11 @@ class Session(RecordingSession):
     :ivar gate: opened when the answer is known
     """
 
-    def __init__(self, number: int, gate: asyncio.Event, says_ready: bool) -> None:
+    def __init__(self, number: int, gate: asyncio.Event, bot: str, venues: list[str], says_ready: bool) -> None:
         super().__init__(number, says_ready=says_ready)
         self.gate = gate
+        self.bot = bot
+        self.venues = venues
         self.connection: list[Session] = [self]
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
@@ -148,8 +150,8 @@ class Machine(RuleBasedStateMachine):
     @rule(target=sessions, name=st.sampled_from(NAMES), venue=st.sampled_from(VENUES), steps=st.sampled_from([1, 30]))
     def sign_in(self, name: str, venue: int, steps: int) -> list[Session]:
         self.number += 1
-        session = Session(self.number, self.peers, says_ready=True)
         house = self.houses[venue]
+        session = Session(self.number, self.peers, name, [house.venue.name], says_ready=True)
 
         async def ask() -> None:
             house.live.lobby.sign_in(session, Credentials(name, "secret", None, "test", False, "127.0.0.1"))
@@ -170,9 +172,10 @@ class Machine(RuleBasedStateMachine):
     def check_in(self, name: str, venues: list[int], slots: int, known: list[Known], steps: int) -> list[Session]:
         house = self.houses[0]
         sessions: dict[str, Any] = {}
-        for at in venues:
+        there = [self.houses[at].venue.name for at in venues]
+        for venue in there:
             self.number += 1
-            sessions[self.houses[at].venue.name] = Session(self.number, self.peers, says_ready=False)
+            sessions[venue] = Session(self.number, self.peers, name, there, says_ready=False)
 
         async def ask() -> None:
             lobbies = {each.venue.name: each.live.lobby for each in self.houses}
@@ -191,6 +194,16 @@ class Machine(RuleBasedStateMachine):
     @rule(connection=sessions, orderly=st.booleans())
     def leave(self, connection: list[Session], orderly: bool) -> None:
         lose(connection, orderly)
+
+    @rule(target=sessions, connection=sessions, line=st.booleans(), slots=st.integers(1, 3), steps=st.sampled_from([1, 30]))
+    def come_back(self, connection: list[Session], line: bool, slots: int, steps: int) -> list[Session]:
+        """The connection is lost, and its bot signs in anew, maybe by the other protocol."""
+        was = connection[0]
+        venues = [at for at in VENUES if self.houses[at].venue.name in was.venues]
+        lose(connection, orderly=False)
+        if line:
+            return self.sign_in(was.bot, venues[0], steps)
+        return self.check_in(was.bot, venues, slots, [], steps)
 
     @rule(connection=sessions, responsive=st.booleans())
     def respond(self, connection: list[Session], responsive: bool) -> None:
@@ -267,25 +280,31 @@ class Machine(RuleBasedStateMachine):
         """Else most of what happens would happen to nobody."""
         for name in NAMES[:2]:
             self.check_in(name, venues, slots, [], 30)
-        self.act(0, 30)
+        self.act(0, disk=False, thread=False)
 
-    @rule(venue=st.sampled_from(VENUES), steps=st.sampled_from([1, 30]))
-    def act(self, venue: int, steps: int) -> None:
+    @rule(venue=st.sampled_from(VENUES), disk=st.booleans(), thread=st.booleans())
+    def act(self, venue: int, disk: bool, thread: bool) -> None:
+        """Pair; the method may compute in a thread until the next `release`, and so may the disk be busy."""
         self.houses[0].time.advance(11 * S)  # a rematch waits no longer
+        self.store.holding = self.store.holding or disk
+        self.patch.setattr(matchmaker, "THREAD_FROM", 2 if thread else 200)
+        if thread:
+            self.thread.clear()
         self.acts.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
-        self.run(steps)
+        self.run()
 
     @rule(venue=st.sampled_from(VENUES), paused=st.booleans())
     def pause(self, venue: int, paused: bool) -> None:
         self.houses[venue].live.matchmaker.paused = paused
 
-    @rule()
-    def hold(self) -> None:
-        self.store.holding = True
-
-    @rule()
-    def release(self) -> None:
+    @rule(thread_first=st.booleans())
+    def release(self, thread_first: bool) -> None:
+        if thread_first:
+            self.thread.set()
+            self.run()
         self.store.release()
+        self.run()
+        self.thread.set()
         self.run()
 
     @rule(silent=st.booleans())
@@ -296,13 +315,6 @@ class Machine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1, 11, 70]))
     def wait(self, seconds: int) -> None:
         self.houses[0].time.advance(seconds * S)
-        self.run()
-
-    @rule(busy=st.booleans())
-    def compute(self, busy: bool) -> None:
-        """Pairing computes in a thread, which takes its time."""
-        self.patch.setattr(matchmaker, "THREAD_FROM", 2 if busy else 200)
-        self.thread.clear() if busy else self.thread.set()
         self.run()
 
     @precondition(lambda self: not self.store.holding)

@@ -42,6 +42,7 @@ def assert_nothing_told_is_lost(serving: ServerProcess, threads: list[Witness]) 
 
 
 def assert_every_result_is_rated_once(serving: ServerProcess) -> None:
+    """To be asked when nobody plays any more."""
     rated = [game for (game,) in serving.query("select game_id from ledger where kind = 'game' order by seq")]
     decided = [
         game
@@ -50,6 +51,5 @@ def assert_every_result_is_rated_once(serving: ServerProcess) -> None:
         )
     ]
     assert sorted(rated) == decided
-    assert [seq for (seq,) in serving.query("select seq from ledger order by seq")] == list(
-        range(1, 1 + int(serving.query("select count(*) from ledger")[0][0]))
-    )
+    seqs = [seq for (seq,) in serving.query("select seq from ledger order by seq")]
+    assert seqs == list(range(1, 1 + len(seqs)))
