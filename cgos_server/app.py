@@ -59,6 +59,9 @@ log = structlog.get_logger(__name__)
 EXIT_COMMIT_FAILED = 74
 """The database refused to commit for too long (EX_IOERR of sysexits.h). Every told move is safe; a restart goes on."""
 
+_LOCK_PATIENCE_S = 3.0
+"""How long the session of a server that was just killed may keep the lock of a database in PostgreSQL."""
+
 
 class App:
     """One server process.
@@ -113,7 +116,7 @@ class App:
         database = config.server.location
         try:
             data.mkdir(parents=True, exist_ok=True)
-            lock = stack.enter_context(DatabaseLock(database, "cgos-server serve"))
+            lock = stack.enter_context(DatabaseLock(database, "cgos-server serve", _LOCK_PATIENCE_S))
         except OSError as error:
             raise Refused(
                 "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."

@@ -39,11 +39,13 @@ class DatabaseLock:
     """Holds the database at `location` from construction until :meth:`release` or the end of the process.
 
     :param purpose: what for, as a person would say it: ``cgos-server serve``
+    :param patience_s: how long to try. PostgreSQL takes a moment to notice that a holder was killed; a file lock is
+        free at once, and is not tried again
     :raises DatabaseLocked: another process holds it, or this one already does
     :raises StoreError: PostgreSQL cannot be reached
     """
 
-    def __init__(self, location: Location, purpose: str) -> None:
+    def __init__(self, location: Location, purpose: str, patience_s: float = 0.0) -> None:
         self.purpose = purpose
         self._held: _Held
         if isinstance(location, Path):
@@ -51,7 +53,7 @@ class DatabaseLock:
         else:
             from cgos_server.storage.postgres.lock import SessionLock
 
-            self._held = SessionLock(location, purpose)
+            self._held = SessionLock(location, purpose, patience_s)
 
     def release(self) -> None:
         """Let the next one in. May be called twice."""

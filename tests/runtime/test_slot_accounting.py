@@ -103,7 +103,9 @@ class Machine(RuleBasedStateMachine):
             return None
         names = {version: name for name, version in self.houses[0].accounts.versions.items()}
         moves = tuple(
-            StoredMove(row.move, matchmaker_clock(row)) for row in self.store.of(rows.MoveAdded) if row.game_id == number
+            StoredMove(row.move, matchmaker_clock(row))
+            for row in self.store.of(rows.MoveAdded)
+            if row.game_id == number
         )
         game = StoredGame(
             number, added.venue_id, added.black_id, added.white_id, names[added.black_id], names[added.white_id],
@@ -195,7 +197,13 @@ class Machine(RuleBasedStateMachine):
     def leave(self, connection: list[Session], orderly: bool) -> None:
         lose(connection, orderly)
 
-    @rule(target=sessions, connection=sessions, line=st.booleans(), slots=st.integers(1, 3), steps=st.sampled_from([1, 30]))
+    @rule(
+        target=sessions,
+        connection=sessions,
+        line=st.booleans(),
+        slots=st.integers(1, 3),
+        steps=st.sampled_from([1, 30]),
+    )
     def come_back(self, connection: list[Session], line: bool, slots: int, steps: int) -> list[Session]:
         """The connection is lost, and its bot signs in anew, maybe by the other protocol."""
         was = connection[0]
@@ -205,7 +213,6 @@ class Machine(RuleBasedStateMachine):
             return self.sign_in(was.bot, venues[0], steps)
         return self.check_in(was.bot, venues, slots, [], steps)
 
-    @rule(connection=sessions, responsive=st.booleans())
     def respond(self, connection: list[Session], responsive: bool) -> None:
         for session in connection:
             session.responsive = responsive
@@ -217,7 +224,6 @@ class Machine(RuleBasedStateMachine):
                 if session.seat is not None:
                     session.seat.available(wish)
 
-    @rule(connection=sessions, game=st.integers(1, 6))
     def sync(self, connection: list[Session], game: int) -> None:
         if connection[0].alive and not connection[0].says_ready:
             for session in connection:
@@ -258,7 +264,6 @@ class Machine(RuleBasedStateMachine):
                 session.seat.move(text, None, time.received())
         self.run()
 
-    @rule(game=st.integers(0, 5), forfeit=st.booleans())
     def rule_on(self, game: int, forfeit: bool) -> None:
         running = self.games()
         if running and running[game % len(running)].referee.verdict is None:
@@ -269,7 +274,6 @@ class Machine(RuleBasedStateMachine):
                 live.abort("by ruling")
         self.run()
 
-    @rule(venue=st.sampled_from(VENUES), name=st.sampled_from(NAMES))
     def dismiss(self, venue: int, name: str) -> None:
         version = self.houses[venue].accounts.versions.get(name)
         if version is not None:
@@ -293,7 +297,6 @@ class Machine(RuleBasedStateMachine):
         self.acts.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
         self.run()
 
-    @rule(venue=st.sampled_from(VENUES), paused=st.booleans())
     def pause(self, venue: int, paused: bool) -> None:
         self.houses[venue].live.matchmaker.paused = paused
 
@@ -307,18 +310,14 @@ class Machine(RuleBasedStateMachine):
         self.thread.set()
         self.run()
 
-    @rule(silent=st.booleans())
     def peers_answer(self, silent: bool) -> None:
         self.peers.clear() if silent else self.peers.set()
         self.run()
 
-    @rule(seconds=st.sampled_from([1, 11, 70]))
     def wait(self, seconds: int) -> None:
         self.houses[0].time.advance(seconds * S)
         self.run()
 
-    @precondition(lambda self: not self.store.holding)
-    @rule()
     def restart(self) -> None:
         """The process dies; what is committed is read back."""
         for connection in self.connections:
@@ -345,6 +344,29 @@ class Machine(RuleBasedStateMachine):
                 self.houses[at] = house
 
         self.runner.run(again())
+
+    @rule(
+        what=st.sampled_from(["dismiss", "pause", "restart", "rule on", "peers answer", "wait", "sync", "respond"]),
+        connection=sessions, number=st.integers(0, 5), yes=st.booleans(),
+    )  # fmt: skip
+    def seldom(self, what: str, connection: list[Session], number: int, yes: bool) -> None:
+        match what:
+            case "dismiss":
+                self.dismiss(number % 2, NAMES[number % 3])
+            case "pause":
+                self.pause(number % 2, yes)
+            case "restart" if not self.store.holding:
+                self.restart()
+            case "rule on":
+                self.rule_on(number, yes)
+            case "peers answer":
+                self.peers_answer(yes)
+            case "wait":
+                self.wait((1, 11, 70)[number % 3])
+            case "sync":
+                self.sync(connection, number)
+            case "respond":
+                self.respond(connection, yes)
 
     async def end_tasks(self) -> None:
         tasks = [*self.houses[0].tasks, *self.acts]

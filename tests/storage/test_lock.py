@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,17 @@ def test_let_go_it_can_be_taken_at_once(place: Location) -> None:
 def test_two_databases_of_one_postgresql_do_not_touch_each_other(new_url: Callable[..., PostgresUrl]) -> None:
     with DatabaseLock(new_url(empty=True), "one"), DatabaseLock(new_url(empty=True), "two"):
         pass
+
+
+def test_with_patience_it_waits_for_a_holder_that_goes(new_url: Callable[..., PostgresUrl]) -> None:
+    url = new_url(empty=True)
+    first = DatabaseLock(url, "one")
+    with ThreadPoolExecutor(1) as thread:
+        second = thread.submit(DatabaseLock, url, "two", 30.0)
+        time.sleep(0.2)  # it is refused a few times before
+        assert not second.done()
+        first.release()
+        second.result(30).release()
 
 
 def test_a_very_long_name_is_cut(new_url: Callable[..., PostgresUrl]) -> None:

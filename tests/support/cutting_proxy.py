@@ -81,11 +81,11 @@ class CuttingProxy(threading.Thread):
             for link in links:
                 _reset(link.near)
                 _reset(link.far)
-        await asyncio.sleep(0.1)
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, OSError):
-                await task
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0.1)  # until what was reset is closed
 
     def __enter__(self) -> CuttingProxy:
         self.start()
@@ -134,8 +134,11 @@ class CuttingProxy(threading.Thread):
         links.add(link)
         try:
             await asyncio.gather(self._carry(link, reader, far), self._carry(link, far_reader, near))
+        except asyncio.CancelledError:
+            pass  # the proxy ends; asyncio's streams would complain of a cancelled handler
         finally:
             links.discard(link)
+            await asyncio.gather(_finish(near), _finish(far))
 
     async def _carry(self, link: _Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -167,6 +170,17 @@ class CuttingProxy(threading.Thread):
                     _reset(link.near)
                     _reset(link.far)
                     link.flows.set()
+
+
+async def _finish(writer: asyncio.StreamWriter) -> None:
+    """Close in order, and for good."""
+    try:
+        writer.close()
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(1):
+                await writer.wait_closed()
+    finally:
+        writer.transport.abort()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

@@ -5,9 +5,12 @@ Must not know: what is in the database.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import TYPE_CHECKING
 
 from cgos_server.errors import DatabaseLocked
+from cgos_server.storage.group_commit import Patience
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import holder_name, in_use
 from cgos_server.storage.postgres.connections import WATCHFUL, Held, OtherLoop, connect, end, try_lock
@@ -26,10 +29,10 @@ class SessionLock:
     :raises StoreError: PostgreSQL cannot be reached
     """
 
-    def __init__(self, url: PostgresUrl, purpose: str) -> None:
+    def __init__(self, url: PostgresUrl, purpose: str, patience_s: float) -> None:
         self._loop: OtherLoop | None = OtherLoop()
         try:
-            self._connection = self._loop.run(_locked(url, purpose))
+            self._connection = self._loop.run(_locked(url, purpose, patience_s))
         except BaseException:
             self._loop.close()
             raise
@@ -42,10 +45,15 @@ class SessionLock:
             loop.close()
 
 
-async def _locked(url: PostgresUrl, purpose: str) -> asyncpg.Connection:
+async def _locked(url: PostgresUrl, purpose: str, patience_s: float) -> asyncpg.Connection:
+    patience = Patience(time.monotonic, patience_s)
     connection = await connect(url, holder_name(purpose), WATCHFUL)
     try:
-        held = await try_lock(connection)
+        while (held := await try_lock(connection)) is not None:
+            pause = patience.pause()
+            if pause is None:
+                break
+            await asyncio.sleep(pause)
     except BaseException:
         connection.terminate()
         raise
