@@ -225,6 +225,9 @@ def test_postgresql_ends_up_with_the_same_rows_however_it_fails(
         name: sorted(query(shared_url, f"SELECT {', '.join(map(_quoted, table.columns.keys()))} FROM {name}"), key=repr)
         for name, table in tables.metadata.tables.items()
     }
+    # A transaction that was undone leaves a gap in the numbers that PostgreSQL gives out; their order is kept.
+    for rows in (found, expected):
+        rows["audit"] = [row[1:] for row in sorted(rows["audit"])]
     assert found == expected
 
 
