@@ -6,11 +6,14 @@ Each fault names its place. Relative paths count from the file. Must not know: w
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import inspect
+from msgspec.inspect import type_info
 
 from cgos_client.addresses import Address, server_address
 from cgos_client.codec import Encoding
@@ -143,13 +146,13 @@ def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[
         bot_name(bot.name, f"{place}: name")
     except BadSetting as bad:
         problems.append(bad.text)
-    if (bot.engine is None) == (bot.builtin is None):
+    if ("engine" in raw) == ("builtin" in raw):
         problems.append(f'{place}: give either engine = ["program", "argument"] or builtin = "mcts"')
     elif bot.engine is not None and not (bot.engine and bot.engine[0]):
         problems.append(f"{place}.engine: names no program")
-    if bot.playouts is not None and bot.builtin != "mcts":
+    if "playouts" in raw and raw.get("builtin") != "mcts":
         problems.append(f'{place}.playouts: is for builtin = "mcts"')
-    if (bot.password_file is None) == (bot.token_file is None):
+    if ("password_file" in raw) == ("token_file" in raw):
         problems.append(f"{place}: give either password_file or token_file")
     if bot.url is not None:
         _check_address(bot.url, f"{place}.url", problems)
@@ -161,7 +164,7 @@ def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[
     if address is None or server is None:
         return
     if address.scheme != "tcp" and not server.lines:
-        if not bot.venues:
+        if not bot.venues and not raw.get("venues"):
             problems.append(f'{place}.venues: is missing; write venues = ["9x9"], or the names that the server has')
         elif len(set(bot.venues)) < len(bot.venues):
             problems.append(f"{place}.venues: names a venue twice")
@@ -175,12 +178,11 @@ def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[
 
 
 def _struct(cls: type[Any], raw: Any, place: str, problems: list[str]) -> Any:
-    """`raw` as a `cls`, or None with the problems noted."""
+    """`raw` as a `cls`, with what cannot be used left out and noted; None where a key that it needs is among that."""
     if not isinstance(raw, dict):
         problems.append(f"{place}: is no table")
         return None
     fields = {field.name: field for field in msgspec.structs.fields(cls)}
-    before = len(problems)
     for name in raw:
         if name not in fields:
             near = difflib.get_close_matches(name, fields, 1, 0.6)
@@ -195,10 +197,45 @@ def _struct(cls: type[Any], raw: Any, place: str, problems: list[str]) -> Any:
             continue
         try:
             values[name] = msgspec.convert(value, field.type, strict=True, dec_hook=_path)
-        except msgspec.ValidationError as error:
-            words = str(error).replace("`", "").split(" - at ")[0]
-            problems.append(f"{place}.{name}: {words[0].lower()}{words[1:]}")
-    return cls(**values) if len(problems) == before else None
+        except msgspec.ValidationError:
+            problems.append(f"{place}.{name}: {_shown(value)} is not possible. Give {_words(type_info(field.type))}.")
+    return None if any(field.required and name not in values for name, field in fields.items()) else cls(**values)
+
+
+def _words(kind: inspect.Type) -> str:
+    """What a value of this type looks like, for people."""
+    match kind:
+        case inspect.UnionType(types):
+            return " or ".join(_words(inner) for inner in types if not isinstance(inner, inspect.NoneType))
+        case inspect.LiteralType(values):
+            return " or ".join(f'"{value}"' for value in values)
+        case inspect.IntType(ge=None):
+            return "a whole number"
+        case inspect.IntType(ge=least, le=most):
+            return f"a whole number from {least} to {most}"
+        case inspect.FloatType(gt=above, le=most):
+            return f"a number above {above:g} up to {most:g}"
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.StrType(min_length=None, max_length=most):
+            return f"text of at most {most} characters"
+        case inspect.StrType(max_length=most):
+            return f"text of 1 to {most} characters"
+        case inspect.ListType():
+            return 'a list of texts, such as ["one", "two"]'
+        case inspect.DictType():
+            return "a table of texts and numbers, such as { level = 3 }"
+        case _:
+            return "the path of a file or directory"
+
+
+def _shown(value: Any) -> str:
+    """A value as it may stand in the file, in short."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except TypeError:
+        text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _path(kind: type[Any], value: Any) -> Any:

@@ -299,12 +299,12 @@ def _play_file(
         line = _live_line(as_json or verbose or quiet or not single)
         making_room = nullcontext if line is None else line.hidden
         runners: list[tuple[str, Runner]] = []
-        for table in bots.bot:
+        for table, word in zip(bots.bot, _secrets(bots, path), strict=True):
             who = "" if single else table.name
             shown = partial(report.print_result, as_json=as_json, making_room=making_room, who=who)
             records = _records(table.sgf_dir, bots.address(table), f"bot {table.name}.sgf_dir")
             tell = to_all(*(listener for listener in (records, line) if listener is not None))
-            runners.append((who, launch.runner(_plan(bots, table, once), shown, tell)))
+            runners.append((who, launch.runner(_plan(bots, table, word, once), shown, tell)))
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
     _set_up_logs(verbose, quiet, log_file, None, making_room)
@@ -319,7 +319,21 @@ def _play_file(
     sys.exit(status)
 
 
-def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, once: bool) -> Plan:
+def _secrets(bots: bots_file.BotsFile, path: Path) -> list[str]:
+    """The password or token of each bot. Raises BadSetting with all that are missing."""
+    found, problems = [], []
+    for table in bots.bot:
+        places = (f"bot {table.name}.password_file", f"bot {table.name}.token_file")
+        try:
+            found.append(secret(table.password_file, table.token_file, {}, places))
+        except BadSetting as bad:
+            problems.append(f"{path}: {bad.text}")
+    if problems:
+        raise BadSetting("\n".join(problems))
+    return found
+
+
+def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, word: str, once: bool) -> Plan:
     address = bots.address(table)
     lines = bots.server.lines or address.scheme == "tcp"
     if lines and address.scheme != "tcp" and not address.venue:
@@ -329,10 +343,6 @@ def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, once: bool) -> Pl
     else:
         made = launch.built_in_bot(table.builtin or "", table.playouts, table.seed)
         make_engine = launch.built_in_engine(made)
-    try:
-        word = secret(table.password_file, table.token_file, {})
-    except BadSetting as bad:
-        raise BadSetting(f"bot {table.name}: {bad.text}") from None
     return Plan(
         address=address,
         name=table.name,

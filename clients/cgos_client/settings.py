@@ -29,11 +29,23 @@ def bot_name(text: str, place: str = "--name") -> str:
     return text
 
 
-def secret(password_file: Path | None, token_file: Path | None, environment: Mapping[str, str]) -> str:
-    """The password or token to sign in with: from the file named, else from the environment. Raises BadSetting."""
+OPTIONS = ("--password-file", "--token-file")
+
+
+def secret(
+    password_file: Path | None,
+    token_file: Path | None,
+    environment: Mapping[str, str],
+    places: tuple[str, str] = OPTIONS,
+) -> str:
+    """The password or token to sign in with: from the file named, else from the environment.
+
+    :param places: what the two files are called where they were named
+    :raises BadSetting: there is none that can be used
+    """
     if password_file is not None and token_file is not None:
-        raise BadSetting("--password-file and --token-file were both given: give one of them")
-    option, file = ("--token-file", token_file) if token_file is not None else ("--password-file", password_file)
+        raise BadSetting(f"{places[0]} and {places[1]} were both given: give one of them")
+    option, file = (places[1], token_file) if token_file is not None else (places[0], password_file)
     if file is not None:
         try:
             lines = file.read_text(encoding="utf-8").splitlines()

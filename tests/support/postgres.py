@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 USER = "cgos"
 SECRET = "a secret of the tests"
@@ -44,6 +45,15 @@ def _other_user() -> pwd.struct_passwd | None:
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
     return None
+
+
+def _as_other_user() -> dict[str, Any]:
+    """What makes a child process somebody whom PostgreSQL accepts."""
+    user = _other_user() if os.geteuid() == 0 else None
+    return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+_GUARD = 'read -r _; "$1" -D "$2" -m immediate stop; rm -rf "$3"'
 
 
 class PostgresServer:
@@ -106,6 +116,22 @@ shared_buffers = 32MB
         """`kill -9` of the main process; its children notice and go."""
         os.kill(int((self.data / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
 
+    @contextlib.contextmanager
+    def guard(self) -> Iterator[None]:
+        """Ends the server and removes its directory also where this process is killed: a pipe of ours then closes."""
+        control = program("pg_ctl")
+        assert control is not None
+        with subprocess.Popen(
+            ["sh", "-c", _GUARD, "guard", control, str(self.data), str(self.directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+            **_as_other_user(),
+        ):
+            yield
+
     def tail(self) -> str:
         return (self.directory / "log").read_text()[-2000:]
 
@@ -115,7 +141,6 @@ shared_buffers = 32MB
     def _run(self, name: str, *arguments: str) -> None:
         path = program(name)
         assert path is not None
-        user = _other_user() if os.geteuid() == 0 else None
         done = subprocess.run(
             [path, *arguments],
             # Not pipes: the server that pg_ctl starts would hold them open.
@@ -125,9 +150,7 @@ shared_buffers = 32MB
             cwd="/",
             timeout=90,
             check=False,
-            user=user.pw_uid if user else None,
-            group=user.pw_gid if user else None,
-            extra_groups=[] if user else None,
+            **_as_other_user(),
         )
         assert done.returncode == 0, f"{name} {' '.join(arguments)} ended with {done.returncode}"
 
@@ -139,11 +162,12 @@ def postgres_server(settings: str = "") -> Iterator[PostgresServer]:
     directory = Path(tempfile.mkdtemp(prefix="cgos-postgres-"))
     try:
         server = PostgresServer(directory, settings)
-        server.start()
-        try:
-            yield server
-        finally:
-            with contextlib.suppress(AssertionError):
-                server.stop("immediate")
+        with server.guard():
+            server.start()
+            try:
+                yield server
+            finally:
+                with contextlib.suppress(AssertionError):
+                    server.stop("immediate")
     finally:
         shutil.rmtree(directory, ignore_errors=True)
