@@ -9,10 +9,18 @@ import asyncio
 import functools
 
 from cgos_server.cli.common import Setup
+from cgos_server.errors import Refused
 from cgos_server.net import control_socket
 from cgos_server.service.admin import Request, Response, ask
 
 
 def ask_server(setup: Setup, request: Request) -> Response:
     """Have the running server do it. Raises Refused (``no-server``) where there is none."""
-    return asyncio.run(ask(functools.partial(control_socket.call, setup.config.server.data), request))
+    try:
+        return asyncio.run(ask(functools.partial(control_socket.call, setup.config.server.data), request))
+    except Refused as refusal:
+        if refusal.code != "no-server":
+            raise
+        raise Refused(
+            refusal.code, f"{refusal.sentence}, or name the directory of the one that runs: --config or --data."
+        ) from refusal

@@ -55,6 +55,7 @@ data_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 game_number = click.IntRange(1, 2**63 - 1)
+game_number.name = "number"
 """A game's number as the database can hold it."""
 venue_option = click.option("--venue", metavar="VENUE", help="Only this venue.")
 

@@ -44,6 +44,9 @@ log_format = "json"
 bots_host = "127.0.0.1"
 next_free_port = true
 
+[websocket]
+host = "127.0.0.1"
+
 [[venue]]
 name = "{VENUE}"
 port = 6809
@@ -55,19 +58,23 @@ pairing = {{ interval_s = 1.0, rematch_wait_s = 3.0, settle_s = 0.2 }}
 
 
 class Player(NamedTuple):
-    """A bot of the demo: its name and the arguments of `cgos-client` that make it play."""
+    """A bot of the demo: its name and the arguments of `cgos-client` that make it play.
+
+    :ivar websocket: True where it comes by WebSocket instead of the CGOS port
+    """
 
     name: str
     arguments: tuple[str, ...]
     engine: tuple[str, ...] = ()
+    websocket: bool = False
 
 
 BUILT_IN = (
     Player("Random", ("bot", "random")),
     Player("Greedy", ("bot", "greedy")),
     Player("Mcts-5", ("bot", "mcts", "--playouts", "5")),
-    Player("Mcts-20", ("bot", "mcts", "--playouts", "20")),
-    Player("Mcts-60", ("bot", "mcts", "--playouts", "60")),
+    Player("Mcts-20", ("bot", "mcts", "--playouts", "20"), websocket=True),
+    Player("Mcts-60", ("bot", "mcts", "--playouts", "60"), websocket=True),
     Player("Mcts-150", ("bot", "mcts", "--playouts", "150")),
 )
 
@@ -109,11 +116,10 @@ async def _demo(directory: Path, seconds: float | None) -> int:
     crashed = 0
     async with _child(server, directory / "server.log") as serving:
         status = await _first_status(directory, serving)
-        port = status.venues[0].port
         with Screen(sys.stdout, str(directory), status) as screen:
             async with contextlib.AsyncExitStack() as bots:
                 running = [
-                    await bots.enter_async_context(_child(_command(player, port, directory), _log(directory, player)))
+                    await bots.enter_async_context(_child(_command(player, status, directory), _log(directory, player)))
                     for player in players()
                 ]
                 await _watch(directory, screen, stop, seconds)
@@ -125,13 +131,17 @@ async def _demo(directory: Path, seconds: float | None) -> int:
     return await _summary(directory, last or status, crashed, serving.returncode or 0)
 
 
-def _command(player: Player, port: int, directory: Path) -> list[str]:
+def _command(player: Player, status: ServerStatus, directory: Path) -> list[str]:
     secret = directory / f"{player.name}.password"
     if not secret.exists():
         secret.touch(mode=0o600)
         secret.write_text(os.urandom(9).hex() + "\n")
     command = [sys.executable, "-m", "cgos_client", *player.arguments]
-    command += ["--server", f"127.0.0.1:{port}", "--name", player.name, "--password-file", str(secret)]
+    if player.websocket:
+        command += ["--server", status.websocket, "--venue", VENUE]
+    else:
+        command += ["--server", f"127.0.0.1:{status.venues[0].port}"]
+    command += ["--name", player.name, "--password-file", str(secret)]
     return [*command, "--", *player.engine] if player.engine else command
 
 

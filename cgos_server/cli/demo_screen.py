@@ -50,7 +50,8 @@ class Screen:
         self._next_plain = 0.0
         venue = status.venues[0]
         self._console.print(
-            f"bots: port {venue.port}   pages: {status.web}   metrics: {status.health}/metrics", soft_wrap=True
+            f"bots: port {venue.port} and {status.websocket}   pages: {status.web}   metrics: {status.health}/metrics",
+            soft_wrap=True,
         )
         self._console.print(f"data and logs: {directory}", soft_wrap=True)
 

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration. Must no
 
 from __future__ import annotations
 
+import errno
 import importlib
 from typing import Any
 
@@ -43,6 +44,12 @@ COMMANDS = {
 
 
 _ACCESS = "Check that the data directory, and what is in it, can be read and written by the user who runs this command."
+_POSTGRESQL = (
+    "Check that PostgreSQL runs there, that server.database names it rightly, and the password (in the URL, in "
+    "PGPASSWORD, or in ~/.pgpass)."
+)
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
+"""What says of a write that the place is at fault."""
 
 
 class _Failure(click.ClickException):
@@ -74,10 +81,13 @@ class Commands(click.Group):
         except CommitFailed as error:
             raise _Failure(str(error)) from error
         except StoreError as error:
-            raise _Failure(f"Sorry, {error}. {_ACCESS}") from error
+            remedy = _POSTGRESQL if "postgresql://" in str(error) else _ACCESS
+            raise _Failure(f"Sorry, {error}. {remedy}") from error
         except CgosError as error:
             raise (_Misuse if isinstance(error, ConfigError) else _Failure)(str(error)) from error
         except OSError as error:
+            if error.filename is None and error.errno in _FULL:
+                raise _Failure(f"What this command says cannot be written: {error.strerror}.") from error
             if error.filename is None:  # no file is to blame: a closed pipe, which click knows, or a fault of ours
                 raise
             raise _Failure(f"{error.filename} cannot be used: {error.strerror}. {_ACCESS}") from error

@@ -29,7 +29,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     """A table; columns that hold only numbers stand to the right. None is shown as ``-``."""
     cells = [[_shown(cell) for cell in row] for row in rows]
     right = [_numbers([row[at] for row in cells]) for at in range(len(columns))]
-    if sys.stdout.isatty():
+    if sys.stdout and sys.stdout.isatty():  # there is none at all where the shell has closed it
         table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
         for name, is_right in zip(columns, right, strict=True):
             table.add_column(name, justify="right" if is_right else "left")

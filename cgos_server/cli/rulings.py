@@ -41,9 +41,9 @@ def match(
     venue: str | None,
     as_json: bool,
 ) -> None:
-    """Let WHITE and BLACK play now, and print the number of their game.
+    """Let WHITE and BLACK play now.
 
-    Both must be signed in and waiting. With clocks of its own, or from an old game, it changes no ratings.
+    Prints the number of their game. Both must be signed in and waiting. With clocks of its own, or from an old game, it changes no ratings.
     """
     where = one_venue(setup, venue)
     request = Match(venue=where, white=white, black=black, white_s=white_s, black_s=black_s, game=game, moves=moves)
@@ -90,9 +90,9 @@ def abort(setup: Setup, game: int, result: str, reason: str, as_json: bool) -> N
 @_WHERE
 @configured
 def pause(setup: Setup, venue: str | None) -> None:
-    """Pair nobody in a venue until it is resumed or the server starts again.
+    """Pair nobody in a venue until `resume`.
 
-    Running games go on, and `match` still begins new ones.
+    Or until the server starts again. Running games go on, and `match` still begins new ones.
     """
     perform_and_say(setup, VenuePause(venue=one_venue(setup, venue)))
 
@@ -110,5 +110,8 @@ def resume(setup: Setup, venue: str | None) -> None:
 @click.option("--reason", default="", metavar="TEXT", help="Told to it.")
 @configured
 def kick(setup: Setup, name: str, reason: str) -> None:
-    """Close the connections of the bot NAME. It may come back: `bot disable` keeps it out."""
+    """Close the connections of the bot NAME.
+
+    It may come back: `bot disable` keeps it out.
+    """
     perform_and_say(setup, Kick(bot=name, reason=reason))

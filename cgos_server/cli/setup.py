@@ -69,6 +69,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
     click.echo(f"names          registration {config.server.registration}")
     click.echo(f"durability     {config.server.durability}")
     click.echo(f"bots           {config.listen.bots_host or 'every address'}, ports as below")
+    click.echo(f"websocket      {_websocket(config)}")
     click.echo(f"pages          {_where(config) if config.web.enabled else 'off'}")
     click.echo(f"health         http://{_host(config.health.host)}:{config.health.port}")
     click.echo()
@@ -79,7 +80,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
         rows.append(
             (
                 venue.name, venue.port, venue.game, venue.size, venue.komi, clock.describe(value.time), venue.ko.value,
-                pairing, value.rating,
+                pairing, value.rating if venue.rated else "none",
             )
         )  # fmt: skip
     print_table(("venue", "port", "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
@@ -114,7 +115,8 @@ def copy_database(source: str, target: str, as_json: bool) -> None:
     server must be stopped. Prints the number of rows and the SHA-256 of each table, the same on both sides.
     """
     here, there = _location(source), _location(target)
-    with Progress(*_COLUMNS, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("looking", total=None)
         copied = copying.copy(
             here, there, lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
@@ -152,6 +154,11 @@ def _check_database(setup: Setup) -> bool:
     if problems:
         raise ConfigErrors(problems)
     return True
+
+
+def _websocket(config: Config) -> str:
+    where = config.websocket
+    return f"{where.host or 'every address'}, port {where.port}, all venues" if where.enabled else "off"
 
 
 def _where(config: Config) -> str:

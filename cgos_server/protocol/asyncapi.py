@@ -43,8 +43,23 @@ CODES: Final[Mapping[str, str]] = {
     "replaced": "Another client signed in as this bot, and this connection did not answer. Fatal.",
     "already-here": "This bot is signed in, and that connection answers. Fatal; `retry_after_s` is given.",
     "dismissed": "An operator ends the connection. Fatal.",
+    "wrong-password": "The name has another password, or this is no token of it. Fatal.",
+    "too-many-failures": "Too many wrong passwords: the text says when to try again. Fatal.",
+    "name-taken": "The name, or the version's wire name, is somebody else's; capitals make no difference. Fatal.",
+    "name-or-password": "A new name or password is against the rules. Fatal.",
+    "version": "The version's name is longer than it may be, or not printable ASCII. Fatal.",
+    "registration-closed": "Nobody has the name, and only the operator adds new ones. Fatal.",
+    "waits-approval": "The name is registered; the operator has yet to let it in. Try again later. Fatal.",
+    "disabled": "The operator has shut the bot out; the text says why. Fatal.",
+    "unknown-name": "Nobody has the name, so its password cannot be changed. Fatal.",
+    "unknown-token": "Nobody has the name, so it has no token: register with a password. Fatal.",
+    "token-cannot-change": "A password is changed with the old password. Fatal.",
+    "already-arriving": "Another sign-in of this bot is just being looked at. Fatal; `retry_after_s` is given.",
+    "busy": "Too many sign in at once: try again in half a minute. Fatal.",
+    "store": "The server cannot reach its database just now. Fatal; `retry_after_s` is given.",
+    "our-fault": "The server failed, by a fault of its own: tell its operator. Fatal.",
 }
-"""Codes of `error`. A sign-in is refused with further words of the server's policy, all of them fatal."""
+"""Codes of `error`. Most of the later ones are the words of :class:`~cgos_server.service.accounts.Accounts`."""
 
 
 def document() -> dict[str, Any]:
@@ -180,12 +195,19 @@ def _table(kinds: Sequence[type[msgspec.Struct]], parts: set[type[msgspec.Struct
 
 def _rows(kind: type[msgspec.Struct], name: str, parts: set[type[msgspec.Struct]]) -> list[str]:
     hints = get_type_hints(kind, include_extras=True)
-    fields = []
+    shape = kind.__struct_config__
+    fields = [f'`{shape.tag_field}` "{shape.tag}"'] if shape.tag_field not in (None, "type") else []
     for field in msgspec.structs.fields(kind):
         optional = "" if field.required else "?"
-        fields.append(f"`{field.encode_name}`{optional} {_words(hints[field.name], parts)}")
+        fields.append(f"`{field.encode_name}`{optional} {_words(hints[field.name], parts)}{_else(field.default)}")
     meaning = _prose(kind.__doc__ or "").replace("|", "\\|")
-    return [f"| `{name}` | {', '.join(fields) or '-'} | {meaning} |"]
+    array = "array of " if shape.array_like else ""
+    return [f"| `{name}` | {array}{', '.join(fields) or '-'} | {meaning} |"]
+
+
+def _else(default: object) -> str:
+    """What holds where an optional field is absent, unless that is nothing, zero, empty or false."""
+    return " (else true)" if default is True else f" (else {default})" if type(default) is int and default else ""
 
 
 def _words(kind: Any, parts: set[type[msgspec.Struct]]) -> str:

@@ -205,10 +205,13 @@ def _struct(cls: type[Any], raw: Any, place: str, problems: list[str]) -> Any:
 def _words(kind: inspect.Type) -> str:
     """What a value of this type looks like, for people."""
     match kind:
+        case inspect.Metadata(inner):
+            return _words(inner)
         case inspect.UnionType(types):
             return " or ".join(_words(inner) for inner in types if not isinstance(inner, inspect.NoneType))
         case inspect.LiteralType(values):
-            return " or ".join(f'"{value}"' for value in values)
+            *more, last = (f'"{value}"' for value in values)
+            return f"{', '.join(more)} or {last}"
         case inspect.IntType(ge=None):
             return "a whole number"
         case inspect.IntType(ge=least, le=most):

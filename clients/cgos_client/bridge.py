@@ -234,6 +234,11 @@ class Bridge:
                 await self._engine.played(message.color, message.move)
             case GameEnded():
                 await self._game_over(message)
+            case Other() if message.line.startswith("HTTP/"):
+                raise BadLine(
+                    f"{message.line[:60]!r} comes from a web server; CGOS lines are spoken on a port of their own, and "
+                    "for a WebSocket port the address begins with ws://"
+                )
             case Other():
                 log.warning("the server sent a line that this client does not know: %s", message.line[:200])
 

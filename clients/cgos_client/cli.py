@@ -18,7 +18,7 @@ from cgos_client import check, report
 from cgos_client.check_cases import CASES
 from cgos_client.conformance.command import conformance
 from cgos_client.gtp import GtpEngine
-from cgos_client.playing import bot, init_file, run
+from cgos_client.playing import EngineCommand, bot, init_file, run
 from cgos_server import __version__
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -34,7 +34,7 @@ for _command in (run, bot, init_file, conformance):
     main.add_command(_command)
 
 
-@main.command("check")
+@main.command("check", cls=EngineCommand)
 @click.option("--size", type=click.Choice(["9", "13", "19"]), default="9", show_default=True, help="The board.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON array.")
 @click.option(
@@ -56,9 +56,9 @@ for _command in (run, bot, init_file, conformance):
 def check_engine(
     engine: tuple[str, ...], size: str, as_json: bool, seconds: float, load_seconds: float, log_file: Path | None
 ) -> None:
-    """Put a GTP engine through what happens on a server, and say what would have gone wrong.
+    """Find out what goes wrong with a GTP engine.
 
-    Takes seconds with a fast engine, some minutes with a slow one. Exit status 1 where something failed.
+    Puts it through what happens on a server, and says what would have gone wrong there and what to do about it. Takes seconds with a fast engine, some minutes with a slow one. Exit status 1 where something failed.
 
     Example: cgos-client check --size 9 -- gnugo --mode gtp --chinese-rules
     """

@@ -265,6 +265,8 @@ class GtpProcess:
                 f"{text}: it wrote {self._errors.answer[:200]!r} to its standard error; answers belong on its standard "
                 "output"
             )
+        if self._owed == LIST:
+            return f"{text}. Is it an engine, and started in its GTP mode?"
         return text
 
     async def _obituary(self, command: str | None) -> str:

@@ -36,6 +36,23 @@ _V2_ONLY = ("slots", "version", "wire_name", "author", "parameters", "encoding")
 """What CGOS lines have no words for."""
 
 
+class EngineCommand(click.Command):
+    """A command behind whose ``--`` an engine's own command line stands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if "--" in given:
+                raise
+            raise click.UsageError(
+                f"No such option '{error.option_name}'. An option of the engine stands behind '--': "
+                f"{ctx.command_path} ... -- ENGINE {error.option_name}",
+                ctx,
+            ) from None
+
+
 def _session_options(command: Callable[..., None]) -> Callable[..., None]:
     options = (
         click.option(
@@ -97,7 +114,7 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command()
+@click.command(cls=EngineCommand)
 @click.option("--config", type=_FILE, metavar="FILE", help="Bots from a file, all at once; see 'init'.")
 @_session_options
 @click.option(
@@ -109,7 +126,7 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.argument("engine", nargs=-1, type=click.UNPROCESSED, metavar="[-- ENGINE...]")
 def run(engine: tuple[str, ...], engine_timeout: float | None, config: Path | None, **session: Any) -> None:
-    """Let a GTP engine play on a server, or all bots of a file.
+    """Play with a GTP engine, or all bots of a file.
 
     Example: cgos-client run --server localhost:6809 --name MyBot --password-file pw -- gnugo --mode gtp
 
@@ -130,7 +147,10 @@ def run(engine: tuple[str, ...], engine_timeout: float | None, config: Path | No
 @click.option("--seed", type=int, metavar="N", help="Make its choices repeatable.")
 @_session_options
 def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> None:
-    """Play with a built-in bot: on a server with --server, else as a GTP engine on stdin and stdout."""
+    """Play with a built-in bot.
+
+    On a server with --server, else as a GTP engine on stdin and stdout.
+    """
     if playouts is not None and kind != "mcts":
         raise click.UsageError(f"--playouts is for mcts; {kind} does not search.")
     make = launch.built_in_bot(kind, playouts, seed)
@@ -149,14 +169,14 @@ def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> No
 @click.option("--server", metavar="ADDRESS", help="The server: ws://HOST:PORT, or HOST:PORT for CGOS lines.")
 @click.option("--name", metavar="NAME", help="The bot's name.")
 @click.option("--venue", "venues", multiple=True, metavar="V", help="WebSocket: where to play. Repeatable.")
-@click.option("--slots", type=click.IntRange(1, 256), default=1, show_default=True, help="WebSocket: games at once.")
+@click.option("--slots", type=click.IntRange(1, 256), default=1, metavar="N", help="WebSocket: games at once (1).")
 @click.option("--engine", metavar="COMMAND", help="The engine's command line; empty for the built-in bot.")
 def init_file(
     file: Path, server: str | None, name: str | None, venues: tuple[str, ...], slots: int, engine: str | None
 ) -> None:
-    """Write a commented FILE (bots.toml) for 'run --config', and a password.
+    """Write a file of bots for 'run --config'.
 
-    Asks for what is not given as an option.
+    And a password beside it. Asks for what is not given as an option.
     """
     try:
         address = server_address(server or click.prompt("Server", default="ws://localhost:6868"))
@@ -171,6 +191,10 @@ def init_file(
         bots_file.load(file)
     except (BadSetting, ValueError) as bad:
         raise click.UsageError(str(bad)) from None
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise click.UsageError("There is nobody to ask: give --server, --name, --engine and perhaps --venue.") from None
     click.echo(f"{file} is written." if password is None else f"{file} and {password} (a new password) are written.")
     click.echo(f"Look at it, then: cgos-client run --config {shlex.quote(str(file))}")
 
@@ -373,10 +397,15 @@ def _live_line(unwanted: bool) -> LiveLine | None:
 
 
 def _records(directory: Path | None, address: Address, place: str) -> Records | None:
+    if directory is None:
+        return None
     try:
-        return None if directory is None else Records(directory, str(address))
+        records = Records(directory, str(address))
     except OSError as error:
         raise BadSetting(f"{place} {directory}: the directory cannot be made ({error.strerror})") from None
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise BadSetting(f"{place} {directory}: nothing can be written there by the user who runs this command")
+    return records
 
 
 def _set_up_logs(

@@ -92,7 +92,8 @@ class Records:
         try:
             _write_whole(path, sgf.write(_record(game, over, date, self._place)))
         except (OSError, ValueError) as error:
-            log.warning("the record of game %d cannot be written to %s (%s)", game.setup.game, path, error)
+            reason = error.strerror if isinstance(error, OSError) else error
+            log.warning("the record of game %d cannot be written to %s (%s)", game.setup.game, path, reason)
         else:
             log.info("the record of game %d is in %s", game.setup.game, path)
 

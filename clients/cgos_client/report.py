@@ -16,7 +16,7 @@ from typing import TextIO
 import click
 
 from cgos_client.bridge import GameResult
-from cgos_client.together import WHO
+from cgos_client.together import SLOT, WHO
 
 LOG_BYTES = 10_000_000
 LOG_FILES = 3
@@ -27,12 +27,12 @@ MakingRoom = Callable[[], AbstractContextManager[None]]
 
 
 def print_result(result: GameResult, as_json: bool, making_room: MakingRoom = nullcontext, who: str = "") -> None:
-    """One line for one game on the standard output. A reader that has gone away stops no game.
+    """One line for one game on the standard output. A reader that has gone away, or a full disk, stops no game.
 
     :param who: the bot, where there are several
     """
     fields = {"bot": who, **result._asdict()} if who else result._asdict()
-    with suppress(BrokenPipeError), making_room():
+    with suppress(OSError), making_room():
         if as_json:
             click.echo(json.dumps(fields, separators=(",", ":")))
         else:
@@ -55,8 +55,28 @@ class _Plain(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         word = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
-        who = f"{WHO.get()}: " if WHO.get() else ""
-        return f"{self.formatTime(record, '%H:%M:%S')} {who}{word}{record.getMessage()}"
+        return f"{self.formatTime(record, '%H:%M:%S')} {_place()}{word}{record.getMessage()}"
+
+
+class _Dated(logging.Formatter):
+    """For files: the day too, and how much attention a line needs.
+
+    :param whose: False for a file of one bot, whose lines need not say so
+    """
+
+    def __init__(self, whose: bool) -> None:
+        super().__init__("%(asctime)s")
+        self._whose = whose
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return f"{record.asctime} {record.levelname} {_place(self._whose)}{record.message}"
+
+
+def _place(whose: bool = True) -> str:
+    """``Bot, slot 2: ``, where there are several bots or several engines."""
+    words = [WHO.get()] if whose and WHO.get() else []
+    words += [f"slot {SLOT.get()}"] if SLOT.get() else []
+    return f"{', '.join(words)}: " if words else ""
 
 
 class _Terminal(logging.StreamHandler[TextIO]):
@@ -100,13 +120,13 @@ def log_dialogues(directory: Path, who: str | None = None) -> None:
     """Both dialogues in files of `directory`, rotated; of one bot only, where it is named. Raises OSError."""
     directory.mkdir(parents=True, exist_ok=True)
     for part in ("wire", "gtp"):
-        handler = _rotated(directory / f"{part}.log")
+        handler = _rotated(directory / f"{part}.log", whose=who is None)
         if who is not None:
             handler.addFilter(lambda _: WHO.get() == who)
         logging.getLogger(f"cgos_client.{part}").addHandler(handler)
 
 
-def _rotated(file: Path) -> logging.Handler:
+def _rotated(file: Path, whose: bool = True) -> logging.Handler:
     handler = logging.handlers.RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Dated(whose))
     return handler

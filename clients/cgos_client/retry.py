@@ -6,6 +6,7 @@ Must not know: what is tried.
 from __future__ import annotations
 
 import random
+import re
 
 REFUSALS = 5
 """Refusals in a row, of the kind that waiting does not heal, after which the client gives up."""
@@ -17,6 +18,9 @@ _PASSING = (
     *("busy", "is full", "just now", "shutting down", "going down", "restart"),
 )
 """What refusals say that pass: a name that is still signed in, a server that is full or going down."""
+
+
+_NAMED = re.compile(r"\bin (\d{1,3}) (s|min)\b")
 
 
 class Pauses:
@@ -39,6 +43,12 @@ class Pauses:
     def reset(self) -> None:
         """Begin anew."""
         self._step = self._first
+
+
+def pause_named(sentence: str) -> float:
+    """The seconds that a refusal in words names, as in ``try again in 30 s``; 0 where it names none."""
+    found = _NAMED.search(sentence)
+    return 0.0 if found is None else float(found[1]) * (60 if found[2] == "min" else 1)
 
 
 def heals_by_waiting(sentence: str) -> bool:

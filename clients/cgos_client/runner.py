@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from cgos_client.bridge import Agenda, Bridge, End, Ended, GameResult, Identity
 from cgos_client.errors import CannotConnect
 from cgos_client.events import Event
-from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting
+from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting, pause_named
 from cgos_client.supervisor import EngineGone, SupervisedEngine
 from cgos_client.transport import Connection
 
@@ -103,14 +103,18 @@ class Runner:
                     return FAILED
                 case End.REFUSED if not heals_by_waiting(ended.sentence):
                     self._refusals += 1
-                    log.error("the server refused the sign-in as %s: %s", self._identity.name, ended.sentence)
+                    if ended.signed_in:
+                        log.error("the server ended the connection: %s", ended.sentence)
+                    else:
+                        log.error("the server refused the sign-in as %s: %s", self._identity.name, ended.sentence)
                     if self._refusals >= REFUSALS:
                         log.error("giving up after %d refusals", self._refusals)
                         return FAILED
-                    pause = self._refusal_pauses.next()
+                    pause = self._refusal_pauses.next(pause_named(ended.sentence))
                 case End.REFUSED:
-                    log.warning("the server refused the sign-in for now: %s", ended.sentence)
-                    pause = self._pauses.next()
+                    what = "ended the connection" if ended.signed_in else "refused the sign-in for now"
+                    log.warning("the server %s: %s", what, ended.sentence)
+                    pause = self._pauses.next(pause_named(ended.sentence))
                 case _:
                     log.warning("no connection: %s", ended.sentence)
                     pause = self._pauses.next()

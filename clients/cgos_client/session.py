@@ -225,8 +225,9 @@ class Session:
                 case core.Ended(number):
                     self._games.pop(number).wake()
                     self._core.retire(number)
-                case core.Told(text, _, code):
-                    log.log(logging.WARNING if code else logging.INFO, "server: %s", text)
+                case core.Told(text, venue, code):
+                    where = f", {venue}" if venue and len(self.venues) > 1 else ""
+                    log.log(logging.WARNING if code else logging.INFO, "server%s: %s", where, text)
                 case core.Finished():
                     self._upkeep.leave()
                 case core.Fatal(error):

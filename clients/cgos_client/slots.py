@@ -19,6 +19,7 @@ from cgos_client.position import color_of
 from cgos_client.runner import FAILED, INTERRUPTED, OK
 from cgos_client.session import Connecting, Session
 from cgos_client.supervisor import RESIGN, EngineGone, SupervisedEngine
+from cgos_client.together import SLOT
 from cgos_server.core.games.base import Color
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class SlotsRunner:
     ) -> None:
         self._connect = connect
         self._engines = engines
+        self._numbers = {engine: number if len(engines) > 1 else 0 for number, engine in enumerate(engines, 1)}
         self._free: asyncio.Queue[SupervisedEngine] = asyncio.Queue()
         self._report = report
         self._games = games
@@ -83,7 +85,7 @@ class SlotsRunner:
             self._work.cancel()
 
     async def _run(self) -> int:
-        faults = await asyncio.gather(*(_started(engine) for engine in self._engines))
+        faults = await asyncio.gather(*(self._started(engine) for engine in self._engines))
         for fault in filter(None, faults):
             log.error("%s", fault)
             return FAILED
@@ -98,6 +100,15 @@ class SlotsRunner:
             return FAILED
         log.info("left, since no game is wanted any more")
         return self._status
+
+    async def _started(self, engine: SupervisedEngine) -> str | None:
+        """What is wrong with the engine; None where it runs."""
+        SLOT.set(self._numbers[engine])
+        try:
+            await engine.start()
+        except EngineGone as error:
+            return str(error)
+        return None
 
     async def _play(self, session: Session) -> None:
         failure: CgosClientError | None = None
@@ -135,6 +146,7 @@ class SlotsRunner:
         table = Table(game, color, self._tell)
         if game.result is None:
             engine = await self._free.get()
+            SLOT.set(self._numbers[engine])
             try:
                 await table.play(engine, self._asked, self._drain.set)
             except CgosClientError as error:
@@ -246,14 +258,6 @@ class Table:
         del self._moves[ply:]
         self._moves.append(move)
         self._tell(MoveMade(self._game.number, Color(ply % 2), move, left_ms, analysis))
-
-
-async def _started(engine: SupervisedEngine) -> str | None:
-    try:
-        await engine.start()
-    except EngineGone as error:
-        return str(error)
-    return None
 
 
 async def _ended(game: Game) -> None:

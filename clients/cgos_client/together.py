@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 WHO: contextvars.ContextVar[str] = contextvars.ContextVar("WHO", default="")
 """Which bot a task works for, where there are several: for the log."""
 
+SLOT: contextvars.ContextVar[int] = contextvars.ContextVar("SLOT", default=0)
+"""Which of a bot's engines a task works with, from 1, where there are several: for the log. 0 for none."""
+
 
 class Runner(Protocol):
     """One bot."""
@@ -64,8 +67,8 @@ class Together:
         self._asked += 1
         if self._asked > 2:
             return
-        for _, runner in self._runners:
-            runner.stop()
+        for name, runner in self._runners:
+            contextvars.copy_context().run(_stop, name, runner)
         if self._asked == 1 and self._leave_within is not None:
             self._timer = asyncio.get_running_loop().call_later(self._leave_within, self._leave_now)
 
@@ -73,6 +76,11 @@ class Together:
         if self._asked == 1:
             log.info("the games that are on took longer than %g s", self._leave_within)
             self.stop()
+
+
+def _stop(name: str, runner: Runner) -> None:
+    WHO.set(name)
+    runner.stop()
 
 
 async def _run(name: str, runner: Runner) -> int:

@@ -6,9 +6,10 @@ python gtp_bot.py ws://localhost:6868 MyBot mybot.password 9x9 gnugo --mode gtp 
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
 
-from cgos_client import Game, connect
+from cgos_client import CgosClientError, Game, connect
 
 
 async def ask(engine: Process, command: str) -> str:
@@ -35,7 +36,7 @@ async def play(game: Game, engine: Process) -> None:
 
 
 async def main(url: str, name: str, password_file: str, venue: str, *command: str) -> None:
-    engine = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+    engine = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
     try:
         secret = Path(password_file).read_text().strip()
         async with connect(url, bot=name, secret=secret, venues=[venue], engine=command[0]) as session:
@@ -43,8 +44,12 @@ async def main(url: str, name: str, password_file: str, venue: str, *command: st
                 await play(game, engine)
                 print(f"game {game.number}: {game.result}")
     finally:
-        engine.kill()
+        with suppress(ProcessLookupError):
+            engine.kill()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    try:
+        asyncio.run(main(*sys.argv[1:]))
+    except (CgosClientError, OSError, KeyboardInterrupt) as end:
+        sys.exit(str(end) or "left")

@@ -25,7 +25,7 @@ async def play(game: Game) -> None:
         move, count = choose(turn.position)
         await game.move(move, analysis={"comment": f"one of {count} moves"})
     if game.result is not None:
-        print(f"game {game.number}: {game.result.result}, rating {game.result.rating}")
+        print(f"game {game.number}: {game.result.result}, rating before and after: {game.result.rating}")
 
 
 async def main(url: str, name: str, password_file: str, *venues: str) -> None:
@@ -38,5 +38,5 @@ async def main(url: str, name: str, password_file: str, *venues: str) -> None:
 if __name__ == "__main__":
     try:
         asyncio.run(main(*sys.argv[1:]))
-    except (CgosClientError, KeyboardInterrupt) as end:
+    except (CgosClientError, OSError, KeyboardInterrupt) as end:
         sys.exit(str(end) or "left")

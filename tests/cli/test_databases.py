@@ -131,6 +131,8 @@ def test_a_server_that_is_not_there_is_a_sentence(run: Any, monkeypatch: pytest.
     for words in (("standings",), ("check",), ("db", "upgrade"), ("bot", "enable", "Alpha")):
         output = run(*words, fails=1).output
         assert "PostgreSQL does not let us into postgresql://cgos@127.0.0.1:1/games" in output
+        assert "Check that PostgreSQL runs there" in output
+        assert "data directory" not in output
         assert "secret" not in output
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +149,20 @@ def test_without_a_server(run: Any) -> None:
     for command in ("status", "drain"):
         result = run(command, fails=1)
         assert "No server runs on" in result.stderr
+        assert result.stderr.endswith("or name the directory of the one that runs: --config or --data.\n")
         assert result.stdout == ""
+
+
+def test_output_that_cannot_be_written_is_a_sentence(data: Path) -> None:
+    words = [sys.executable, "-m", "cgos_server", "games", "--data", str(data)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "Error: What this command says cannot be written: No space left on device.\n"
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *words], stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+    assert (closed.returncode, closed.stderr) == (0, "")
 
 
 def test_data_that_is_a_file_is_refused_with_a_sentence(run: Any, tmp_path: Path) -> None:

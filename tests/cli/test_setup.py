@@ -31,12 +31,22 @@ def test_check_says_what_would_run(run: Any, tmp_path: Path) -> None:
     text = run("check", where=tmp_path / "new").stdout
     assert "made at the first start" in text
     assert "bots           every address" in text
+    assert "websocket      every address, port 6868, all venues" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["9x9", "6809", "go", "9", "7", "5", "min", "positional", "rolling", "birk", "cgos-elo"] in lines
     assert not (tmp_path / "new").exists()
     found = json.loads(run("check", "--json").stdout)
     assert found["venue"][0]["time"]["main"] == "5m"
     assert found["web"]["port"] == 8080
+
+
+def test_check_shows_a_sandbox_and_what_is_off(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CGOS_VENUE__9X9__RATED", "false")
+    monkeypatch.setenv("CGOS_WEBSOCKET__ENABLED", "false")
+    lines = [line.split() for line in run("check").stdout.splitlines()]
+    assert ["websocket", "off"] in lines
+    assert ["9x9", "none"] in [[line[0], line[-1]] for line in lines if line]
+    assert ["13x13", "cgos-elo"] in [[line[0], line[-1]] for line in lines if line]
 
 
 def test_check_prints_every_key(run: Any) -> None:
@@ -96,6 +106,11 @@ def test_every_command_explains_itself() -> None:
             if isinstance(parameter, click.Option):
                 assert parameter.help, (path, parameter.name)
                 assert parameter.opts[0] in result.output
+
+
+def test_one_line_says_what_a_command_does() -> None:
+    """In the list of commands nothing is cut off."""
+    assert "..." not in CliRunner().invoke(main, ["--help"]).output.split("Commands:")[1]
 
 
 def test_every_reading_command_has_json() -> None:

@@ -97,10 +97,13 @@ password_file = "pw"
         'bot x.playouts: is for builtin = "mcts"',
         "bot x: give either password_file or token_file",
         "bot 2.name: is missing",
-        "bot 2.password_file: expected the path of a file or directory",
-        "bot 2.venues: expected array, got str",
-        "bot 2.slots: expected int >= 1",
+        "bot 2.password_file: 7 is not possible. Give the path of a file or directory.",
+        'bot 2.venues: "9x9" is not possible. Give a list of texts, such as ["one", "two"].',
+        "bot 2.slots: 0 is not possible. Give a whole number from 1 to 256.",
         'bot Lines: give either engine = ["program", "argument"] or builtin = "mcts"',
+        'bot Lines.version: CGOS lines have no words for it; it needs url = "ws://..."',
+        "bot Lines.venues: over TCP every venue has a port of its own, which url names",
+        "server.url 'ws://' names no host: write ws://HOST:PORT",
     ]
 
 
@@ -119,7 +122,14 @@ password_file = "pw"
         (WHOLE.replace("ws://localhost:6868", "localhost:6809"), "over TCP every venue has a port of its own"),
         (WHOLE.replace("6868\"", '6868"\nlines = true'), "bot First.venues: CGOS lines are spoken in one venue"),
         (WHOLE.replace("Second", "first").replace('url = "localhost:6809"', 'venues = ["9x9"]'), "is there twice"),
-        (WHOLE.replace('"calm"', "[1]"), "bot First.parameters: expected"),
+        (WHOLE.replace('"calm"', "[1]"), "bot First.parameters: {"),
+        (WHOLE.replace('"mcts"', '"alphago"'), 'builtin: "alphago" is not possible. Give "greedy", "mcts" or'),
+        (WHOLE.replace("50", '"many"'), 'Second.playouts: "many" is not possible. Give a whole number from 1 to 1000'),
+        (WHOLE.replace('"1.2"', "1.2"), "First.version: 1.2 is not possible. Give text of at most 64 characters."),
+        (WHOLE.replace("playouts = 50", "engine_timeout_s = -1"), "engine_timeout_s: -1 is not possible. Give a "),
+        (WHOLE.replace("playouts = 50", "name = 5").replace('name = "Second"', ""), "Give text of 1 to 200 "),
+        (WHOLE.replace("6868\"", '6868"\nlines = 1'), "server.lines: 1 is not possible. Give true or false."),
+        (WHOLE.replace("playouts = 50", "seed = 1.5"), "Second.seed: 1.5 is not possible. Give a whole number."),
     ],
 )  # fmt: skip
 def test_single_faults(tmp_path, text, words):
@@ -209,6 +219,7 @@ def test_init_with_options_asks_nothing(tmp_path):
     [
         (["--server", "nonsense"], "HOST:PORT"),
         (["--server", "ws://h", "--name", "x"], "at least 3 characters"),
+        (["--server", "ws://h"], "There is nobody to ask: give --server, --name"),
         (["--server", "ws://h", "--name", "MyBot", "--venue", "9x9", "--engine", "'"], "No closing quotation"),
     ],
 )

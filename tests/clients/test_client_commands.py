@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import json
 import logging
 import os
@@ -14,9 +15,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from cgos_client import report
 from cgos_client.bridge import GameResult
 from cgos_client.cli import main
-from cgos_client.report import result_line
+from cgos_client.report import print_result, result_line
+from cgos_client.together import SLOT, WHO
 from click.testing import CliRunner
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
@@ -29,6 +32,9 @@ SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
         (["run", "--server", "here:1", "--name", "B", "--", "x"], "A name has at least 3 characters"),
         (["run", "--server", "here:1", "--name", "Bot", "--", "x"], "no password was given"),
         (["run", "--server", "here:1", "--name", "Bot"], "Missing argument '-- ENGINE...'"),
+        (["run", "--server", "here:1", "--name", "Bot", "x", "--mode", "gtp"], "cgos-client run ... -- ENGINE --mode"),
+        (["check", "x", "--mode", "gtp"], "cgos-client check ... -- ENGINE --mode"),
+        (["run", "--gmes", "3", "--", "x"], "Did you mean"),
         (["bot", "random", "--playouts", "5"], "--playouts is for mcts"),
         (["bot", "random", "--name", "Bot"], "give --server as well"),
         (["bot", "mcts", "--server", "here:1"], "Missing option '--name'"),
@@ -36,7 +42,7 @@ SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
     ],
 )
 def test_refusals(arguments, words):
-    result = CliRunner().invoke(main, arguments, env={"CGOS_PASSWORD": None})
+    result = CliRunner().invoke(main, arguments, env={"CGOS_PASSWORD": None}, prog_name="cgos-client")
     assert result.exit_code == 2
     assert words in result.output
 
@@ -184,6 +190,42 @@ def test_a_directory_that_cannot_be_made(tmp_path, option, own_logs):
     assert result.exit_code == 2
     assert f"{option} {tmp_path}/file/x:" in result.output
     assert "Not a directory" in result.output
+
+
+def test_a_directory_for_records_that_nobody_can_write_to(tmp_path, monkeypatch):
+    (tmp_path / "pw").write_text("sesame")
+    allowed = os.access  # which never says no to root
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK | os.X_OK and allowed(path, mode))
+    arguments = ["--server", "here:1", "--name", "Bot", "--password-file", str(tmp_path / "pw")]
+    result = CliRunner().invoke(main, ["bot", "random", *arguments, "--sgf-dir", str(tmp_path / "games")])
+    assert result.exit_code == 2
+    assert f"--sgf-dir {tmp_path}/games: nothing can be written there" in result.output
+
+
+def test_a_full_disk_stops_no_game(monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("click.echo", full)
+    print_result(GameResult(1, 9, 7.0, "black", "Other", "1700?", "B+3.5", "", True, 61), as_json=False)
+
+
+def test_lines_of_the_log_name_bot_and_slot(tmp_path, own_logs):
+    report.set_up_logs(logging.INFO, tmp_path / "log")
+    report.log_dialogues(tmp_path / "logs", "Bot")
+
+    def say() -> None:
+        WHO.set("Bot")
+        SLOT.set(2)
+        logging.getLogger("cgos_client.gtp").warning("hello")
+
+    contextvars.copy_context().run(say)
+    logging.getLogger("cgos_client").warning("nobody")
+    first, second = (tmp_path / "log").read_text().splitlines()
+    assert first.endswith("WARNING Bot, slot 2: hello")
+    assert second.endswith("WARNING nobody")
+    (own,) = (tmp_path / "logs" / "gtp.log").read_text().splitlines()
+    assert own.endswith("WARNING slot 2: hello")
 
 
 @pytest.mark.parametrize(("options", "shown"), [((), True), (("--json",), False), (("-q",), False), (("-v",), False)])

@@ -101,6 +101,13 @@ async def test_an_engine_that_loads_for_long_is_waited_for_with_a_word(bench, mo
     assert caplog.text.count("the engine has not answered 'list_commands' yet; waiting for it") == 1
 
 
+async def test_a_program_that_says_nothing_at_all():
+    engine = GtpEngine(["sleep", "60"], 0.2)
+    with pytest.raises(EngineFailure, match=r"'list_commands' within 0.2 s. .* started in its GTP mode\?"):
+        await engine.start()
+    await engine.close()
+
+
 async def test_a_program_that_hears_the_command_and_does_not_know_it(monkeypatch):
     monkeypatch.setattr("cgos_client.gtp_process.QUIET_SECONDS", 0.05)
     engine = GtpEngine(["cat"])

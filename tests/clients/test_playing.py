@@ -54,7 +54,7 @@ def test_a_file_whose_password_is_missing(tmp_path):
     )
     result = CliRunner().invoke(main, ["run", "--config", str(tmp_path / "bots.toml")])
     assert result.exit_code == 2
-    assert f"bot Bot: --password-file {tmp_path / 'pw'}: the file cannot be read" in result.output
+    assert f"bot Bot.password_file {tmp_path / 'pw'}: the file cannot be read" in result.output
 
 
 def resigns_late(game: ModelGame) -> str:

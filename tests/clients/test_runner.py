@@ -9,7 +9,7 @@ import socket
 
 import pytest
 from cgos_client.errors import CannotConnect
-from cgos_client.retry import REFUSALS, Pauses, heals_by_waiting
+from cgos_client.retry import REFUSALS, Pauses, heals_by_waiting, pause_named
 from cgos_client.transport import connect
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
@@ -76,6 +76,49 @@ async def test_a_refusal_that_passes_is_waited_out(bench):
     assert await bench.run(bench.memory(), [refuse] * 8 + [play]) == 0
     assert len(bench.pauses) == 8
     assert max(bench.pauses) <= 60
+
+
+async def test_the_server_names_the_pause(bench):
+    bench.agenda.games_left = 1
+
+    async def refuse(peer):
+        await peer.sign_in()
+        await peer.say("Error: Bot is signed in here already; your next attempt is looked at in 40 s.")
+
+    async def play(peer):
+        await peer.sign_in()
+        await peer.say(SETUP, "gameover 2026-11-21 B+Forfeit ")
+        assert await peer.hear() == "quit"
+
+    assert await bench.run(bench.memory(), [refuse, play]) == 0
+    assert 40 <= bench.pauses[0] <= 44
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seconds"),
+    [("Try again in 30 s.", 30), ("Try again in 2 min.", 120), ("Please try again.", 0), ("GTP in 4 steps", 0)],
+)
+def test_pauses_that_a_sentence_names(sentence, seconds):
+    assert pause_named(sentence) == seconds
+
+
+async def test_who_is_thrown_out_was_not_refused(bench, caplog):
+    async def kick(peer):
+        await peer.sign_in()
+        await peer.say("info hello", "Error: The operator closes your connection.")
+
+    assert await bench.run(bench.memory(), [kick], once=True) == 1
+    assert "the server ended the connection: The operator closes" in caplog.text
+    assert "refused" not in caplog.text
+
+
+async def test_a_web_server_is_no_cgos_server(bench, caplog):
+    async def server(peer):
+        await peer.say("HTTP/1.1 408 Request Timeout", "Connection: close")
+
+    assert await bench.run(bench.memory(), [server], once=True) == 1
+    assert "comes from a web server" in caplog.text
+    assert "ws://" in caplog.text
 
 
 async def test_the_pause_is_short_again_after_a_game(bench):

@@ -39,3 +39,5 @@ def test_missing_secrets(tmp_path):
         secret(tmp_path / "nowhere", None, {})
     with pytest.raises(BadSetting, match="give one of them"):
         secret(tmp_path / "a", tmp_path / "b", {})
+    with pytest.raises(BadSetting, match=r"bot A\.token_file .*nowhere: the file cannot be read"):
+        secret(None, tmp_path / "nowhere", {}, ("bot A.password_file", "bot A.token_file"))

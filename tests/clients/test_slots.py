@@ -14,7 +14,7 @@ from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated
 from cgos_client.retry import Pauses
 from cgos_client.session import connect
 from cgos_client.slots import SlotsRunner
-from cgos_client.together import Together
+from cgos_client.together import SLOT, WHO, Together
 from support.v2_model import Model, ModelGame
 from support.v2_server import V2Server
 
@@ -142,7 +142,21 @@ async def test_slots_have_engines_of_their_own(bench):
     engines = [bench.gtp(), bench.gtp(), bench.gtp()]
     for engine in engines:
         assert engine.label == ""
-    assert await slots.run(*engines, games=6) == 0
+    heard_by: list[tuple[int, str]] = []
+    watch = logging.Handler()
+    watch.emit = lambda record: heard_by.append((SLOT.get(), record.getMessage()))  # type: ignore[method-assign]
+    gtp = logging.getLogger("cgos_client.gtp")
+    gtp.setLevel(logging.DEBUG)
+    gtp.addHandler(watch)
+    try:
+        assert await slots.run(*engines, games=6) == 0
+    finally:
+        gtp.removeHandler(watch)
+        gtp.setLevel(logging.NOTSET)
+    begun = [slot for slot, line in heard_by if line == "to engine: clear_board"]
+    assert len(begun) == 6, "the log tells the engines apart"
+    assert set(begun) <= {1, 2, 3}
+    assert sorted(slot for slot, line in heard_by if line == "to engine: list_commands") == [1, 2, 3]
     assert len(slots.results) == 6
     assert bench.commands().count("(start)") == 3
     assert bench.commands().count("quit") == 3
@@ -221,6 +235,31 @@ async def test_games_that_take_too_long_are_left(bench, caplog):
 
     assert await slots.run(bench.memory(asyncio.Event()), meanwhile=stop, leave_within=0.1) == 130
     assert "the games that are on took longer than 0.1 s" in caplog.text
+
+
+async def test_each_bot_says_for_itself_that_it_leaves():
+    said = []
+
+    class Bot:
+        def __init__(self) -> None:
+            self.stopped = asyncio.Event()
+
+        async def run(self) -> int:
+            await self.stopped.wait()
+            return 0
+
+        def stop(self) -> None:
+            said.append(WHO.get())
+            self.stopped.set()
+
+    together = Together([("A", Bot()), ("B", Bot())])
+    async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(together.run())
+        await asyncio.sleep(0)
+        together.stop()
+        assert await running == 0
+    assert said == ["A", "B"]
+    assert WHO.get() == ""
 
 
 async def test_stop_without_a_game_ends_at_once(bench):

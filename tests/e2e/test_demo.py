@@ -27,6 +27,8 @@ def test_the_demo_plays_and_ends_with_its_summary(tmp_path: Path) -> None:
     assert int(summary[1]) >= 3
     assert int(summary[2]) >= 100
     assert any("Mcts-150" in line for line in lines)
+    assert re.match(r"bots: port \d+ and ws://127\.0\.0\.1:\d+ ", lines[0])
+    assert "signed in as Mcts-20 in 9x9" in (tmp_path / "Mcts-20.log").read_text(), "two of them come by WebSocket"
     log = (tmp_path / "server.log").read_text()
     assert '"level": "warning"' not in log
     assert '"level": "error"' not in log

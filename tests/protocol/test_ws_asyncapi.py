@@ -22,6 +22,10 @@ SOURCES = [
 ] + [ROOT / "cgos_server/net/websocket_bot.py"]
 
 
+POLICY = ("service/accounts.py", "service/passwords.py", "runtime/lobby.py", "runtime/contention.py",
+          "runtime/concierge.py")  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(asyncapi.encoded())
@@ -157,6 +161,24 @@ def test_every_code_that_the_connection_says_is_documented() -> None:
         )
     assert {"invalid", "malformed", "too-large", "flood", "no-venue", "fragments", "login-timeout"} <= said
     assert said <= set(asyncapi.CODES), sorted(said - set(asyncapi.CODES))
+
+
+def test_every_refusal_of_a_sign_in_is_documented() -> None:
+    text = "".join((ROOT / "cgos_server" / path).read_text("utf-8") for path in POLICY)
+    said = set(re.findall(r'(?:Refused|_stays|\.refused)\(\s*"([a-z0-9-]+)"', text))
+    assert {"wrong-password", "name-taken", "already-here", "already-arriving", "busy", "store"} <= said
+    assert said - {"drained"} <= set(asyncapi.CODES), sorted(said - set(asyncapi.CODES))
+
+
+def test_the_tables_say_what_an_example_would_show() -> None:
+    """What a reader cannot guess: the form of a move in a list, how facts are told apart, what an absent field means."""
+    tables = asyncapi.tables()
+    assert "| `Ply` | array of `move` text, `left_ms` integer |" in tables
+    assert msgspec.json.encode(ws.Ply("D4", 299_000)) == b'["D4",299000]'
+    assert '| `BotLeft` | `fact` "BotLeft", `venue` text, `version` text |' in tables
+    assert "`slots`? integer (else 1)" in tables
+    assert "`rated`? true or false (else true)" in tables
+    assert "`fatal`? true or false," in tables
 
 
 def test_types_that_the_tables_cannot_word_are_found() -> None:

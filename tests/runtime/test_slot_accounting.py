@@ -1,5 +1,5 @@
 """Whatever bots, operators, the disk and restarts do, in whatever order: slots are counted right, nobody is lost or
-leaks, no line client has two games before it, and no game has two connections on one side."""
+kept, no line client has two games before it, and no game has two connections on one side."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.house import House, S
 from support.simulated import RecordingSession
 
+from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import Availability, Credentials, Known, Wish
+from cgos_server.protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.runtime import matchmaker
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_game import LiveGame, Phase
@@ -24,21 +26,23 @@ from cgos_server.runtime.recovery import restore
 from cgos_server.storage import records as rows
 from cgos_server.storage.store import StoredGame, StoredMove
 
-NAMES = ("anna", "bert", "carl")
-VENUES = (0, 1)
+NAMES = ("anna", "bert", "carl", "dora")
+NUMBERS = st.integers(0, 7)
+TURNS = st.sampled_from([1, 30])
+"""How far things get before the next thing happens."""
 
 
 class Session(RecordingSession):
-    """A session whose answer to `answers` the test lets through.
+    """One place of a connection, which is a list of such.
 
-    :ivar gate: opened when the answer is known
+    :ivar gate: opened when it is known whether it answers
     """
 
-    def __init__(self, number: int, gate: asyncio.Event, bot: str, venues: list[str], says_ready: bool) -> None:
+    def __init__(self, number: int, gate: asyncio.Event, bot: str, venue: int, says_ready: bool) -> None:
         super().__init__(number, says_ready=says_ready)
         self.gate = gate
         self.bot = bot
-        self.venues = venues
+        self.venue = venue
         self.connection: list[Session] = [self]
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
@@ -53,16 +57,16 @@ class Session(RecordingSession):
 
 
 class Machine(RuleBasedStateMachine):
-    """Two venues of one server, three bots, and a disk, a pairing thread and peers that answer when they like."""
-
-    sessions = Bundle("sessions")
+    """Two venues of one server, four bots, and a disk, a pairing thread and peers that answer when they like."""
 
     def __init__(self) -> None:
         super().__init__()
+        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
         self.runner = asyncio.Runner()
         self.loop = self.runner.get_loop()
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(matchmaker.asyncio, "to_thread", self.in_thread)
+        self.patch.setattr("cgos_server.runtime.matchmaker.asyncio.to_thread", self.in_thread)
+        self.patch.setattr(matchmaker, "SLICE", 1)
         self.number = 0
         self.connections: list[list[Session]] = []
         self.acts: list[asyncio.Task[None]] = []
@@ -77,10 +81,10 @@ class Machine(RuleBasedStateMachine):
         self.houses = [first, await House(beside=first).open()]
         for house in self.houses:
             house.live.matchmaker._new_seed = lambda: 1
-        first.store.commit = self.commit  # type: ignore[method-assign]
-        first.store.untold_games = self.untold_games  # type: ignore[method-assign]
-        first.store.game = self.game  # type: ignore[method-assign, assignment]
         self.store = first.store
+        self.store.commit = self.commit  # type: ignore[method-assign]
+        self.store.untold_games = self.untold_games  # type: ignore[method-assign]
+        self.store.game = self.game  # type: ignore[method-assign]
 
     async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         await self.thread.wait()
@@ -91,145 +95,157 @@ class Machine(RuleBasedStateMachine):
         self.store.submit(records, lambda: None if done.done() else done.set_result(None))
         await done
 
+    def teardown(self) -> None:
+        self.runner.run(self.end_tasks())
+        self.runner.close()
+        self.patch.undo()
+        structlog.reset_defaults()
+
+    async def end_tasks(self) -> None:
+        tasks = self.tasks()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.acts.clear()
+        for house in self.houses:
+            house.tasks.clear()
+
+    def tasks(self) -> list[asyncio.Task[None]]:
+        return [*self.houses[0].tasks, *self.acts]
+
     # -- what the store holds
+
+    def stored(self) -> list[StoredGame]:
+        names = {version: name for name, version in self.houses[0].accounts.versions.items()}
+        games: dict[int, StoredGame] = {}
+        for row in self.store.records:
+            match row:
+                case rows.GameAdded():
+                    games[row.id] = StoredGame(
+                        row.id, row.venue_id, row.black_id, row.white_id, names[row.black_id], names[row.white_id],
+                        row.black_label, row.white_label, row.terms, row.start, row.started_at, (),
+                    )  # fmt: skip
+                case rows.MoveAdded():
+                    move = StoredMove(row.move, ClockState(row.main_us, row.period_us, row.quota, row.bank_us))
+                    games[row.game_id] = games[row.game_id]._replace(moves=(*games[row.game_id].moves, move))
+                case rows.GameEnded():
+                    games[row.id] = games[row.id]._replace(
+                        result=row.result, ended_at=row.ended_at, winner=row.winner, reason=row.reason,
+                        black_told=row.black_told, white_told=row.white_told,
+                    )  # fmt: skip
+                case rows.BlackTold():
+                    games[row.id] = games[row.id]._replace(black_told=row.told)
+                case rows.WhiteTold():
+                    games[row.id] = games[row.id]._replace(white_told=row.told)
+        return list(games.values())
 
     async def game(self, number: int) -> StoredGame | None:
         await asyncio.sleep(0)
-        return self.stored(number)
+        return next((game for game in self.stored() if game.id == number), None)
 
-    def stored(self, number: int) -> StoredGame | None:
-        added = next((row for row in self.store.of(rows.GameAdded) if row.id == number), None)
-        if added is None:
-            return None
-        names = {version: name for name, version in self.houses[0].accounts.versions.items()}
-        moves = tuple(
-            StoredMove(row.move, matchmaker_clock(row))
-            for row in self.store.of(rows.MoveAdded)
-            if row.game_id == number
-        )
-        game = StoredGame(
-            number, added.venue_id, added.black_id, added.white_id, names[added.black_id], names[added.white_id],
-            added.black_label, added.white_label, added.terms, added.start, added.started_at, moves,
-        )  # fmt: skip
-        for row in self.store.records:
-            if isinstance(row, rows.GameEnded) and row.id == number:
-                game = game._replace(
-                    result=row.result, detail=row.detail, ended_at=row.ended_at, winner=row.winner, reason=row.reason,
-                    black_told=row.black_told, white_told=row.white_told,
-                )  # fmt: skip
-            elif isinstance(row, rows.BlackTold) and row.id == number:
-                game = game._replace(black_told=row.told)
-            elif isinstance(row, rows.WhiteTold) and row.id == number:
-                game = game._replace(white_told=row.told)
-        return game
-
-    def all_stored(self) -> list[StoredGame]:
-        games = [self.stored(row.id) for row in self.store.of(rows.GameAdded)]
-        return [game for game in games if game is not None]
-
-    async def untold_games(self, venue_id: int, version: int, since: int) -> list[StoredGame]:
+    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+        found = [
+            game
+            for game in self.stored()
+            if game.venue_id == venue_id
+            and game.result is not None
+            and (
+                (game.black_id == version_id and game.black_told < 2)
+                or (game.white_id == version_id and game.white_told < 2)
+            )
+        ]
         await asyncio.sleep(0)
-        found = []
-        for game in self.all_stored():
-            told = game.black_told if game.black_id == version else game.white_told
-            mine = game.venue_id == venue_id and version in (game.black_id, game.white_id)
-            if mine and game.result is not None and told < 2:
-                found.append(game)
         return found
 
-    # -- what happens
+    # -- what bots do
 
-    def run(self, steps: int = 30) -> None:
+    def run(self, turns: int = 30) -> None:
         """Let everything go on that can."""
 
-        async def turns() -> None:
-            for _ in range(steps):
+        async def go_on() -> None:
+            for _ in range(turns):
                 await asyncio.sleep(0)
 
-        self.runner.run(turns())
+        self.runner.run(go_on())
         self.houses[0].time.advance(0)
 
-    @rule(target=sessions, name=st.sampled_from(NAMES), venue=st.sampled_from(VENUES), steps=st.sampled_from([1, 30]))
-    def sign_in(self, name: str, venue: int, steps: int) -> list[Session]:
+    def session(self, bot: str, venue: int, says_ready: bool) -> Session:
         self.number += 1
-        house = self.houses[venue]
-        session = Session(self.number, self.peers, name, [house.venue.name], says_ready=True)
+        return Session(self.number, self.peers, bot, venue, says_ready)
+
+    @initialize(venues=st.sampled_from([[0], [0, 1]]), slots=st.integers(1, 3))
+    def two_play(self, venues: list[int], slots: int) -> None:
+        """Else most of what happens would happen to nobody."""
+        for name in NAMES[:2]:
+            self.check_in(name, venues, slots, 0, 30)
+        self.act(0, disk=False, thread=False)
+
+    @rule(bot=st.sampled_from(NAMES), venue=st.integers(0, 1), turns=TURNS)
+    def sign_in(self, bot: str, venue: int, turns: int) -> None:
+        """By the line protocol."""
+        session = self.session(bot, venue, says_ready=True)
+        credentials = Credentials(bot, "secret", None, "test", False, "127.0.0.1")
 
         async def ask() -> None:
-            house.live.lobby.sign_in(session, Credentials(name, "secret", None, "test", False, "127.0.0.1"))
+            self.houses[venue].live.lobby.sign_in(session, credentials)
 
         self.runner.run(ask())
         self.connections.append([session])
-        self.run(steps)
-        return [session]
+        self.run(turns)
 
     @rule(
-        target=sessions,
-        name=st.sampled_from(NAMES),
-        venues=st.permutations(VENUES).flatmap(lambda order: st.sampled_from([order[:1], order])),
-        slots=st.integers(1, 3),
-        known=st.lists(st.builds(Known, st.integers(1, 6), st.just(0)), max_size=2),
-        steps=st.sampled_from([1, 30]),
-    )
-    def check_in(self, name: str, venues: list[int], slots: int, known: list[Known], steps: int) -> list[Session]:
+        bot=st.sampled_from(NAMES), venues=st.sampled_from([[0], [1], [0, 1], [1, 0]]), slots=st.integers(1, 3),
+        known=NUMBERS, turns=TURNS,
+    )  # fmt: skip
+    def check_in(self, bot: str, venues: list[int], slots: int, known: int, turns: int) -> None:
+        """By WebSocket."""
+        connection = [self.session(bot, venue, says_ready=False) for venue in venues]
+        for session in connection:
+            session.connection = connection
         house = self.houses[0]
-        sessions: dict[str, Any] = {}
-        there = [self.houses[at].venue.name for at in venues]
-        for venue in there:
-            self.number += 1
-            sessions[venue] = Session(self.number, self.peers, name, there, says_ready=False)
+        credentials = Credentials(bot, "secret", None, "test", True, "127.0.0.1")
 
         async def ask() -> None:
             lobbies = {each.venue.name: each.live.lobby for each in self.houses}
             concierge = HouseConcierge(lobbies, house.accounts, house.time, house.spawn)  # type: ignore[arg-type]
-            credentials = Credentials(name, "secret", None, "test", True, "127.0.0.1")
-            concierge.sign_in(sessions, credentials, Wish(slots, known=tuple(known)))
+            sessions = {self.houses[session.venue].venue.name: session for session in connection}
+            concierge.sign_in(sessions, credentials, Wish(slots, known=(Known(known, 0),)))
 
         self.runner.run(ask())
-        connection = list(sessions.values())
-        for session in connection:
-            session.connection = connection
         self.connections.append(connection)
-        self.run(steps)
-        return connection
+        self.run(turns)
 
-    @rule(connection=sessions, orderly=st.booleans())
-    def leave(self, connection: list[Session], orderly: bool) -> None:
-        lose(connection, orderly)
+    def one_of(self, number: int) -> list[Session]:
+        """A connection that stands, or none."""
+        standing = [connection for connection in self.connections if connection[0].alive]
+        return standing[number % len(standing)] if standing else []
 
-    @rule(
-        target=sessions,
-        connection=sessions,
-        line=st.booleans(),
-        slots=st.integers(1, 3),
-        steps=st.sampled_from([1, 30]),
-    )
-    def come_back(self, connection: list[Session], line: bool, slots: int, steps: int) -> list[Session]:
-        """The connection is lost, and its bot signs in anew, maybe by the other protocol."""
-        was = connection[0]
-        venues = [at for at in VENUES if self.houses[at].venue.name in was.venues]
+    @rule(number=NUMBERS, orderly=st.booleans())
+    def leave(self, number: int, orderly: bool) -> None:
+        lose(self.one_of(number), orderly)
+
+    @rule(number=NUMBERS, line=st.booleans(), slots=st.integers(1, 3), turns=TURNS)
+    def come_back(self, number: int, line: bool, slots: int, turns: int) -> None:
+        """A connection is lost, and its bot signs in anew, maybe by the other protocol."""
+        connection = self.one_of(number)
         lose(connection, orderly=False)
-        if line:
-            return self.sign_in(was.bot, venues[0], steps)
-        return self.check_in(was.bot, venues, slots, [], steps)
+        if connection and line:
+            self.sign_in(connection[0].bot, connection[0].venue, turns)
+        elif connection:
+            self.check_in(connection[0].bot, [session.venue for session in connection], slots, 0, turns)
 
-    def respond(self, connection: list[Session], responsive: bool) -> None:
-        for session in connection:
-            session.responsive = responsive
+    @rule(number=NUMBERS, wish=st.sampled_from(Availability))
+    def wish(self, number: int, wish: Availability) -> None:
+        for seat in seats(self.one_of(number)):
+            seat.available(wish)
 
-    @rule(connection=sessions, wish=st.sampled_from(Availability))
-    def wish(self, connection: list[Session], wish: Availability) -> None:
-        if connection[0].alive and not connection[0].says_ready:
-            for session in connection:
-                if session.seat is not None:
-                    session.seat.available(wish)
+    def sync(self, number: int, game: int) -> None:
+        async def ask() -> None:
+            for seat in seats(self.one_of(number)):
+                seat.sync([Known(game, 0)])
 
-    def sync(self, connection: list[Session], game: int) -> None:
-        if connection[0].alive and not connection[0].says_ready:
-            for session in connection:
-                if session.seat is not None:
-                    self.runner.run(asked(session, game))
-            self.run()
+        self.runner.run(ask())
+        self.run()
 
     @rule()
     def ready(self) -> None:
@@ -240,55 +256,31 @@ class Machine(RuleBasedStateMachine):
                 session.seat.ready()
         self.run()
 
-    @rule(
-        game=st.integers(0, 5), text=st.sampled_from(["pass", "pass", "resign", "A1"]), seconds=st.sampled_from([0, 20])
-    )
-    def move(self, game: int, text: str, seconds: int) -> None:
+    @rule(number=NUMBERS, text=st.sampled_from(["pass", "pass", "resign", "A1"]), seconds=st.sampled_from([0, 20]))
+    def move(self, number: int, text: str, seconds: int) -> None:
         """Whose turn it is answers; a line client only what it was asked."""
         time = self.houses[0].time
         time.advance(seconds * S)
         running = self.games()
         if not running:
             return
-        live = running[game % len(running)]
-        version = live.sides[live.referee.to_play].version
-        for house in self.houses:
-            player = house.live.lobby.players.get(version)
-            if player is None or live.id not in player.games or player.session is None or player.session.seat is None:
-                continue
+        game = running[number % len(running)]
+        for player in self.players():
             session: Any = player.session
+            if session is None or game.id not in player.games or player.color(game) is not game.referee.to_play:
+                continue
             if not session.says_ready:
-                session.seat.play(live.id, live.ply + 1, text, None, time.received())
+                session.seat.play(game.id, game.ply + 1, text, None, time.received())
             elif dialogue(session) == "genmove":
                 session.told.append(("moved", text))
                 session.seat.move(text, None, time.received())
         self.run()
 
-    def rule_on(self, game: int, forfeit: bool) -> None:
-        running = self.games()
-        if running and running[game % len(running)].referee.verdict is None:
-            live = running[game % len(running)]
-            if forfeit:
-                live.forfeit(Color.BLACK, "by ruling")
-            else:
-                live.abort("by ruling")
-        self.run()
+    # -- what the server does
 
-    def dismiss(self, venue: int, name: str) -> None:
-        version = self.houses[venue].accounts.versions.get(name)
-        if version is not None:
-            self.houses[venue].live.lobby.dismiss(version, "The operator closes your connection.")
-
-    @initialize(venues=st.sampled_from([[0], [0, 1]]), slots=st.integers(1, 3))
-    def two_play(self, venues: list[int], slots: int) -> None:
-        """Else most of what happens would happen to nobody."""
-        for name in NAMES[:2]:
-            self.check_in(name, venues, slots, [], 30)
-        self.act(0, disk=False, thread=False)
-
-    @rule(venue=st.sampled_from(VENUES), disk=st.booleans(), thread=st.booleans())
+    @rule(venue=st.integers(0, 1), disk=st.booleans(), thread=st.booleans())
     def act(self, venue: int, disk: bool, thread: bool) -> None:
-        """Pair; the method may compute in a thread until the next `release`, and so may the disk be busy."""
+        """Pair; until the next `release` the disk may be busy, and the method may compute in its thread."""
         self.houses[0].time.advance(11 * S)  # a rematch waits no longer
         self.store.holding = self.store.holding or disk
         self.patch.setattr(matchmaker, "THREAD_FROM", 2 if thread else 200)
@@ -296,9 +288,6 @@ class Machine(RuleBasedStateMachine):
             self.thread.clear()
         self.acts.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
         self.run()
-
-    def pause(self, venue: int, paused: bool) -> None:
-        self.houses[venue].live.matchmaker.paused = paused
 
     @rule(thread_first=st.booleans())
     def release(self, thread_first: bool) -> None:
@@ -310,12 +299,39 @@ class Machine(RuleBasedStateMachine):
         self.thread.set()
         self.run()
 
-    def peers_answer(self, silent: bool) -> None:
-        self.peers.clear() if silent else self.peers.set()
-        self.run()
+    @rule(
+        what=st.sampled_from(["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond"]),
+        number=NUMBERS, yes=st.booleans(),
+    )  # fmt: skip
+    def seldom(self, what: str, number: int, yes: bool) -> None:
+        match what:
+            case "dismiss":
+                version = self.houses[0].accounts.versions.get(NAMES[number % len(NAMES)], 0)
+                self.houses[yes].live.lobby.dismiss(version, "The operator closes your connection.")
+            case "pause":
+                self.houses[number % 2].live.matchmaker.paused = yes
+            case "restart" if not self.store.holding:
+                self.restart()
+            case "rule":
+                self.rule_on(number, yes)
+            case "peers":
+                self.peers.set() if yes else self.peers.clear()
+                self.run()
+            case "wait":
+                self.houses[0].time.advance(70 * S)
+                self.run()
+            case "sync":
+                self.sync(number, number + yes)
+            case "respond":
+                for session in self.one_of(number):
+                    session.responsive = yes
 
-    def wait(self, seconds: int) -> None:
-        self.houses[0].time.advance(seconds * S)
+    def rule_on(self, number: int, forfeit: bool) -> None:
+        running = [game for game in self.games() if game.referee.verdict is None]
+        if running and forfeit:
+            running[number % len(running)].forfeit(Color.BLACK, "by ruling")
+        elif running:
+            running[number % len(running)].abort("by ruling")
         self.run()
 
     def restart(self) -> None:
@@ -324,63 +340,23 @@ class Machine(RuleBasedStateMachine):
             for session in connection:
                 session.alive = False
         self.connections.clear()
-        accounts, ids, time = self.houses[0].accounts, self.houses[0].ids, self.houses[0].time
-        time._timers.clear()
+        self.houses[0].time._timers.clear()
         self.runner.run(self.end_tasks())
+        self.runner.run(self.open_again())
 
-        async def again() -> None:
-            for at, old in enumerate(self.houses):
-                house = House(beside=old) if at else House()
-                house.store, house.accounts, house.ids, house.time = self.store, accounts, ids, time  # type: ignore[assignment]
-                house.venue = old.venue
-                house.tasks = self.houses[0].tasks if at else []
-                await house.open()
-                house.live.matchmaker._new_seed = lambda: 1
-                house.live.lobby._names.update({version: name for name, version in accounts.versions.items()})
-                unfinished = [game for game in self.all_stored() if game.result is None]
-                restore(unfinished, {house.venue.id: house.live})
-                for entry in old.live.ratings.standings():
-                    house.live.ratings.enter(entry, 1800.0, 0)
-                self.houses[at] = house
-
-        self.runner.run(again())
-
-    @rule(
-        what=st.sampled_from(["dismiss", "pause", "restart", "rule on", "peers answer", "wait", "sync", "respond"]),
-        connection=sessions, number=st.integers(0, 5), yes=st.booleans(),
-    )  # fmt: skip
-    def seldom(self, what: str, connection: list[Session], number: int, yes: bool) -> None:
-        match what:
-            case "dismiss":
-                self.dismiss(number % 2, NAMES[number % 3])
-            case "pause":
-                self.pause(number % 2, yes)
-            case "restart" if not self.store.holding:
-                self.restart()
-            case "rule on":
-                self.rule_on(number, yes)
-            case "peers answer":
-                self.peers_answer(yes)
-            case "wait":
-                self.wait((1, 11, 70)[number % 3])
-            case "sync":
-                self.sync(connection, number)
-            case "respond":
-                self.respond(connection, yes)
-
-    async def end_tasks(self) -> None:
-        tasks = [*self.houses[0].tasks, *self.acts]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self.acts.clear()
-        for house in self.houses:
-            house.tasks.clear()
-
-    def teardown(self) -> None:
-        self.runner.run(self.end_tasks())
-        self.runner.close()
-        self.patch.undo()
+    async def open_again(self) -> None:
+        first = self.houses[0]
+        first.tasks = []
+        for at, old in enumerate(self.houses):
+            house = House(beside=first)
+            house.venue = old.venue
+            await house.open()
+            house.live.matchmaker._new_seed = lambda: 1
+            house.live.lobby._names.update({version: name for name, version in first.accounts.versions.items()})
+            for version in old.live.ratings.standings():
+                house.live.ratings.enter(version, 1800.0, 0)
+            restore([game for game in self.stored() if game.result is None], {house.venue.id: house.live})
+            self.houses[at] = house
 
     # -- what is true at any time
 
@@ -392,21 +368,21 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def slots_are_counted_right(self) -> None:
-        capacities = {id(player.capacity): player.capacity for player in self.players() if player.session is not None}
-        for key, capacity in capacities.items():
-            mine = [player for player in self.players() if player.session is not None and id(player.capacity) == key]
-            assert capacity.used == sum(len(player.games) + player.reserved for player in mine)
+        used: dict[int, int] = {}
+        connected = [player for player in self.players() if player.session is not None]
+        for player in connected:
+            used[id(player.capacity)] = used.get(id(player.capacity), 0) + len(player.games) + player.reserved
+        for player in connected:
+            assert player.capacity.used == used[id(player.capacity)]
 
     @invariant()
     def everybody_is_where_it_should_be(self) -> None:
         for house in self.houses:
             lobby = house.live.lobby
-            players = lobby.players.values()
-            assert lobby.connected == sum(player.session is not None for player in players)
-            for player in players:
+            assert lobby.connected == sum(player.session is not None for player in lobby.players.values())
+            for player in lobby.players.values():
                 assert player.session is not None or player.games or player.reserved, "it is gone and leaves an entry"
-                for game in player.games.values():
-                    assert lobby.game(game.id) is game
+                assert all(lobby.game(number) is game for number, game in player.games.items())
             for game in lobby.games():
                 assert game.phase is not Phase.OVER
                 for color in Color:
@@ -420,42 +396,39 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def line_clients_understand_what_they_hear(self) -> None:
-        for connection in self.connections:
-            if connection[0].says_ready:
-                dialogue(connection[0])
+        for session, *_ in self.connections:
+            if session.says_ready:
+                dialogue(session)
 
     @invariant()
     def nothing_raised(self) -> None:
-        for task in [*self.houses[0].tasks, *self.acts]:
-            if task.done() and not task.cancelled() and task.exception() is not None:
-                raise AssertionError("our fault") from task.exception()
+        for task in self.tasks():
+            if task.done() and not task.cancelled():
+                task.result()
 
     @precondition(lambda self: not self.store.holding and self.peers.is_set() and self.thread.is_set())
     @invariant()
     def when_all_is_quiet_nobody_is_kept(self) -> None:
         self.run()
-        if all(task.done() for task in [*self.houses[0].tasks, *self.acts]):
-            for player in self.players():
-                assert not player.reserved
-                draining = player.session is not None and player.availability is Availability.DRAINING
-                assert not draining or player.capacity.used or not player.session.alive, "it may go and is kept"
-                if player.session is not None and player.session.says_ready and player.games and not player.owing:
-                    seated = [game for game in player.games.values() if game.present(player.color(game))]
-                    assert len(seated) == 1, "one game at a time, and always one where there is one"
+        if not all(task.done() for task in self.tasks()):
+            return
+        for player in self.players():
+            session = player.session
+            assert not player.reserved
+            if session is None or not session.alive:
+                continue
+            assert player.availability is not Availability.DRAINING or player.capacity.used, "it may go and is kept"
+            if player.games and not player.owing:
+                there = sum(game.present(player.color(game)) for game in player.games.values())
+                assert there == (1 if session.says_ready else len(player.games))
 
 
-def matchmaker_clock(row: Any) -> Any:
-    from cgos_server.core.clock import ClockState
-
-    return ClockState(row.main_us, row.period_us, row.quota, row.bank_us)
-
-
-async def asked(session: Session, game: int) -> None:
-    assert session.seat is not None
-    session.seat.sync([Known(game, 0)])
+def seats(connection: Sequence[Session]) -> list[Seat]:
+    """Through which a WebSocket connection may wish something."""
+    return [session.seat for session in connection if session.seat is not None and not session.says_ready]
 
 
-def lose(connection: list[Session], orderly: bool) -> None:
+def lose(connection: Sequence[Session], orderly: bool) -> None:
     """The connection is gone, and every place of it says so."""
     for session in connection:
         session.alive = False
@@ -466,40 +439,27 @@ def lose(connection: list[Session], orderly: bool) -> None:
 
 def dialogue(session: RecordingSession) -> str:
     """The state of a strict line client after all that it heard; fails where it heard what it cannot understand."""
-    state, game = "new", 0
+    before: dict[str, tuple[str, ...]] = {
+        "accepted": ("new",), "setup": ("waiting",), "genmove": ("ok",), "played": ("ok", "genmove"),
+        "gameover": ("ok", "genmove"), "moved": ("genmove",), "ready": ("gameover",), "refused": STATES,
+        "info": STATES[1:],
+    }  # fmt: skip
+    after = {
+        "accepted": "waiting", "setup": "ok", "genmove": "genmove", "gameover": "gameover", "moved": "ok",
+        "ready": "waiting", "refused": "closed",
+    }  # fmt: skip
+    state = "new"
     for entry in session.told:
-        word = entry[0]
         if state == "closed":
             break  # nothing more is written to it
-        if word == "accepted":
-            assert state == "new"
-            state = "waiting"
-        elif word == "setup":
-            assert state == "waiting", f"setup in state {state}"
-            state, game = "ok", entry[1].game
-        elif word == "genmove":
-            assert state == "ok", f"genmove in state {state}"
-            state = "genmove"
-        elif word == "played":
-            assert state in ("ok", "genmove"), f"play in state {state}"
-            state = "ok" if entry[4] is None else "genmove"
-        elif word == "gameover":
-            assert state in ("ok", "genmove"), f"gameover in state {state}"
-            state = "gameover"
-        elif word == "moved":
-            state = "ok"
-        elif word == "ready":
-            state = "waiting"
-        elif word == "refused":
-            state = "closed"
-        else:
-            assert word == "info", entry
-            assert state != "new"
-    assert game >= 0
+        assert state in before[entry[0]], f"{entry[0]} in state {state}"
+        state = ("ok" if entry[4] is None else "genmove") if entry[0] == "played" else after.get(entry[0], state)
     return state
 
 
+STATES = ("new", "waiting", "ok", "genmove", "gameover", "closed")
+
 Machine.TestCase.settings = settings(
-    max_examples=200, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=100, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestMachine = Machine.TestCase
