@@ -27,7 +27,7 @@ from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.tcp import Port, is_among, listen
+from cgos_server.net.tcp import Port, comes_from, listen
 from cgos_server.net.websocket import listen_ws
 from cgos_server.net.websocket_port import WsPort, WsSettings
 from cgos_server.net.wire import Door, Ending
@@ -78,6 +78,7 @@ class App:
         self.config = config
         self.venues: dict[str, LiveVenue] = {}
         self.ws_url = self.web_url = self.health_url = ""
+        self._ws_port = 0
         self._clock = clock
         self._logs = logs
         self._origin = origin
@@ -148,7 +149,7 @@ class App:
             time.wall_ms,
             failed_logins=config.limits.failed_logins,
             failed_login_pause_s=config.limits.failed_login_pause_s,
-            may_command=lambda address: is_among(address, config.admin.networks.parts),
+            may_command=lambda address: comes_from(address, config.admin.networks.parts, config.listen.proxies.parts),
         )
         venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
         async with asyncio.TaskGroup() as group:
@@ -291,7 +292,7 @@ class App:
             self._connections,
         )
         sock = self._bind(config.host, config.port, "the WebSocket port")
-        self.ws_url = _url(sock, config.host, "ws")
+        self.ws_url, self._ws_port = _url(sock, config.host, "ws"), sock.getsockname()[1]
         return await listen_ws(port, sock, self.config.listen.backlog)
 
     def _bind(self, host: str, port: int, whose: str) -> socket.socket:
@@ -320,6 +321,7 @@ class App:
             {name: venue.port for name, venue in self.venues.items()},
             self.config.listen.bots_host,
             server.registration.value,
+            websocket=self._ws_port,
         )
         if settings.mode is WebMode.INLINE:
             history = await stack.enter_async_context(History(server.location))

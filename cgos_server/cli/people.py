@@ -43,12 +43,15 @@ def bots(setup: Setup, as_json: bool) -> None:
         print_json(rows)
         return
     print_table(
-        ("bot", "state", "tokens", "registered (UTC)", "last seen (UTC)", "reason"),
+        ("bot", "state", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
         [
-            (row.name, row.state, row.tokens, moment(row.created_at), _moment(row.last_seen_at), row.reason)
+            (
+                row.name, row.state, row.tokens, moment(row.created_at), _moment(row.last_seen_at),
+                ", ".join(version for version in row.versions if version != row.name), row.reason,
+            )
             for row in rows
         ],
-    )
+    )  # fmt: skip
 
 
 @click.group()

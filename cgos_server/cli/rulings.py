@@ -43,7 +43,8 @@ def match(
 ) -> None:
     """Let WHITE and BLACK play now.
 
-    Prints the number of their game. Both must be signed in and waiting. With clocks of its own, or from an old game, it changes no ratings.
+    Prints the number of their game. Both must be signed in and waiting. With clocks of its own, or from an old game,
+    it changes no ratings.
     """
     where = one_venue(setup, venue)
     request = Match(venue=where, white=white, black=black, white_s=white_s, black_s=black_s, game=game, moves=moves)

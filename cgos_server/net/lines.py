@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from cgos_server.core.games.base import Color
+from cgos_server.net.limits import Forbearance
 from cgos_server.net.loop import Handle
 from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
@@ -23,8 +24,6 @@ from cgos_server.protocol.session import Credentials, GameOver, GameSetup, Opera
 
 log = structlog.get_logger(__name__)
 
-_MINUTE_US = 60_000_000
-
 
 class EngineLines:
     """One dialogue, from the greeting on. Implements :class:`~cgos_server.protocol.session.PlayerSession` and, as it
@@ -34,7 +33,6 @@ class EngineLines:
         "_door",
         "_hear",
         "_ignored",
-        "_ignored_since",
         "_orderly",
         "_player",
         "_seat",
@@ -53,8 +51,7 @@ class EngineLines:
         self._viewer: ViewerLines | None = None
         self._seat: Seat | None = None
         self._sign_in_timer: Handle | None = None
-        self._ignored = 0
-        self._ignored_since = 0
+        self._ignored = Forbearance(door.limits.ignored_per_minute)
         self._orderly = False
 
     # -- what the wire says
@@ -132,12 +129,8 @@ class EngineLines:
     def _was_ignored(self, why: str) -> None:
         door = self._door
         door.metrics.line_ignored()
-        now = door.time.now()
-        if now - self._ignored_since > _MINUTE_US:
-            self._ignored_since, self._ignored = now, 0
-        self._ignored += 1
-        if self._ignored > door.limits.ignored_per_minute:
-            sentence = f"You sent {self._ignored} lines that nobody asked for within a minute."
+        if self._ignored.exhausted(door.time.now()):
+            sentence = f"You sent {door.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
             self._violation("flood", self._player.refused(sentence))
         else:
             log.debug("line ignored", connection=self._wire.id, why=why)

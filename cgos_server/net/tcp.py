@@ -190,6 +190,11 @@ def is_among(address: str, networks: tuple[Network, ...]) -> bool:
     return any(parsed in network for network in networks)
 
 
+def comes_from(address: str, networks: tuple[Network, ...], proxies: tuple[Network, ...]) -> bool:
+    """True where whoever has `address` surely sits in one of `networks`: a proxy's address is anybody's."""
+    return is_among(address, networks) and not is_among(address, proxies)
+
+
 def unacknowledged(sock: Any) -> int | None:
     """Segments that the peer's system has not acknowledged; None where this system does not say."""
     option = getattr(socket, "TCP_INFO", None)

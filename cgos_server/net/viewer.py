@@ -7,6 +7,7 @@ not know: sockets, games' insides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import structlog
 
@@ -21,12 +22,15 @@ from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 
 log = structlog.get_logger(__name__)
 
+OBSERVED_PER_MINUTE: Final = 1_000
+"""Games that one viewer may ask for within a minute: each is shown from its first move on."""
+
 
 class ViewerLines:
     """One viewer's dialogue after its ``v1`` line. The :class:`~cgos_server.protocol.session.Spectator` of its
     connection."""
 
-    __slots__ = ("_door", "_ignored", "_out", "_viewer", "_wire")
+    __slots__ = ("_door", "_ignored", "_observed", "_out", "_viewer", "_wire")
 
     def __init__(self, door: Door, wire: Wire, client: str) -> None:
         gallery = door.gallery
@@ -35,6 +39,7 @@ class ViewerLines:
         self._viewer = CgosViewer(gallery.size, gallery.komi2, door.matches)
         self._out = Outlet(wire, door.time, door.limits.outbox)
         self._ignored = Forbearance(door.limits.ignored_per_minute)
+        self._observed = Forbearance(OBSERVED_PER_MINUTE)
         log.info("viewer", connection=wire.id, address=wire.address, client=client)
         gallery.enter(self, everything=True)
 
@@ -48,6 +53,8 @@ class ViewerLines:
                 if refusal is not None:
                     self._out.write(self._viewer.info(refusal))
                     self._ignore()
+                elif self._observed.exhausted(self._door.time.now()):
+                    self._flood(f"You asked for more than {OBSERVED_PER_MINUTE} games within a minute.")
             case Quit():
                 self._leave(CloseReason.QUIT)
             case Ignored():
@@ -62,11 +69,14 @@ class ViewerLines:
         door = self._door
         door.metrics.line_ignored()
         if self._ignored.exhausted(door.time.now()):
-            log.info("connection closed for its own fault", connection=self._wire.id, address=self._wire.address,
-                     code="flood")  # fmt: skip
-            door.metrics.refused("flood")
-            self._out.write(self._viewer.refused("You sent too many lines within a minute that could not be answered."))
-            self._leave(CloseReason.VIOLATION)
+            self._flood("You sent too many lines within a minute that could not be answered.")
+
+    def _flood(self, sentence: str) -> None:
+        log.info("connection closed for its own fault", connection=self._wire.id, address=self._wire.address,
+                 code="flood")  # fmt: skip
+        self._door.metrics.refused("flood")
+        self._out.write(self._viewer.refused(sentence))
+        self._leave(CloseReason.VIOLATION)
 
     def _leave(self, reason: CloseReason) -> None:
         self._door.gallery.leave(self)

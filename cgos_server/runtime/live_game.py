@@ -83,12 +83,13 @@ class LiveGame:
 
     :param why: why these two meet, for people
     :ivar started_at: Unix milliseconds
+    :ivar flagged: the side that let its time run out and sent nothing
     """
 
     __slots__ = (
-        "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ended_as", "_ending", "_flag_at",
-        "_grace_ends", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_tables", "_tellings",
-        "_timer", "_timer_at", "_why", "id", "phase", "referee", "sides", "started_at",
+        "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ended_as", "_flag_at",
+        "_grace_ends", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_ruled", "_tables",
+        "_tellings", "_timer", "_timer_at", "_why", "flagged", "id", "phase", "referee", "sides", "started_at",
     )  # fmt: skip
 
     def __init__(
@@ -107,7 +108,7 @@ class LiveGame:
         self._late: list[tuple[Color, Table]] = []
         self._played: Played | None = None
         self._mover = Color.BLACK
-        self._ending: Verdict | None = None
+        self._ruled = False
         self._ended_as: GameOver | None = None
         self._applied: Applied | None = None
         self._received = self._received_at = 0
@@ -119,6 +120,7 @@ class LiveGame:
         self._awaited: set[Color] = set()
         self._grace_ends = 0
         self._credited = -1
+        self.flagged: Color | None = None
 
     # -- what others may ask
 
@@ -135,6 +137,11 @@ class LiveGame:
     def over(self) -> GameOver | None:
         """How it ended, once that is committed; without anybody's rating."""
         return self._ended_as
+
+    @property
+    def ending(self) -> bool:
+        """True once its end is on its way to the disk."""
+        return bool(self._tellings)
 
     def telling(self, color: Color) -> Telling:
         """What that side knows of the game's end; only once there is one."""
@@ -302,13 +309,11 @@ class LiveGame:
 
     def _committed(self) -> None:
         """The move is durable: tell the opponent, whose clock starts now."""
-        ending = self._ending
-        self._tell_move(then=ending is None)
+        self._tell_move(then=not self._ruled)
         if self._late:
             self._admit_late()
-        if ending is not None:
-            self._end(ending, [])
-            return
+        if self._ruled:
+            return  # the end is on its way already
         if self._awaited and self.referee.to_play in self._awaited:
             self._stand()
             return
@@ -413,23 +418,24 @@ class LiveGame:
         if table is not None:
             table.hurry()
         if self.phase is Phase.RUNNING:
+            self.flagged = self.referee.to_play
             self._end(self.referee.expire(), [])
 
     # -- the end
 
     def forfeit(self, loser: Color, detail: str) -> None:
         """An operator rules that `loser` has lost."""
-        if self.phase is Phase.COMMITTING:
-            self._ending = self._ending or self.referee.forfeit(loser, detail)
-        elif self.phase is not Phase.OVER:
-            self._end(self.referee.forfeit(loser, detail), [])
+        self._rule(lambda: self.referee.forfeit(loser, detail))
 
     def abort(self, detail: str) -> None:
         """An operator ends the game without a result."""
-        if self.phase is Phase.COMMITTING:
-            self._ending = self._ending or self.referee.abort(detail)
-        elif self.phase is not Phase.OVER:
-            self._end(self.referee.abort(detail), [])
+        self._rule(lambda: self.referee.abort(detail))
+
+    def _rule(self, verdict: Callable[[], Verdict]) -> None:
+        """End the game unless it is ending. A move that is being committed goes before the end, and is told before."""
+        if not self.ending:
+            self._ruled = self.phase is Phase.COMMITTING
+            self._end(verdict(), [])
 
     def _end(self, verdict: Verdict, records: list[Record]) -> None:
         """Commit the verdict with its rating, in one transaction with the move that caused it."""

@@ -14,8 +14,7 @@ import structlog
 
 from cgos_server.core.facts import BotArrived, BotLeft
 from cgos_server.core.games.base import Color
-from cgos_server.core.verdict import Reason
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import CgosError, Refused, StoreError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import LoginOutcome, VenueMeter
 from cgos_server.protocol.session import (
@@ -294,8 +293,13 @@ class Lobby:
         telling = Telling(
             self._store, stored.id, color, stored.black_told if color is Color.BLACK else stored.white_told
         )
+        try:
+            setup = stored_setup(stored, self.venue)
+        except (CgosError, ValueError) as error:
+            log.error("the end of a stored game cannot be told", game=stored.id, venue=self.venue, exc_info=error)
+            return
         table = session.table(stored.id)
-        table.setup(stored_setup(stored, self.venue), color)
+        table.setup(setup, color)
         date = datetime.fromtimestamp((stored.ended_at or 0) / 1000, UTC).strftime("%Y-%m-%d")
         table.game_over(
             GameOver(
@@ -461,7 +465,6 @@ class Lobby:
     def ended(self, game: LiveGame) -> None:
         """A game's end was committed and told."""
         self._games.pop(game.id, None)
-        over = game.over
         for color in Color:
             player = self.player(game.sides[color].version)
             player.games.pop(game.id, None)
@@ -473,7 +476,7 @@ class Lobby:
             if session is not None and game.present(color):
                 player.told(game.id, game.telling(color))
                 player.owing = session.says_ready
-                if over is not None and over.reason == Reason.TIME and over.winner is color.other:
+                if game.flagged is color:
                     player.flagged = self._time.now()
             self._stir(player)
             self._send_home(player)

@@ -63,7 +63,7 @@ class Player:
     :ivar board: the one game that is before a connection that has one at a time
     :ivar tellings: by game: ends that it was told and has not acknowledged
     :ivar asked: games of the past that it wants to hear of and that are not looked up yet
-    :ivar flagged: when a game last ended because its time was up (microseconds), 0 for never
+    :ivar flagged: when it last let its time in a game run out (microseconds), 0 for never
     :ivar begun: games begun within a day, as far as its limit needs them counted; `counted` says when they were, and
         while they are `counting` it is what has begun since
     """

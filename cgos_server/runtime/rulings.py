@@ -64,9 +64,8 @@ def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: 
             break
     else:
         raise Refused("no-game", f"No game {number} is running. See: cgos-server status")
-    verdict = game.referee.verdict
-    if verdict is not None:
-        raise Refused("ending", f"Game {number} is just ending by itself: {verdict.text}.")
+    if game.ending:
+        raise Refused("ending", f"Game {number} is just ending by itself.")
     black, white = (side.name for side in game.sides)
     if winner is None:
         game.abort(detail)

@@ -238,6 +238,7 @@ class Pages:
             here="/connect",
             host=host,
             ports=settings.ports,
+            websocket=settings.websocket,
             registration=settings.registration,
             name_min=names.NAME_MIN,
             name_max=names.NAME_MAX,

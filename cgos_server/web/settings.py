@@ -25,6 +25,7 @@ class WebSettings:
     :ivar bots_host: the name or address for bots to connect to; empty: the host by which the page was asked for
     :ivar registration: ``open``, ``approval`` or ``closed``
     :ivar refresh_s: seconds after which pages about what happens now load themselves again; 0: never
+    :ivar websocket: the port where bots of all venues connect by WebSocket; 0 where there is none
     """
 
     server_name: str = "cgos-server"
@@ -32,6 +33,7 @@ class WebSettings:
     bots_host: str = ""
     registration: str = "open"
     refresh_s: int = 10
+    websocket: int = 0
 
 
 DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
@@ -63,6 +65,7 @@ def command(data: Path, settings: WebSettings, log_format: str, log_level: str) 
         *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
         *(f"--server-name={settings.server_name}", f"--bots-host={settings.bots_host}"),
         *(f"--registration={settings.registration}", f"--refresh={settings.refresh_s}"),
+        f"--websocket={settings.websocket}",
         *(f"--venue={name}={port}" for name, port in settings.ports.items()),
     ]
 
@@ -94,11 +97,17 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--bots-host", default="", help="host for bots; without it the one the page was asked by")
     parser.add_argument("--registration", choices=("open", "approval", "closed"), default="open")
     parser.add_argument("--refresh", type=int, default=WebSettings().refresh_s, help="seconds; 0 for never")
+    parser.add_argument("--websocket", type=int, default=0, help="port for bots by WebSocket; 0 for none")
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     given = parser.parse_args(arguments)
     settings = WebSettings(
-        given.server_name, dict(given.venue), given.bots_host, given.registration, max(0, given.refresh)
+        given.server_name,
+        dict(given.venue),
+        given.bots_host,
+        given.registration,
+        max(0, given.refresh),
+        given.websocket,
     )
     return Arguments(given.data, given.listen_fd, given.pipe_fd, given.log_format, given.log_level, settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,13 @@ def house(game: ModelGame) -> str:
     return board.write(points[0]) if points else "pass"
 
 
-async def plays(tmp_path: Path, example: str, *engine: str, games: int) -> tuple[Model, str]:
+async def plays(
+    tmp_path: Path, example: str, *engine: str, games: int, cut_after: Callable[[], int | None] = lambda: None
+) -> tuple[Model, str]:
     """The example until its games are over; its standard output."""
     model = Model(venues={"9x9": 9}, opponent=house, games=games)
     (tmp_path / "password").write_text("sesame\n")
-    async with asyncio.timeout(60), V2Server(model) as server:
+    async with asyncio.timeout(60), V2Server(model, cut_after=cut_after) as server:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-u", str(EXAMPLES / example), server.url, "Bot", str(tmp_path / "password"), "9x9"),
             *engine,
@@ -60,10 +63,23 @@ async def test_the_gtp_bot(tmp_path):
     assert len(model.games[1].moves) > 20
 
 
+async def test_the_plain_bot_plays_on_through_cuts(tmp_path):
+    """Without our library, from docs/protocol.md alone. Twice its connection is cut in the middle of a game."""
+    cuts = iter([3, 2])
+    model, said = await plays(tmp_path, "plain_bot.py", games=2, cut_after=lambda: next(cuts, None))
+    assert {game.word("Bot") for game in model.games.values()} == {"black", "white"}
+    for game in model.games.values():
+        assert game.over.reason == "score"
+        assert game.texts.count("E5") == 1
+        assert f"game {game.number} {game.over.result}" in said
+    assert next(cuts, None) is None, "it was cut twice"
+    assert "cgos_client" not in (EXAMPLES / "plain_bot.py").read_text()
+
+
 @pytest.mark.parametrize("example", ALL, ids=lambda path: path.name)
 def test_about_forty_lines(example):
     lines = [line for line in example.read_text().partition('"""\n\n')[2].splitlines() if line.strip()]
-    assert len(lines) <= 42
+    assert len(lines) <= (42 if "from cgos_client" in example.read_text() else 60)
 
 
 @pytest.mark.slow

@@ -6,10 +6,14 @@ import re
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
 from cgos_server.cli.main import COMMANDS, main
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.games.go_rules import Go
 from cgos_server.protocol import cgos_admin, cgos_viewer
+from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.cgos_player import table
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +38,29 @@ def test_the_protocol_page_shows_what_viewers_and_operators_say() -> None:
         assert f"| `O: {usage}` | {form.meaning} | " in page
         assert answer in page
     assert page.count("| `O: ") == len(cgos_admin.FORMS)
+
+
+def test_the_protocol_page_shows_messages_that_are_some() -> None:
+    """The game of the page is one: every message can be read, and the moves give the result."""
+    section = (DOCS / "protocol.md").read_text().partition("### A game, message by message")[2]
+    said = re.findall(r"^([SC]): (\{.*(?:\n    .*)*)", section, re.MULTILINE)
+    assert len(said) > 10
+    readers = {"S": msgspec.json.Decoder(ws.ServerMessage), "C": msgspec.json.Decoder(ws.ClientMessage)}
+    heard = [readers[side].decode(text) for side, text in said]
+    (over,) = (message for message in heard if isinstance(message, ws.Over))
+    go = Go().new(Ruleset(size=9, komi2=14))
+    for text in ("E5", "C5", "D4", "PASS", "PASS"):
+        move = go.read(text)
+        assert move is not None
+        assert go.play(move) is None
+    assert over.result == f"W+{-go.score() / 2:.1f}"
+    assert over.plies == 5
+
+
+def test_both_protocols_are_on_the_first_page_of_theirs() -> None:
+    start = (DOCS / "protocol.md").read_text()[:1500]
+    assert "CGOS lines" in start
+    assert "cgos.v2" in start
 
 
 def commands(group: click.Group, path: str = "") -> list[str]:

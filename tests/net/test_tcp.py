@@ -16,7 +16,7 @@ from support.simulated import SimulatedTime
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.tcp import BotConnection, Port, unacknowledged
+from cgos_server.net.tcp import BotConnection, Port, comes_from, unacknowledged
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
@@ -380,3 +380,11 @@ def test_who_comes_through_a_proxy_is_known() -> None:
     assert desk.connect("192.0.2.201")[0].proxied
     assert not desk.connect("192.0.2.1")[0].proxied
     assert not desk.connect("unknown")[0].proxied
+
+
+@pytest.mark.parametrize(
+    ("address", "known"), [("127.0.0.1", True), ("127.0.0.2", False), ("10.0.0.7", False), ("unknown", False)]
+)
+def test_a_proxy_among_the_operators_addresses_lets_no_stranger_command(address: str, known: bool) -> None:
+    """The address of a proxy is everybody's who comes through it."""
+    assert comes_from(address, (ip_network("127.0.0.0/8"),), (ip_network("127.0.0.2/32"),)) is known

@@ -17,6 +17,7 @@ from support.wires import FakeWire, door
 from cgos_server.core.facts import GameEnded, GameStarted
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.tcp import BotConnection, Port
+from cgos_server.net.viewer import OBSERVED_PER_MINUTE
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol.framing import Line
 from cgos_server.protocol.session import ListedGame
@@ -136,6 +137,17 @@ def test_asking_for_what_is_there_is_no_flood() -> None:
     talk = Talk(ignored_per_minute=20)
     talk.say(*["observe 3"] * 500)
     assert talk.wire.closed is None
+
+
+def test_there_is_an_end_to_asking_for_what_is_there() -> None:
+    talk = Talk()
+    for _ in range(3):
+        talk.say(*["observe 3"] * OBSERVED_PER_MINUTE)
+        assert talk.wire.closed is None
+        talk.time.advance(61_000_000)
+    talk.say(*["observe 3"] * (OBSERVED_PER_MINUTE + 1))
+    assert talk.wire.closed is CloseReason.VIOLATION
+    assert talk.wire.lines()[-1].startswith("Error: ")
 
 
 def test_a_large_picture_does_not_fill_a_small_outbox() -> None:

@@ -171,7 +171,7 @@ def test_every_refusal_of_a_sign_in_is_documented() -> None:
 
 
 def test_the_tables_say_what_an_example_would_show() -> None:
-    """What a reader cannot guess: the form of a move in a list, how facts are told apart, what an absent field means."""
+    """What a reader cannot guess: the form of a move in a list, how facts are told apart, what absence means."""
     tables = asyncapi.tables()
     assert "| `Ply` | array of `move` text, `left_ms` integer |" in tables
     assert msgspec.json.encode(ws.Ply("D4", 299_000)) == b'["D4",299000]'

@@ -9,6 +9,7 @@ from support.house import House, S
 from support.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
+from cgos_server.core.verdict import Reason
 
 
 @pytest.fixture
@@ -118,6 +119,20 @@ async def test_who_let_its_flag_fall_a_minute_ago_and_said_nothing_since_gives_w
     second = await again(house, loser)
     assert second.seat is not None
     assert sessions[loser].code == "replaced"
+
+
+async def test_who_never_made_its_first_move_gives_way_like_one_whose_flag_fell(house: House) -> None:
+    for name in ("anna", "bert"):
+        await house.check_in(name, 2)
+    await house.act()
+    (game,) = house.live.lobby.games()
+    house.time.advance(61 * S)
+    assert game.referee.verdict is not None
+    assert game.referee.verdict.reason is Reason.ABORT
+    absent, waiting = (game.sides[color].name for color in Color)
+    house.time.advance(61 * S)
+    assert (await again(house, absent)).seat is not None
+    assert (await again(house, waiting)).code == "already-here"
 
 
 async def test_who_spoke_after_its_flag_stays(house: House) -> None:

@@ -251,6 +251,20 @@ def test_abort_during_a_commit_comes_after_the_move(table: Table) -> None:
     assert table.white.last() == ("gameover", "Abort", "stopped by an operator")
 
 
+def test_a_game_that_we_spoilt_ends_once_whatever_is_ruled_meanwhile(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Referee, "submit", mistake)
+    table.store.holding = True
+    table.move(BLACK, "E5")
+    table.game.abort("stopped by an operator")
+    table.game.forfeit(WHITE, "by ruling")
+    table.store.release()
+    assert [end.reason for end in table.store.of(rows.GameEnded)] == ["void"]
+    assert table.black.words().count("gameover") == 1
+    assert table.ended == [table.game]
+
+
 # -- after a restart
 
 

@@ -339,7 +339,8 @@ async def test_aborts_that_cannot_be(post: Post) -> None:
     post.store.holding = True
     game = post.games[0]
     game.move(game.referee.to_play, "resign", None, post.house.time.received())
-    assert await post.say("abort 1 B+Forfeit") == ["Game 1 is just ending by itself: W+Resign."]
+    (said,) = await post.say("abort 1 B+Forfeit")
+    assert said == "Game 1 is just ending by itself.", "how it ends is told after the commit"
     post.store.release()
     assert post.store.of(GameEnded)[0].result == "W+Resign"
 
@@ -359,6 +360,46 @@ async def test_abort_while_a_move_is_being_committed(post: Post) -> None:
     assert answers == [["aborted 1 Beta Alpha"]]
     assert post.store.of(GameEnded)[0].result == "W+Forfeit"
     assert [row.move for row in post.store.of(MoveAdded)] == ["D4"]
+
+
+async def test_an_abort_is_told_after_its_commit_also_where_a_move_goes_before_it(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is busy with the move; what gathers meanwhile is its next batch, and the game's end comes after that."""
+    await post.say("match Beta Alpha")
+    store, game = post.store, post.games[0]
+    flying: list[tuple[Any, Any]] = []
+    gathered: list[tuple[Any, Any]] = []
+
+    async def commit(records: Sequence[Any]) -> None:
+        done = asyncio.get_running_loop().create_future()
+        gathered.append((records, lambda: done.set_result(None)))
+        await done
+
+    async def turn() -> None:
+        done, flying[:] = flying[:], gathered
+        gathered.clear()
+        for records, _ in done:
+            store.records.extend(records)
+        for _, then in done:
+            if then is not None:
+                then()
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(store, "submit", lambda records, then=None: gathered.append((records, then)))
+    monkeypatch.setattr(store, "commit", commit)
+    game.move(game.referee.to_play, "D4", None, post.house.time.received())
+    await turn()
+    answers: list[Any] = []
+    post.desk.command("abort 1 W+Forfeit", answers.append)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    for _ in range(6):
+        await turn()
+        assert bool(answers) <= bool(store.of(GameEnded))
+    assert answers == [["aborted 1 Beta Alpha"]]
+    assert [row.action for row in store.of(AuditAdded)] == ["match", "abort"]
 
 
 # -- pause, resume, kick

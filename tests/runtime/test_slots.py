@@ -582,3 +582,14 @@ async def test_a_game_that_begins_while_the_days_games_are_counted_counts(
     await house.settle()
     assert counts == 1
     assert not house.live.lobby.players[1].available
+
+
+async def test_a_stored_game_that_cannot_be_read_keeps_nobody_from_the_others(house: House) -> None:
+    broken = stored(house, 41, terms="{}", black_told=0)
+    house.store.untold = [broken, stored(house, 42, black_told=0)]
+    house.store.stored = {43: broken._replace(id=43), 44: stored(house, 44), 45: stored(house, 45)}
+    anna = await house.check_in("anna", 1, None, (Known(43, 0), Known(44, 0)))
+    seat(anna).sync([Known(45, 0)])
+    await house.settle()
+    assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [42, 44, 45]
+    assert [row.id for row in house.store.of(rows.BlackTold)] == [42]

@@ -318,6 +318,14 @@ async def test_the_commands_name_this_very_server(web: httpx2.AsyncClient) -> No
     assert "a name that is new here is yours" in page.text
 
 
+async def test_the_websocket_port_is_named_where_there_is_one(history: History) -> None:
+    async with client(history, WebSettings(ports={"9x9": 6809}, websocket=7868)) as web:
+        text = (await get(web, "/connect")).text
+    assert "cgos-client run --server ws://go.example.org:7868 --venue 9x9 --slots 2" in text
+    async with client(history, WebSettings(ports={"9x9": 6809})) as web:
+        assert "WebSocket" not in (await get(web, "/connect")).text
+
+
 @pytest.mark.parametrize(
     ("host", "shown"),
     [

@@ -21,7 +21,7 @@ texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
     refresh=st.integers(0, 3_600),
 )
 def test_settings_survive_the_command_line(name: str, ports: dict[str, int], registration: str, refresh: int) -> None:
-    settings = WebSettings(name, ports, "bots.example.org", registration, refresh)
+    settings = WebSettings(name, ports, "bots.example.org", registration, refresh, websocket=6868)
     line = command(Path("/data"), settings, "json", "warning")
     assert line[1:3] == ["-m", "cgos_server.web"]
     given = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9"])
