@@ -11,21 +11,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 import structlog
 
 from cgos_server.core.facts import BotArrived, BotLeft, Fact, GameEnded, GameStarted, RatingChanged
-from cgos_server.core.games.base import Color
 from cgos_server.core.venue import Venue
 from cgos_server.errors import CgosError
 from cgos_server.net.loop import Timekeeper
-from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Spectator
+from cgos_server.protocol.session import ListedGame, ShownGame, Spectator
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.live_game import LiveGame
-from cgos_server.runtime.telling import stored_setup
+from cgos_server.runtime.telling import stored_over, stored_setup
 from cgos_server.storage.store import Store, StoredGame
 
 log = structlog.get_logger(__name__)
@@ -370,7 +368,7 @@ class Gallery:
             stored = await self._store.game(number)
             if stored is None or stored.venue_id != self._venue.id or stored.result is None:
                 return None
-            return ShownGame(stored_setup(stored, self._venue.name), stored.started_at / 1000, _over(stored))
+            return ShownGame(stored_setup(stored, self._venue.name), stored.started_at / 1000, stored_over(stored))
         except (CgosError, ValueError, msgspec.MsgspecError) as error:
             log.warning("a stored game cannot be shown", game=number, venue=self._venue.name, why=str(error))
             return None
@@ -382,9 +380,3 @@ def listed_game(stored: StoredGame, size: int, komi2: int) -> ListedGame:
         stored.id, stored.started_at / 1000, size, komi2, stored.black, stored.black_label, stored.white,
         stored.white_label, stored.result,
     )  # fmt: skip
-
-
-def _over(stored: StoredGame) -> GameOver:
-    date = datetime.fromtimestamp((stored.ended_at or 0) / 1000, UTC).strftime("%Y-%m-%d")
-    winner = None if stored.winner is None else Color(stored.winner)
-    return GameOver(date, stored.result or "", winner, stored.reason or "", stored.detail, len(stored.moves))

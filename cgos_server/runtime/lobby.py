@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -20,7 +19,6 @@ from cgos_server.observability.metrics import LoginOutcome, VenueMeter
 from cgos_server.protocol.session import (
     Availability,
     Credentials,
-    GameOver,
     Known,
     Limits,
     OperatorDesk,
@@ -34,7 +32,7 @@ from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
 from cgos_server.runtime.rater import Rater
-from cgos_server.runtime.telling import Telling, stored_setup
+from cgos_server.runtime.telling import Telling, stored_over, stored_setup
 from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
 from cgos_server.storage.store import Store, StoredGame
@@ -300,13 +298,7 @@ class Lobby:
             return
         table = session.table(stored.id)
         table.setup(setup, color)
-        date = datetime.fromtimestamp((stored.ended_at or 0) / 1000, UTC).strftime("%Y-%m-%d")
-        table.game_over(
-            GameOver(
-                date, stored.result or "Abort", None if stored.winner is None else Color(stored.winner),
-                stored.reason or "", stored.detail, len(stored.moves),
-            )
-        )  # fmt: skip
+        table.game_over(stored_over(stored))
         telling.written()
         player.told(stored.id, telling)
         player.owing = player.owing or session.says_ready

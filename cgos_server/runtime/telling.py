@@ -6,10 +6,12 @@ repetition. Must not know: how `gameover` is written.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from cgos_server.core.clock import remaining_ms, start
 from cgos_server.core.games.base import Color
 from cgos_server.core.referee import decode
-from cgos_server.protocol.session import GameSetup
+from cgos_server.protocol.session import GameOver, GameSetup
 from cgos_server.storage.records import BlackTold, WhiteTold
 from cgos_server.storage.store import Store, StoredGame
 
@@ -67,3 +69,10 @@ def stored_setup(game: StoredGame, venue: str) -> GameSetup:
         game.id, terms.rules.size, terms.rules.komi2, remaining_ms(control, start(control)),
         game.black, game.black_label, game.white, game.white_label, moves, (left[0], left[1]), venue, terms, game.why,
     )  # fmt: skip
+
+
+def stored_over(game: StoredGame) -> GameOver:
+    """How a stored game ended, without anybody's rating."""
+    date = datetime.fromtimestamp((game.ended_at or 0) / 1000, UTC).strftime("%Y-%m-%d")
+    winner = None if game.winner is None else Color(game.winner)
+    return GameOver(date, game.result or "", winner, game.reason or "", game.detail, len(game.moves))

@@ -319,7 +319,9 @@ class _Failures:
         if now < record.until or record.wrong + record.in_flight >= self._allowed:
             wait = max(1, -(-(record.until - now) // 1000))
             raise Refused(
-                "too-many-failures", f"Too many wrong passwords for {name} from your address. Try again in {wait} s."
+                "too-many-failures",
+                f"Too many wrong passwords for {name} from your address. Try again in {wait} s.",
+                float(wait),
             )
         record.in_flight += 1
         return record

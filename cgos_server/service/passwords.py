@@ -112,11 +112,13 @@ class Passwords:
 
     def _enter(self, whose: str) -> asyncio.Future[None]:
         if self._waiting >= self._queue:
-            raise Refused("busy", "Too many bots are signing in at once. Please try again in half a minute.")
+            raise Refused("busy", "Too many bots are signing in at once. Please try again in half a minute.", 30.0)
         line = self._lines.get(whose, deque())
         if len(line) >= self._line_length:
             raise Refused(
-                "busy", "Too many bots are signing in from your address at once. Please try again in half a minute."
+                "busy",
+                "Too many bots are signing in from your address at once. Please try again in half a minute.",
+                30.0,
             )
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         line.append(place)

@@ -58,7 +58,8 @@ def check_engine(
 ) -> None:
     """Find out what goes wrong with a GTP engine.
 
-    Puts it through what happens on a server, and says what would have gone wrong there and what to do about it. Takes seconds with a fast engine, some minutes with a slow one. Exit status 1 where something failed.
+    Puts it through what happens on a server, and says what would have gone wrong there and what to do about it. Takes
+    seconds with a fast engine, some minutes with a slow one. Exit status 1 where something failed.
 
     Example: cgos-client check --size 9 -- gnugo --mode gtp --chinese-rules
     """

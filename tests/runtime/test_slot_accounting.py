@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.house import House, S
+from support.past import stored_games, untold_games
 from support.simulated import RecordingSession
 
-from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.runtime import matchmaker
@@ -23,8 +23,7 @@ from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.player import Player
 from cgos_server.runtime.recovery import restore
-from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.store import StoredGame
 
 NAMES = ("anna", "bert", "carl", "dora")
 NUMBERS = st.integers(0, 7)
@@ -115,45 +114,16 @@ class Machine(RuleBasedStateMachine):
 
     # -- what the store holds
 
-    def stored(self) -> list[StoredGame]:
+    def stored(self) -> dict[int, StoredGame]:
         names = {version: name for name, version in self.houses[0].accounts.versions.items()}
-        games: dict[int, StoredGame] = {}
-        for row in self.store.records:
-            match row:
-                case rows.GameAdded():
-                    games[row.id] = StoredGame(
-                        row.id, row.venue_id, row.black_id, row.white_id, names[row.black_id], names[row.white_id],
-                        row.black_label, row.white_label, row.terms, row.start, row.started_at, (),
-                    )  # fmt: skip
-                case rows.MoveAdded():
-                    move = StoredMove(row.move, ClockState(row.main_us, row.period_us, row.quota, row.bank_us))
-                    games[row.game_id] = games[row.game_id]._replace(moves=(*games[row.game_id].moves, move))
-                case rows.GameEnded():
-                    games[row.id] = games[row.id]._replace(
-                        result=row.result, ended_at=row.ended_at, winner=row.winner, reason=row.reason,
-                        black_told=row.black_told, white_told=row.white_told,
-                    )  # fmt: skip
-                case rows.BlackTold():
-                    games[row.id] = games[row.id]._replace(black_told=row.told)
-                case rows.WhiteTold():
-                    games[row.id] = games[row.id]._replace(white_told=row.told)
-        return list(games.values())
+        return stored_games(self.store.records, names)
 
     async def game(self, number: int) -> StoredGame | None:
         await asyncio.sleep(0)
-        return next((game for game in self.stored() if game.id == number), None)
+        return self.stored().get(number)
 
     async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
-        found = [
-            game
-            for game in self.stored()
-            if game.venue_id == venue_id
-            and game.result is not None
-            and (
-                (game.black_id == version_id and game.black_told < 2)
-                or (game.white_id == version_id and game.white_told < 2)
-            )
-        ]
+        found = untold_games(self.stored().values(), venue_id, version_id)
         await asyncio.sleep(0)
         return found
 
@@ -355,7 +325,7 @@ class Machine(RuleBasedStateMachine):
             house.live.lobby._names.update({version: name for name, version in first.accounts.versions.items()})
             for version in old.live.ratings.standings():
                 house.live.ratings.enter(version, 1800.0, 0)
-            restore([game for game in self.stored() if game.result is None], {house.venue.id: house.live})
+            restore([game for game in self.stored().values() if game.result is None], {house.venue.id: house.live})
             self.houses[at] = house
 
     # -- what is true at any time

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 from support.house import House, S
+from support.past import stored_games, untold_games
 from support.simulated import RecordingSession
 from support.websocket import WsClient, WsDesk
 
-from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import Seat
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.store import StoredGame
 
 SCRIPT = ["E5", "C5", "D4", "C4", "D3", "C3", "G7", "C7", "PASS", "PASS"]
 """What both sides play; the game is then scored."""
@@ -36,43 +36,15 @@ class Hotel(House):
         self.store.game = self.game  # type: ignore[method-assign, assignment]
         return self
 
-    async def game(self, number: int) -> StoredGame | None:
-        store = self.store
-        added = next((row for row in store.of(rows.GameAdded) if row.id == number), None)
-        if added is None:
-            return None
+    def stored(self) -> dict[int, StoredGame]:
         names = {version: name for name, version in self.accounts.versions.items()}
-        moves = tuple(
-            StoredMove(row.move, ClockState(row.main_us, row.period_us, row.quota, row.bank_us))
-            for row in store.of(rows.MoveAdded)
-            if row.game_id == number
-        )
-        game = StoredGame(
-            number, added.venue_id, added.black_id, added.white_id, names[added.black_id], names[added.white_id],
-            added.black_label, added.white_label, added.terms, added.start, added.started_at, moves,
-        )  # fmt: skip
-        for row in store.of(rows.GameEnded):
-            if row.id == number:
-                game = game._replace(
-                    result=row.result, detail=row.detail, ended_at=row.ended_at, winner=row.winner, reason=row.reason,
-                    plies=len(moves), black_told=row.black_told, white_told=row.white_told,
-                )  # fmt: skip
-        for row in store.records:
-            if isinstance(row, rows.BlackTold) and row.id == number:
-                game = game._replace(black_told=row.told)
-            elif isinstance(row, rows.WhiteTold) and row.id == number:
-                game = game._replace(white_told=row.told)
-        return game
+        return stored_games(self.store.records, names)
+
+    async def game(self, number: int) -> StoredGame | None:
+        return self.stored().get(number)
 
     async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
-        found = []
-        for added in self.store.of(rows.GameAdded):
-            game = await self.game(added.id)
-            if game is not None and game.result is not None and version_id in (game.black_id, game.white_id):
-                told = game.black_told if game.black_id == version_id else game.white_told
-                if told < 2:
-                    found.append(game)
-        return found
+        return untold_games(self.stored().values(), venue_id, version_id)
 
 
 @dataclass
