@@ -10,6 +10,7 @@ from support.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.verdict import Reason
+from cgos_server.runtime.live_game import LiveGame
 
 
 @pytest.fixture
@@ -165,20 +166,26 @@ async def test_a_venue_of_its_own_is_no_second_sign_in(house: House) -> None:
     assert there.seat is not None
 
 
-async def test_the_seconds_in_which_an_old_connection_is_looked_at_are_charged_to_nobody(house: House) -> None:
+async def to_move(house: House) -> tuple[LiveGame, str, RecordingSession]:
+    """A game after its first two moves; the name of the bot to move, and its connection."""
     sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
     await house.act()
     (game,) = house.live.lobby.games()
     for color in Color:
         game.move(color, "D5" if color else "E5", None, house.time.received())
     name = game.sides[Color.BLACK].name
+    return game, name, sessions[name]
+
+
+async def test_the_seconds_in_which_an_old_connection_is_looked_at_are_charged_to_nobody(house: House) -> None:
+    game, name, old = await to_move(house)
     gate = asyncio.Event()
 
     async def silent(_: str) -> bool:
         await gate.wait()
         return False
 
-    sessions[name].answers = silent  # type: ignore[method-assign]
+    old.answers = silent  # type: ignore[method-assign]
     house.time.advance(59 * S)
     arriving = asyncio.create_task(again(house, name))
     await turns()
@@ -190,15 +197,9 @@ async def test_the_seconds_in_which_an_old_connection_is_looked_at_are_charged_t
 
 
 async def test_the_check_of_a_password_lets_no_flag_fall_and_a_wrong_one_saves_nobody(house: House) -> None:
-    sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
-    await house.act()
-    (game,) = house.live.lobby.games()
-    for color in Color:
-        game.move(color, "D5" if color else "E5", None, house.time.received())
-    name = game.sides[Color.BLACK].name
-    old = sessions[name].seat
-    assert old is not None
-    old.left(orderly=False)
+    game, name, old = await to_move(house)
+    assert old.seat is not None
+    old.seat.left(orderly=False)
     house.accounts.gate.clear()
     house.time.advance(59 * S)
     arriving = asyncio.create_task(house.sign_in(name, "wrong", RecordingSession(50)))
