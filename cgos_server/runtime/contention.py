@@ -48,7 +48,9 @@ class Contention:
         now = self._time.now()
         if player.owing and now > player.since + self._ready_limit + PATIENCE_US:
             return True
-        if player.flagged and session.heard <= player.flagged and now > player.flagged + PATIENCE_US:
+        # By WebSocket a library answers pings for a bot that hangs: only what the bot itself says counts (PlayerSeat).
+        silent = not session.says_ready or session.heard <= player.flagged
+        if player.flagged and silent and now > player.flagged + PATIENCE_US:
             return True
         return session.proxied and now > session.heard + PATIENCE_US
 

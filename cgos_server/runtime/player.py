@@ -156,6 +156,12 @@ class PlayerSeat:
     def _valid(self) -> bool:
         return self._player.session is self._session
 
+    def _spoke(self) -> bool:
+        """The bot itself said something, which clears the suspicion of a flag; False where its place is taken."""
+        if self._valid:
+            self._player.flagged = 0
+        return self._valid
+
     def move(self, text: str, analysis: str | None, received: int) -> None:
         player = self._player
         game = player.board
@@ -164,7 +170,7 @@ class PlayerSeat:
 
     def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
         player = self._player
-        live = player.games.get(game) if self._valid else None
+        live = player.games.get(game) if self._spoke() else None
         if live is None or live.phase is Phase.OVER:
             return Fault.NO_GAME
         color = player.color(live)
@@ -180,24 +186,24 @@ class PlayerSeat:
         return None
 
     def ready(self) -> None:
-        if self._valid:
+        if self._spoke():
             self._lobby.ready(self._player)
 
     def seen(self, game: int) -> None:
-        telling = self._player.tellings.pop(game, None) if self._valid else None
+        telling = self._player.tellings.pop(game, None) if self._spoke() else None
         if telling is not None:
             telling.acknowledged()
 
     def available(self, availability: Availability) -> None:
-        if self._valid:
+        if self._spoke():
             self._lobby.change(self._player, availability)
 
     def limit(self, limits: Limits) -> None:
-        if self._valid:
+        if self._spoke():
             self._lobby.limit(self._player, limits)
 
     def sync(self, known: Sequence[Known]) -> None:
-        if self._valid:
+        if self._spoke():
             self._lobby.sync(self._player, self._session, known)
 
     def left(self, orderly: bool) -> None:

@@ -136,7 +136,9 @@ async def test_who_never_made_its_first_move_gives_way_like_one_whose_flag_fell(
     assert (await again(house, waiting)).code == "already-here"
 
 
-async def test_who_spoke_after_its_flag_stays(house: House) -> None:
+@pytest.mark.parametrize("itself", [True, False])
+async def test_only_what_the_bot_itself_says_after_its_flag_counts(house: House, itself: bool) -> None:
+    """A library may answer pings for a bot that hangs."""
     sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
     await house.act()
     (game,) = house.live.lobby.games()
@@ -145,8 +147,12 @@ async def test_who_spoke_after_its_flag_stays(house: House) -> None:
     loser = game.sides[Color.BLACK].name
     house.time.advance(70 * S)
     sessions[loser].heard = house.time.now()
+    if itself:
+        seat = sessions[loser].seat
+        assert seat is not None
+        seat.seen(game.id)
     house.time.advance(70 * S)
-    assert (await again(house, loser)).code == "already-here"
+    assert ((await again(house, loser)).code == "already-here") is itself
 
 
 @pytest.mark.parametrize(("silent_s", "replaced"), [(50, False), (61, True)])
