@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hypothesis import settings
 
-# Speed is measured in benchmarks; a busy machine must not fail an example for it.
-settings.register_profile("house", deadline=None)
-settings.load_profile("house")
-
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.postgres_fixtures import new_url, postgres  # noqa: F401 - every test may ask for them
+
+# Speed is measured in benchmarks; a busy machine must not fail an example for it.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
