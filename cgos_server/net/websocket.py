@@ -17,6 +17,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import SEND_EOF, State
 from websockets.server import ServerProtocol
 
+from cgos_server.net.limits import Forbearance
 from cgos_server.net.loop import Handle
 from cgos_server.net.tcp import is_among, watch_for_death
 from cgos_server.net.websocket_bot import BotDialogue
@@ -47,7 +48,6 @@ _LOOK_S = 0.1
 """Between two looks whether the peer has answered."""
 _REASON_MAX = 120
 """Bytes of words in a close frame; the protocol has room for 123."""
-_MINUTE_US = 60_000_000
 
 _CODES: Final[Mapping[CloseReason, CloseCode]] = {
     CloseReason.QUIT: CloseCode.NORMAL_CLOSURE,
@@ -63,7 +63,6 @@ class WsConnection(asyncio.Protocol):
     __slots__ = (
         "_closed_for",
         "_controls",
-        "_controls_since",
         "_deadline",
         "_dialogue",
         "_entered",
@@ -97,7 +96,7 @@ class WsConnection(asyncio.Protocol):
         self._dialogue: Dialogue | None = None
         self._parts: list[bytes] | None = None
         self._pending = 0
-        self._controls = self._controls_since = 0
+        self._controls = Forbearance(CONTROLS_PER_MINUTE)
         self._ping = 0
         self._pinged_at = 0
 
@@ -277,10 +276,7 @@ class WsConnection(asyncio.Protocol):
             self._check_size(sum(map(len, parts)))
 
     def _control(self, now: int) -> None:
-        if now - self._controls_since > _MINUTE_US:
-            self._controls_since, self._controls = now, 0
-        self._controls += 1
-        if self._controls > CONTROLS_PER_MINUTE:
+        if self._controls.exhausted(now):
             self._violated("flood", f"More than {CONTROLS_PER_MINUTE} pings within a minute.")
 
     def _check_size(self, size: int) -> None:

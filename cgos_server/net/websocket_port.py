@@ -14,7 +14,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.net.tcp import Network
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.metrics import CloseReason, Metrics
-from cgos_server.protocol.session import Concierge
+from cgos_server.protocol.session import Concierge, Reach
 from cgos_server.protocol.ws_messages import VenueInfo
 from cgos_server.protocol.ws_session import House
 
@@ -68,41 +68,18 @@ class Dialogue(Protocol):
         """The connection is gone; `clean` where no error ended it."""
 
 
-class Connection(Protocol):
+class Connection(Reach, Protocol):
     """A connection, as its dialogue sees it. Nothing here raises or waits, except `reaches_peer`."""
 
     @property
     def id(self) -> int:
         """Its number."""
 
-    @property
-    def address(self) -> str:
-        """The peer's address, as limits and logs want it."""
-
-    @property
-    def alive(self) -> bool:
-        """False once it is lost or being closed."""
-
-    @property
-    def heard(self) -> int:
-        """When the peer last sent anything (microseconds, loop's clock)."""
-
-    @property
-    def proxied(self) -> bool:
-        """True where a configured proxy stands between."""
-
-    @property
-    def has_room(self) -> bool:
-        """False while more than half of what may wait for this peer is waiting."""
-
     def send(self, payloads: Iterable[bytes], binary: bool) -> None:
         """Send each as one message, all in one go. Does nothing where the connection is being closed."""
 
     def close(self, reason: CloseReason, words: str = "", code: int | None = None) -> None:
         """Send what waits, then close; `words` and `code` go into the close frame."""
-
-    async def reaches_peer(self) -> bool:
-        """True where the peer answers a ping within a few seconds."""
 
 
 class Pinged(Protocol):

@@ -13,7 +13,7 @@ from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.protocol.cgos_viewer import MatchLines
-from cgos_server.protocol.session import Gallery, Reception
+from cgos_server.protocol.session import Gallery, Reach, Reception
 
 ANSWER_US = 5_000_000
 """How long a peer may take to show that it is still there, when somebody else signs in under its name."""
@@ -33,32 +33,12 @@ class Door:
     matches: MatchLines = field(default_factory=MatchLines)
 
 
-class Wire(Protocol):
+class Wire(Reach, Protocol):
     """One connection. Nothing here raises or waits, except `reaches_peer`."""
 
     @property
     def id(self) -> int:
         """Its number."""
-
-    @property
-    def address(self) -> str:
-        """The peer's address, as limits and logs want it."""
-
-    @property
-    def alive(self) -> bool:
-        """False once it is lost or being closed."""
-
-    @property
-    def heard(self) -> int:
-        """When the peer last sent anything (microseconds, loop's clock)."""
-
-    @property
-    def proxied(self) -> bool:
-        """True where a configured proxy stands between."""
-
-    @property
-    def has_room(self) -> bool:
-        """False while more than half of what may wait for this peer is waiting."""
 
     def write(self, data: bytes) -> None:
         """Send whole lines. What does not fit is the end of the connection."""
@@ -68,9 +48,6 @@ class Wire(Protocol):
 
     def flush(self) -> None:
         """Hand over at once what was received and is held back for a line end."""
-
-    async def reaches_peer(self) -> bool:
-        """True where what was written last is acknowledged within `ANSWER_US`."""
 
 
 class Ending(Protocol):

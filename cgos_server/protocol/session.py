@@ -140,6 +140,33 @@ class Table(Protocol):
         """The time of this side is up: hand over at once what was received and is held back, if anything is."""
 
 
+class Reach(Protocol):
+    """What is known of the peer at the other end of a connection, whatever is spoken on it."""
+
+    @property
+    def address(self) -> str:
+        """The peer's address, as limits and logs want it."""
+
+    @property
+    def alive(self) -> bool:
+        """False once it is lost or being closed."""
+
+    @property
+    def heard(self) -> int:
+        """When the peer last sent anything (microseconds, loop's clock)."""
+
+    @property
+    def proxied(self) -> bool:
+        """True where a configured proxy stands between."""
+
+    @property
+    def has_room(self) -> bool:
+        """False while more than half of what may wait for this peer is waiting."""
+
+    async def reaches_peer(self) -> bool:
+        """True where the peer, or its system, acknowledges within a few seconds what was written last."""
+
+
 class PlayerSession(Protocol):
     """One bot's connection in one venue, as the lobby sees it."""
 

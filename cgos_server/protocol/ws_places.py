@@ -12,40 +12,17 @@ from cgos_server.core.facts import AnyFact, Fact, GameEnded, MovePlayed
 from cgos_server.core.games.base import Color
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol import ws_render as render
-from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Seat, ShownGame, Turn
+from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Reach, Seat, ShownGame, Turn
 
 
-class Peer(Protocol):
+class Peer(Reach, Protocol):
     """The connection, as the dialogue sees it."""
-
-    @property
-    def address(self) -> str:
-        """The peer's address, as limits and logs want it."""
-
-    @property
-    def alive(self) -> bool:
-        """False once it is lost or being closed."""
-
-    @property
-    def heard(self) -> int:
-        """When the peer last sent anything (microseconds, loop's clock)."""
-
-    @property
-    def proxied(self) -> bool:
-        """True where a configured proxy stands between."""
-
-    @property
-    def has_room(self) -> bool:
-        """False while more than half of what may wait for this peer is waiting."""
 
     def wall(self) -> float:
         """Unix time in seconds."""
 
     def send(self, *messages: ws.ServerMessage) -> None:
         """Send, in order. Does nothing where the peer is gone."""
-
-    async def reaches_peer(self) -> bool:
-        """True where the peer answers within a few seconds."""
 
 
 class _Gone:
