@@ -221,7 +221,11 @@ class WhiteTold(NamedTuple):
 
 
 class LedgerAdded(NamedTuple):
-    """A numbered entry of a venue's ledger; see :class:`cgos_server.core.rating.base.Entry`."""
+    """A numbered entry of a venue's ledger; see :class:`cgos_server.core.rating.base.Entry`.
+
+    `game_id` is also the game that a correction is about. `digest`: the same number for the same moves and result, of
+    games that ended by score or resignation.
+    """
 
     venue_id: int
     seq: int
@@ -233,6 +237,11 @@ class LedgerAdded(NamedTuple):
     white_id: int | None
     score2: int | None
     value: float | None
+    sd: float | None = None
+    other_id: int | None = None
+    was2: int | None = None
+    repeat: int = 0
+    digest: int | None = None
 
 
 class RatingMoved(NamedTuple):
@@ -261,6 +270,74 @@ class RatingNow(NamedTuple):
     provisional: int
     anchor: int
     seq: int
+
+
+class RefitAdded(NamedTuple):
+    """Refit `number` (from 1) of a system with refits: it counts entries up to `included` and was put in after entry
+    `applied`. `notes` is JSON of hyperparameters, start and iterations, `build` the id of a `BuildAdded`."""
+
+    venue_id: int
+    system: str
+    number: int
+    included: int
+    applied: int
+    cold: int
+    notes: str
+    build: str
+    at: int
+    took_us: int
+
+
+class RefitMoved(NamedTuple):
+    """Refit `number`, after entry `applied`, moved this version. Kept only where mean or spread moved by more than 0.1
+    since the version's last row: an index for graphs, the truth is the ledger with the recorded refits."""
+
+    venue_id: int
+    system: str
+    version_id: int
+    number: int
+    applied: int
+    mean: float
+    spread: float
+
+
+class StateSaved(NamedTuple):
+    """A system's whole state after entry `seq` and refit `refit` (0: none), to start from (replaces the older one)."""
+
+    venue_id: int
+    system: str
+    seq: int
+    refit: int
+    at: int
+    state: bytes
+
+
+class BuildSeen(NamedTuple):
+    """What the numbers depend on to the last bit besides the results: Python, numpy, BLAS, processor. `id` is a digest
+    of `text` (replaces itself)."""
+
+    id: str
+    text: str
+
+
+class CorrectionAdded(NamedTuple):
+    """An operator changed what an ended game counts as; the game's own row stays. `seq` is the ledger's entry, None
+    where ratings are not concerned. `winner` and `result` as in `GameEnded`; `result` ``Void`` for nothing."""
+
+    game_id: int
+    at: int
+    seq: int | None
+    actor: str
+    reason: str
+    winner: int | None
+    result: str
+
+
+class BotFamily(NamedTuple):
+    """The bot belongs to the family that is led by the bot with the number `family_id`; None: to its own."""
+
+    family_id: int | None
+    id: int
 
 
 class AuditAdded(NamedTuple):
@@ -297,5 +374,11 @@ Record = (
     | LedgerAdded
     | RatingMoved
     | RatingNow
+    | RefitAdded
+    | RefitMoved
+    | StateSaved
+    | BuildSeen
+    | CorrectionAdded
+    | BotFamily
     | AuditAdded
 )

@@ -131,6 +131,46 @@ class Meeting(NamedTuple):
     games: int
 
 
+class StoredState(NamedTuple):
+    """A rating system's saved state; fields as in :class:`cgos_server.storage.records.StateSaved`."""
+
+    seq: int
+    refit: int
+    state: bytes
+
+
+class StoredRefit(NamedTuple):
+    """A recorded refit; fields as in :class:`cgos_server.storage.records.RefitAdded`."""
+
+    number: int
+    included: int
+    applied: int
+    cold: bool
+    notes: str
+    build: str
+
+
+class Counted(NamedTuple):
+    """What a game counts as in its venue's ledger, corrections included.
+
+    :ivar seq: its own entry, None where it never counted
+    :ivar score2: half points for Black, None: nothing
+    :ivar repeat: True where its own entry was marked as a repeat of an earlier game and no correction came after
+    """
+
+    seq: int | None
+    score2: int | None
+    digest: int | None
+    repeat: bool
+
+
+class FirstRepeat(NamedTuple):
+    """A game that was marked as a repeat and still counts as nothing but that."""
+
+    game_id: int
+    score2: int
+
+
 class NextIds(NamedTuple):
     """The next free number of each kind that the server gives out itself."""
 
@@ -199,6 +239,27 @@ class Store(Protocol):
     async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
         """The venue's numbered entries from `after` + 1 on, in order."""
 
+    async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
+        """The saved state of this system in this venue, or None."""
+
+    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
+        """The recorded refits with numbers above `after`, in order."""
+
+    async def digests(self, venue_id: int) -> list[tuple[int, int, int]]:
+        """(black, white, digest) of every GAME entry with a digest, in order."""
+
+    async def counted(self, game_id: int) -> Counted | None:
+        """What the ledger says of an ended game; None where it has no entry there."""
+
+    async def first_repeat(self, venue_id: int, black: int, white: int, digest: int) -> FirstRepeat | None:
+        """The earliest uncorrected game between these two that was marked as a repeat with this digest, or None."""
+
+    async def bot_names(self) -> list[tuple[int, str, int | None]]:
+        """(id, name, family's id or None) of every bot, oldest first."""
+
+    async def bot_ids(self) -> dict[int, int]:
+        """version id -> id of the bot whose version it is."""
+
     async def meetings(self, venue_id: int) -> list[Meeting]: ...
 
     async def last_opponents(self, venue_id: int) -> dict[int, int]:
@@ -211,7 +272,7 @@ class Store(Protocol):
         """version id -> wire name."""
 
     async def families(self) -> dict[int, int]:
-        """version id -> id of the bot whose version it is."""
+        """version id -> id of the bot that leads its family (its own bot's where that belongs to no other)."""
 
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""

@@ -1,38 +1,54 @@
 """What the server may ask of any rating system: a fold over a venue's numbered ledger.
 
-A system sees entries in order and answers with what changed. Given the same entries it gives the same numbers, so the
-published ratings can be replayed. Must not know: storage, names, games' moves, the clock on the wall.
+A system sees entries in order and answers with what changed. Given the same entries, and the same refits at the same
+places, it gives the same numbers, so the published ratings can be replayed. Must not know: storage, names, games'
+moves, the clock on the wall.
 """
 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+Z95 = 1.959963984540054
+"""Half of a 95 % interval of a normal distribution, in standard deviations."""
 
 
 class Kind(enum.StrEnum):
     """What an entry of the ledger says."""
 
     ENTER = "enter"
-    """A version joins the pool at rating `value`."""
+    """A version joins the pool: at rating `value`, or as successor of version `other` (`sd` apart)."""
     GAME = "game"
     """A rated game: `black` against `white`, `score2` for Black."""
     ANCHOR = "anchor"
-    """A version's rating is known from now on: `value`."""
+    """A version's rating is known from now on: `value`, known to `sd`."""
     UNANCHOR = "unanchor"
     """An anchor becomes an ordinary version, where it stands."""
+    LINK = "link"
+    """`version` succeeds version `other`: their strengths differ by a normal variate with `sd`."""
+    UNLINK = "unlink"
+    """`version` has nothing to do with `other` any more."""
+    CORRECTION = "correction"
+    """The game between `black` and `white` that counted as `was2` (None: not) counts as `score2` (None: not)."""
 
 
 class Entry(NamedTuple):
     """One numbered entry of a venue's ledger.
 
     :ivar seq: its number, from 1, without gaps
-    :ivar version: the version of ENTER, ANCHOR and UNANCHOR
-    :ivar black: version id (GAME)
-    :ivar white: version id (GAME)
-    :ivar score2: Black's result in half points, 0-2 (GAME)
+    :ivar version: the version of all kinds but GAME and CORRECTION
+    :ivar black: version id (GAME, CORRECTION)
+    :ivar white: version id (GAME, CORRECTION)
+    :ivar score2: Black's result in half points, 0-2 (GAME); None where the game does not count any more (CORRECTION)
     :ivar value: a rating (ENTER, ANCHOR)
+    :ivar sd: standard deviation in Elo (ANCHOR, LINK, ENTER of a successor); None: the system's own
+    :ivar other: the predecessor (ENTER of a successor, LINK, UNLINK)
+    :ivar was2: what the game counted as so far, None: nothing (CORRECTION)
+    :ivar repeat: True where the same two versions played the very same game before (GAME): systems may count it once
+    :ivar at: Unix milliseconds
     """
 
     seq: int
@@ -42,13 +58,18 @@ class Entry(NamedTuple):
     white: int | None = None
     score2: int | None = None
     value: float | None = None
+    sd: float | None = None
+    other: int | None = None
+    was2: int | None = None
+    repeat: bool = False
+    at: int = 0
 
 
 class Rating(NamedTuple):
     """Where a version stands.
 
-    :ivar mean: the rating, in Elo
-    :ivar spread: how sure the system is: a standard deviation, or for K-factor systems the K
+    :ivar mean: the rating, in Elo (or the system's points)
+    :ivar spread: how sure the system is: a standard deviation, or for K-factor systems the K; see `RatingSystem.sure`
     :ivar games: rated games played
     :ivar provisional: True while the number should not be trusted
     :ivar anchor: True where the rating is fixed from outside
@@ -69,6 +90,25 @@ class Change(NamedTuple):
     after: Rating
 
 
+class Outcome(NamedTuple):
+    """Probabilities (they sum to 1) that Black wins, that the game is drawn, that White wins."""
+
+    win: float
+    draw: float
+    loss: float
+
+    @property
+    def score(self) -> float:
+        """Black's expected score, 0..1."""
+        return self.win + self.draw / 2
+
+    def log_loss(self, score2: int) -> float:
+        """Cross-entropy (nats) of Black's expected score against its result in half points: the same measure for
+        systems with and without draws. Never infinite: probabilities are held 1e-12 away from 0 and 1."""
+        expected = min(max(self.score, 1e-12), 1 - 1e-12)
+        return -(score2 * math.log(expected) + (2 - score2) * math.log1p(-expected)) / 2
+
+
 class RatingSystem(Protocol):
     """A pure fold. The state is the caller's to keep and opaque to it.
 
@@ -79,14 +119,81 @@ class RatingSystem(Protocol):
     def name(self) -> str:
         """The word in configuration and in the store."""
 
+    @property
+    def sure(self) -> bool:
+        """True where `Rating.spread` is a standard deviation in Elo, so that an interval can be shown."""
+
     def start(self) -> Any:
         """The state before the first entry."""
 
     def fold(self, state: Any, entry: Entry) -> tuple[Any, tuple[Change, ...]]:
-        """Apply one entry. Raises KeyError where it names a version that never entered."""
+        """Apply one entry.
+
+        A game changes both sides, if only in their number of games; the change of an ENTER has before = after. Raises
+        KeyError where it names a version that never entered, OurFault where it makes no sense.
+        """
 
     def standings(self, state: Any) -> Mapping[int, Rating]:
         """Every version's rating."""
 
-    def predict(self, state: Any, black: int, white: int) -> float:
-        """Black's expected score, 0..1."""
+    def predict(self, state: Any, black: int, white: int) -> Outcome:
+        """The next game of these two. Raises KeyError for a version that never entered."""
+
+    def dump(self, state: Any) -> bytes:
+        """The state as bytes, whole and exact."""
+
+    def load(self, data: bytes) -> Any:
+        """The state that `dump` wrote, bit for bit. Raises ValueError for anything else."""
+
+
+class Fit(Protocol):
+    """What a refit found; opaque but for what is recorded of it.
+
+    :ivar included: the entry up to which results were counted
+    :ivar cold: True where it began from the counts alone
+    :ivar notes: canonical JSON of hyperparameters, the chosen start and the numbers of iterations: what is recorded
+    """
+
+    included: int
+    cold: bool
+    notes: str
+
+
+class Wanted(NamedTuple):
+    """What a system with refits would like now.
+
+    :ivar results: entries since the last refit, corrections and links included
+    :ivar cold: True where a cold refit is due
+    :ivar urgent: True where something was taken back, so that the ratings are wrong until the next refit
+    """
+
+    results: int
+    cold: bool
+    urgent: bool = False
+
+
+@runtime_checkable
+class Refitting(Protocol):
+    """What a rating system has besides where its state is improved by heavy work beside the fold.
+
+    `job` is cheap and a snapshot: the fold may go on while somebody computes `refit` on it, elsewhere too (jobs and fits
+    can be pickled). `install` puts the fit into the state as it is by then: the entries after `included` are applied
+    again on top.
+    """
+
+    def wanted(self, state: Any) -> Wanted: ...
+
+    def job(self, state: Any, cold: bool, follow: str | None = None) -> Any:
+        """What a refit needs, as of now. `follow`: the `notes` of a recorded one, to take the very same path."""
+
+    def refit(self, job: Any) -> Fit:
+        """Pure and heavy: milliseconds to seconds. The linear algebra must run on one thread to be repeatable."""
+
+    def install(self, state: Any, fit: Any) -> Any:
+        """The state with the fit in it; unchanged where :meth:`stale`."""
+
+    def stale(self, state: Any, fit: Any) -> bool:
+        """True where a warm fit began before the refit that is installed now, so that it must not replace it."""
+
+    def superiority(self, state: Any, one: int, other: int) -> float:
+        """The probability (0..1) that version `one` is stronger than `other`, from the joint distribution."""

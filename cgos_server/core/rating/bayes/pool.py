@@ -1,0 +1,124 @@
+"""What a refit is given and what it gives back, as plain arrays: the line between the fold and the heavy work.
+
+Versions are dense indices 0..n-1 here. Everything is in Elo; precisions in 1/Elo^2. Must not know: the ledger, version
+ids, when a refit is due, how it is computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Q_ELO: Final = 0.005756462732485115
+"""ln 10 / 400: logits a point of Elo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The prior's constants; the defaults are the ones of the learned prior, the same in every pool.
+
+    :ivar initial: where the pool is expected, Elo
+    :ivar learned: False: one normal of standard deviation `sd` about `initial`, no learning
+    :ivar components: number of normals in the mixture
+    :ivar center_sd: S, of a centre about their common mean
+    :ivar mean_sd: tau, of that mean about `initial`
+    :ivar width: the median of the common width s, whose logarithm has standard deviation `width_log_sd`
+    :ivar advantage_sd: of what the first move is worth, about 0; with 0 it is worth nothing and not learned
+    """
+
+    initial: float
+    learned: bool = True
+    sd: float = 500.0
+    components: int = 3
+    center_sd: float = 500.0
+    mean_sd: float = 300.0
+    width: float = 350.0
+    width_log_sd: float = 0.4
+    advantage_sd: float = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """All that the results say, and all that is known besides. Shapes: n versions, p ordered pairs that met.
+
+    :ivar anchors: (index, value, sd) arrays of equal length: versions of known strength; no prior factor
+    :ivar own: (index, value, sd): outside knowledge besides the prior factor, such as an imported rating
+    :ivar links: (new, old, sd): r_new - r_old ~ N(0, sd^2), lineage
+    :ivar first: (p,) index of the side with the first move
+    :ivar second: (p,) index of the other side; an ordered pair occurs once
+    :ivar wins: (p,) games that `first` won
+    :ivar draws: (p,) drawn games
+    :ivar losses: (p,) games that `first` lost
+    """
+
+    n: int
+    prior: Prior
+    anchors: tuple[Ints, Floats, Floats]
+    own: tuple[Ints, Floats, Floats]
+    links: tuple[Ints, Ints, Floats]
+    first: Ints
+    second: Ints
+    wins: Floats
+    draws: Floats
+    losses: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Hyper:
+    """What a cold refit learns and warm ones hold.
+
+    :ivar s: the components' common width, Elo
+    :ivar w: (Q,) their weights, sum 1
+    :ivar advantage: h, what the first move is worth, Elo
+    :ivar draw: Davidson's parameter nu: P(draw) = nu * sqrt(p q) in proportion; 0 while no game was drawn
+    """
+
+    s: float
+    w: tuple[float, ...]
+    advantage: float = 0.0
+    draw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """Where expectation propagation stands: all that is needed to go on from, since mean and covariance follow.
+
+    :ivar one: (k,) lower index of each unordered pair that met, pairs in ascending order (one, two)
+    :ivar two: (k,) higher index
+    :ivar T: (k,) precision of the pair's site on r_one - r_two
+    :ivar V: (k,) its shift (precision times mean)
+    :ivar PS: (n, Q+1, Q+1) precision of each version's prior site on (r_i, m_1..m_Q); zero for anchors
+    :ivar PH: (n, Q+1) its shift
+    """
+
+    one: Ints
+    two: Ints
+    T: Floats
+    V: Floats
+    PS: Floats
+    PH: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """A converged (or stopped) refit.
+
+    :ivar x: (n + Q + 1,) means: versions, centres m_1..m_Q, their mean M; with a fixed prior (n,)
+    :ivar C: joint covariance of x, C-contiguous
+    :ivar iterations: of each stage, as recorded: followed again, they give the same numbers on another build
+    :ivar start: which of the four starts was chosen (cold), None for warm
+    """
+
+    hyper: Hyper
+    sites: Sites
+    x: Floats
+    C: Floats
+    iterations: tuple[int, ...]
+    start: int | None = None
+    details: dict[str, Any] = field(default_factory=dict)
