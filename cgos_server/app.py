@@ -36,6 +36,7 @@ from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
+from cgos_server.runtime.fitting import FitProcesses
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
@@ -44,12 +45,15 @@ from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
+from cgos_server.service.build import one_thread, this_build
+from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.location import note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.records import BuildSeen
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import WebSettings, command, environment
@@ -141,6 +145,7 @@ class App:
         time = LoopTime(asyncio.get_running_loop(), self._clock)
         ids = Ids(await store.next_ids())
         passwords = stack.enter_context(Passwords(config.limits.password_queue))
+        families = await Families.load(store, config.server.families)
         accounts = Accounts(
             store,
             ids,
@@ -150,8 +155,12 @@ class App:
             failed_logins=config.limits.failed_logins,
             failed_login_pause_s=config.limits.failed_login_pause_s,
             may_command=lambda address: comes_from(address, config.admin.networks.parts, config.listen.proxies.parts),
+            families=families,
         )
         venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
+        one_thread()
+        build = this_build()
+        await store.commit([BuildSeen(*build)])
         async with asyncio.TaskGroup() as group:
             arrivals: set[asyncio.Task[None]] = set()
 
@@ -177,8 +186,8 @@ class App:
             admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
-                store, time, bus, ids, accounts, metrics, await store.version_names(), await store.families(),
-                operators, spawn,
+                store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
+                stack.enter_context(FitProcesses()), build.id,
             )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)
@@ -210,6 +219,7 @@ class App:
                 *(() if web is None else (web.run(),)),
                 *(venue.matchmaker.run() for venue in self.venues.values()),
                 *(venue.gallery.run() for venue in self.venues.values()),
+                *(venue.refitter.run() for venue in self.venues.values()),
                 look_after([venue.lobby for venue in self.venues.values()]),
                 measure_lag(time, metrics.loop_lag),
                 calm_collector(lambda: count.open),
@@ -229,6 +239,8 @@ class App:
                 web.stop()
             for task in (*tasks, *arrivals):
                 task.cancel()
+        for live in self.venues.values():
+            live.refitter.save()
 
     async def _restore(self, store: SqlStore) -> None:
         by_id = {venue.venue.id: venue for venue in self.venues.values()}

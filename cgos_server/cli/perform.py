@@ -17,15 +17,17 @@ from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
 from cgos_server.config import enrol_venues
-from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, DatabaseLocked, Refused
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import AccountAdd, Admin, BotAdd, Done, Request, Response
+from cgos_server.service.build import one_thread, this_build
+from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.ratings import VenueRatings, load_ratings
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.records import BuildSeen
 from cgos_server.storage.sql_store import open_store
 
 PATIENCE_S = 5.0
@@ -89,16 +91,19 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
         stack.push_async_callback(store.close)
         ids = Ids(await store.next_ids())
         passwords = stack.enter_context(Passwords(1))
-        accounts = Accounts(store, ids, passwords, config.server.registration.value, _now_ms)
+        families = await Families.load(store, config.server.families)
+        accounts = Accounts(store, ids, passwords, config.server.registration.value, _now_ms, families=families)
 
-        async def load_ratings(name: str) -> VenueRatings:
+        async def ratings_of(name: str) -> VenueRatings:
             for venue in await enrol_venues(config, store, _now_ms(), setup.origin):
                 if venue.name == name:
-                    system = rating_system(venue.rating, venue.initial, venue.rating_options)
-                    return await VenueRatings.load(store, venue.id, system)
+                    one_thread()
+                    build = this_build()
+                    await store.commit([BuildSeen(*build)])
+                    return await load_ratings(store, venue, build.id, _now_ms())
             raise Refused("unknown-venue", f"There is no venue {name} in {setup.origin}.")
 
-        return await Admin(store, ids, accounts, passwords, _now_ms, None, load_ratings).handle(request)
+        return await Admin(store, ids, accounts, passwords, _now_ms, None, ratings_of).handle(request)
 
 
 def _failed(error: CommitFailed | Exception) -> None:

@@ -140,6 +140,14 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             "what the URL leaves out is found as libpq does (`PGPASSWORD`, `~/.pgpass`). The password is never shown."
         ),
     ] = None
+    families: Annotated[
+        str,
+        doc(
+            "Naming convention by which bots of the CGOS lines are versions of one engine: a regular expression with a "
+            "group `family` that the whole name must match, such as `(?P<family>.+)-[0-9.]+`. A new bot then begins "
+            "where its predecessor stands. Empty: none; `cgos-server family` does it by hand."
+        ),
+    ] = ""
     registration: Annotated[
         Registration,
         doc(
@@ -323,7 +331,56 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How results become ratings."""
 
-    system: Annotated[str, doc("The rating system: `cgos-elo`.")] = "cgos-elo"
+    system: Annotated[
+        str,
+        doc(
+            "The headline, which bots are told and paired by: `bayes`, `whole-history`, `cgos-elo`, `gor`, `egf2021` or "
+            "`glicko2`. When it is changed, the ratings are computed anew from all results at the next start."
+        ),
+    ] = "bayes"
+    views: Annotated[
+        tuple[str, ...],
+        doc("Further systems whose ratings are kept beside it, from the same results; a new one is filled from them."),
+    ] = ()
+    provisional: Annotated[
+        Positive,
+        doc(
+            "`bayes`, `whole-history`, `glicko2`: a rating is provisional while half of its 95 % interval is above this."
+        ),
+    ] = 100.0
+    learned: Annotated[
+        bool,
+        doc("`bayes`: the distribution of strengths is learned from the pool; `false`: it is normal with `prior_sd`."),
+    ] = True
+    prior_sd: Annotated[
+        Positive,
+        doc("`bayes` with `learned = false`, `whole-history`: standard deviation of strengths about `initial`, Elo."),
+    ] = 500.0
+    anchor_sd: Annotated[
+        Positive,
+        doc("`bayes`, `whole-history`: how exactly an anchor is known unless it says so itself, Elo."),
+    ] = 1.0
+    lineage_sd: Annotated[
+        Positive,
+        doc("`bayes`, `whole-history`: how far a new version's strength is from its predecessor's, Elo."),
+    ] = 150.0
+    advantage_sd: Annotated[
+        NotNegative, doc("`bayes`: how much the first move may be worth before results say so, Elo; 0: nothing.")
+    ] = 50.0
+    drift: Annotated[
+        NotNegative, doc("`whole-history`: how far strength drifts, Elo per square root of a day; 0: not at all.")
+    ] = 10.0
+    gor_variant: Annotated[
+        str, doc("`gor`: the reading of its rules: `egf_half_eps`, `egf` or `thesis`.")
+    ] = "egf_half_eps"
+    gor_eps: Annotated[
+        NotNegative, doc("`gor`: how much both expectancies together fall short of 1; it inflates a pool.")
+    ] = 0.0
+    egf_bonus: Annotated[bool, doc("`egf2021`: whether every game gives both a bonus; it inflates a pool.")] = False
+    glicko_tau: Annotated[Positive, doc("`glicko2`: how fast volatility may change.")] = 0.5
+    glicko_deviation: Annotated[Positive, doc("`glicko2`: standard deviation of a newcomer's rating, Elo.")] = 350.0
+    glicko_volatility: Annotated[Positive, doc("`glicko2`: a newcomer's volatility.")] = 0.06
+    glicko_period_games: Annotated[Positive, doc("`glicko2`: a version's games that make a rating period.")] = 15.0
     compat: Annotated[bool, doc("`cgos-elo`: exactly as CGOS, where games among newcomers alone change nothing.")] = (
         False
     )

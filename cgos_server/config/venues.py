@@ -5,6 +5,7 @@ Games, matchmakers and rating systems are asked through their registries. Must n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -12,13 +13,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from cgos_server.config.problems import ConfigErrors, Place, objected
-from cgos_server.config.schema import Config, Span, VenueConfig, us
+from cgos_server.config.schema import Config, RatingConfig, Span, VenueConfig, us
 from cgos_server.core import clock
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.rating.registry import OPTIONS, rating_system
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.errors import ConfigError, Refused
 from cgos_server.storage.records import Record, VenueAdded
@@ -55,7 +56,8 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
             same_bot=pairing.same_bot,
         ),
         rating=venue.rating.system,
-        rating_options=_changed(venue.rating, ("compat", "min_k", "max_k", "provisional_k")),
+        views=venue.rating.views,
+        rating_options={name: _rating_options(venue.rating, name) for name in _rating_systems(venue.rating)},
         initial=venue.initial,
         ready_limit=us(venue.ready_limit_s),
         return_grace=us(venue.return_grace_s),
@@ -66,6 +68,7 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
 
 def faults(config: Config, place: Place) -> Iterator[ConfigError]:
     """Everything that is wrong with a configuration whose every value is possible by itself."""
+    yield from _families_faults(config, place)
     names: set[str] = set()
     listeners: list[_Listener] = []
     for index, venue in enumerate(config.venue):
@@ -91,6 +94,20 @@ def faults(config: Config, place: Place) -> Iterator[ConfigError]:
             f"{config.limits.connections_per_address} is more than all connections ({config.limits.connections})",
             "Lower it, or raise limits.connections.",
         )
+
+
+def _families_faults(config: Config, place: Place) -> Iterator[ConfigError]:
+    text = config.server.families
+    if not text:
+        return
+    here, remedy = place(("server", "families")), "Give one such as (?P<family>.+)-[0-9.]+"
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        yield ConfigError(here, f"{text!r} is no regular expression ({error})", remedy)
+        return
+    if "family" not in pattern.groupindex:
+        yield ConfigError(here, f"{text!r} has no group named family", remedy)
 
 
 class _Listener(NamedTuple):
@@ -131,11 +148,34 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
         matchmaker(venue.pairing.method, _changed(venue.pairing, ("formula", "bye", "avoid_last")))
     except Refused as refusal:
         yield objected(place(("pairing",)), refusal.sentence)
-    try:
-        options = _changed(venue.rating, ("compat", "min_k", "max_k", "provisional_k"))
-        rating_system(venue.rating.system, venue.initial, options)
-    except Refused as refusal:
-        yield objected(place(("rating",)), refusal.sentence)
+    systems = _rating_systems(venue.rating)
+    for name in systems:
+        try:
+            rating_system(name, venue.initial, _rating_options(venue.rating, name))
+        except Refused as refusal:
+            yield objected(place(("rating",)), refusal.sentence)
+    if len(set(systems)) < len(systems):
+        problem = "a rating system is named twice"
+        yield ConfigError(place(("rating", "views")), problem, "Leave out of the views what is there already.")
+
+
+_PREFIXED = {"gor": "gor_", "egf2021": "egf_", "glicko2": "glicko_"}
+"""Systems whose own options carry a prefix in the configuration."""
+
+
+def _rating_systems(rating: RatingConfig) -> tuple[str, ...]:
+    """The headline first."""
+    return (rating.system, *rating.views)
+
+
+def _rating_options(rating: RatingConfig, system: str) -> dict[str, Any]:
+    """What the configuration says otherwise than the system's defaults."""
+    prefix = _PREFIXED.get(system, "")
+    keys = {
+        prefix + option if prefix + option in rating.__struct_fields__ else option: option
+        for option in OPTIONS.get(system, ())
+    }
+    return {keys[key]: value for key, value in _changed(rating, tuple(keys)).items()}
 
 
 def _rules(venue: VenueConfig) -> Ruleset:

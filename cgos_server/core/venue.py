@@ -55,6 +55,9 @@ class Venue:
     :ivar ready_limit: time a bot has to answer ``gameover`` with ``ready`` before it is told that it is not paired
     :ivar return_grace: after a restart: how long the mover may stay away before his clock starts
     :ivar void_after: after a restart: how long both may stay away before the game is void
+    :ivar rating: the headline system, by its word in :mod:`cgos_server.core.rating.registry`
+    :ivar views: further systems, shown beside it
+    :ivar rating_options: system -> its own options
     :ivar initial: rating of a new version
     :ivar rated: False for a sandbox, where results change no rating
     """
@@ -66,8 +69,9 @@ class Venue:
     move_limit: int
     first_move_limit: int
     pairing: PairingSettings = field(default_factory=PairingSettings)
-    rating: str = "cgos-elo"
-    rating_options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    rating: str = "bayes"
+    views: tuple[str, ...] = ()
+    rating_options: Mapping[str, Mapping[str, str | int | float | bool]] = field(default_factory=dict)
     initial: float = 1800.0
     ready_limit: int = 60_000_000
     return_grace: int = 120_000_000

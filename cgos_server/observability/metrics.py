@@ -39,6 +39,12 @@ WAIT_BOUNDS_US = tuple(s * _SECOND for s in (1, 2, 5, 10, 20, 30, 60, 120, 300, 
 BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 """Records in one commit."""
 
+REFIT_KINDS = ("warm", "cold")
+
+RATING_WARNINGS = ("anchor", "break")
+"""What a check of a venue's ratings may find: an anchor that does not play like its number, a version whose results
+break with its past."""
+
 MAX_REFUSAL_CODES = 48
 """Codes are words in our own source; a fault that made them vary must not grow the scrape without bound."""
 
@@ -151,8 +157,8 @@ class VenueMeter:
     """
 
     __slots__ = (
-        "_refusals", "ended_by", "logins", "moves", "name", "pairing", "rated_changes", "relay", "rounds",
-        "started_games", "wait",
+        "_refusals", "ended_by", "logins", "moves", "name", "pairing", "rated_changes", "refit_failures", "refits",
+        "refits_us", "relay", "rounds", "started_games", "wait", "warnings",
     )  # fmt: skip
 
     def __init__(self, name: str, refusals: RefusalTally) -> None:
@@ -167,6 +173,10 @@ class VenueMeter:
         self.started_games = 0
         self.ended_by = dict.fromkeys(Reason, 0)
         self.rated_changes = 0
+        self.refits = dict.fromkeys(REFIT_KINDS, 0)
+        self.refits_us = dict.fromkeys(REFIT_KINDS, 0)
+        self.refit_failures = 0
+        self.warnings = dict.fromkeys(RATING_WARNINGS, 0)
 
     def moved(self, latency_us: int) -> None:
         """A committed move was passed on, `latency_us` microseconds (>= 0) after its receipt. The hot path."""
@@ -207,6 +217,16 @@ class VenueMeter:
     def rated(self, changes: int) -> None:
         """So many ratings changed."""
         self.rated_changes += changes
+
+    def refitted(self, cold: bool, took_us: int) -> None:
+        """A refit of the ratings is in place that took so long."""
+        kind = REFIT_KINDS[cold]
+        self.refits[kind] += 1
+        self.refits_us[kind] += took_us
+
+    def refit_failed(self) -> None:
+        """A refit of the ratings could not be computed."""
+        self.refit_failures += 1
 
 
 class Metrics:
@@ -373,6 +393,19 @@ class Metrics:
         )
         yield _counters(
             "cgos_rating_updates_total", "Changes of ratings.", "venue", [(v.name, v.rated_changes) for v in venues]
+        )
+        refits = CounterMetricFamily("cgos_refits_total", "Refits of ratings in place.", labels=("venue", "kind"))
+        spent = CounterMetricFamily("cgos_refit_seconds_total", "Time refits took.", labels=("venue", "kind"))
+        found = GaugeMetricFamily("cgos_rating_warnings", "Doubts about ratings.", labels=("venue", "kind"))
+        for venue in venues:
+            for kind, count in venue.refits.items():
+                refits.add_metric((venue.name, kind), count)
+                spent.add_metric((venue.name, kind), venue.refits_us[kind] / _SECOND)
+            for kind, count in venue.warnings.items():
+                found.add_metric((venue.name, kind), count)
+        yield from (refits, spent, found)
+        yield _counters(
+            "cgos_refit_failures_total", "Refits that failed.", "venue", [(v.name, v.refit_failures) for v in venues]
         )
         yield _histogram(
             "cgos_relay_latency_seconds",

@@ -74,7 +74,7 @@ class LiveControl:
             venue.lobby.dismiss(player.version, sentence)
             for venue in self._venues.values()
             for player in list(venue.lobby.players.values())
-            if player.family == bot
+            if player.bot == bot
         ]
         return sum(gone)
 

@@ -448,7 +448,10 @@ class LiveGame:
         black, white = self.sides
         try:
             if self.referee.terms.rated:
-                self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, at)
+                moves = [move for move, _ in self._moves]
+                if self._played is not None:
+                    moves.append(self._played.move_text)
+                self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, moves, at)
         except Exception as error:
             verdict = self._our_fault(error)
         self._tellings = tuple(

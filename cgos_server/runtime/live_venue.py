@@ -12,21 +12,23 @@ from functools import partial
 from typing import Any
 
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import OperatorDesk
 from cgos_server.runtime.bus import FactBus
+from cgos_server.runtime.fitting import Fitting
 from cgos_server.runtime.gallery import Gallery
 from cgos_server.runtime.live_game import Desk, LiveGame
 from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.matchmaker import VenueMatchmaker
 from cgos_server.runtime.player import Player, State
 from cgos_server.runtime.rater import Rater
+from cgos_server.runtime.refitter import Refitter
 from cgos_server.service.accounts import Accounts, Operator
+from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.ratings import VenueRatings, load_ratings
 from cgos_server.storage.store import Store
 
 
@@ -35,7 +37,9 @@ class Shared:
     """What all venues of a server share.
 
     :ivar names: version id -> wire name; arrivals add to it
-    :ivar families: version id -> bot id; arrivals add to it
+    :ivar families: who belongs together; arrivals are added
+    :ivar fitting: computes refits of ratings
+    :ivar build: id of the arithmetic that the ratings depend on
     :ivar operators: gives an operator who signs in at a venue, from an address, its desk; raises Refused
     :ivar spawn: starts a coroutine in the server's task group
     """
@@ -47,9 +51,11 @@ class Shared:
     accounts: Accounts
     metrics: Metrics
     names: dict[int, str]
-    families: dict[int, int]
+    families: Families
     operators: Callable[[str, Operator, str], OperatorDesk]
     spawn: Callable[[Coroutine[Any, Any, None]], None]
+    fitting: Fitting
+    build: str
 
 
 @dataclass(slots=True)
@@ -61,6 +67,7 @@ class LiveVenue:
     lobby: Lobby
     matchmaker: VenueMatchmaker
     ratings: VenueRatings
+    refitter: Refitter
     gallery: Gallery
     port: int = 0
 
@@ -68,9 +75,10 @@ class LiveVenue:
 async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     """Read the venue's ledger and history, and set it up with nobody in it."""
     store = shared.store
-    ratings = await VenueRatings.load(store, venue.id, rating_system(venue.rating, venue.initial, venue.rating_options))
+    ratings = await load_ratings(store, venue, shared.build, shared.time.wall_ms())
     meter = shared.metrics.venue(venue.name)
-    rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated)
+    refitter = Refitter(venue.name, ratings, store, shared.time, shared.fitting, meter)
+    rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated, refitter.changed)
     lobby = Lobby(
         venue.name,
         venue.id,
@@ -100,12 +108,12 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         lambda: secrets.randbits(64),
     )
     gallery = Gallery(venue, store, shared.bus, shared.time, lobby.games, lobby.game, shared.spawn)
-    return LiveVenue(venue, desk, lobby, pairer, ratings, gallery)
+    return LiveVenue(venue, desk, lobby, pairer, ratings, refitter, gallery)
 
 
 def _initial(venue: Venue, ratings: VenueRatings, waiting: Sequence[Player]) -> float:
     """The rating of a new version: the venue's own, or with `compat` the mean of those who wait, as on CGOS."""
-    if venue.rating_options.get("compat") and waiting:
+    if venue.rating == "cgos-elo" and venue.rating_options.get("cgos-elo", {}).get("compat") and waiting:
         return sum(ratings.rating(player.version).mean for player in waiting) / len(waiting)
     return venue.initial
 

@@ -34,6 +34,7 @@ from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling, stored_over, stored_setup
 from cgos_server.service.accounts import Accounts, Operator
+from cgos_server.service.families import Families
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
 from cgos_server.storage.store import Store, StoredGame
 
@@ -60,7 +61,7 @@ class Lobby:
     :param spawn: starts a coroutine in the server's task group
     :param initial: rating with which an unknown version enters
     :param names: version id -> wire name; arrivals add to it
-    :param families: version id -> bot id; arrivals add to it
+    :param families: who belongs together; arrivals are added
     :param operator: gives an operator from an address its desk; raises Refused where it may not
     """
 
@@ -79,7 +80,7 @@ class Lobby:
         ready_limit: int,
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         names: dict[int, str],
-        families: dict[int, int],
+        families: Families,
         operator: Callable[[Operator, str], OperatorDesk],
     ) -> None:
         self.venue = venue
@@ -126,7 +127,7 @@ class Lobby:
         """The entry of a version, made where there is none (away)."""
         player = self.players.get(version)
         if player is None:
-            player = Player(version, self._names[version], self._families.get(version, -version))
+            player = Player(version, self._names[version], self._families.bot(version))
             self.players[version] = player
         return player
 
@@ -231,13 +232,15 @@ class Lobby:
         signed, credentials = admission.signed, admission.credentials
         version = signed.version_id
         self._names[version] = signed.name
-        self._families[version] = signed.bot_id
+        self._families.arrived(version, signed.bot_id)
         at = self._time.wall_ms()
         records: list[Record] = [
             ConnectionOpened(session.id, self._venue_id, version, credentials.address, credentials.client, at)
         ]
-        if not self._rater.ratings.knows(version):
-            records += self._rater.ratings.enter(version, self._initial(), at).records
+        ratings = self._rater.ratings
+        if not ratings.knows(version):
+            other = self._families.predecessor(version, ratings.standings())
+            records += ratings.enter(version, self._initial(), at, other).records
         await self._store.commit(records)
 
     def running(self, version: int) -> frozenset[int]:

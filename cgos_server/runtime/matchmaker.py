@@ -240,15 +240,15 @@ class VenueMatchmaker:
 
 def keep_apart(players: Sequence[Player], same_bot: bool) -> dict[int, tuple[int, ...]]:
     """By version: the other versions of its bot, unless `same_bot`, and those that its owner avoids."""
-    families: dict[int, list[int]] = {}
+    bots: dict[int, list[int]] = {}
     for player in players:
-        families.setdefault(player.family, []).append(player.version)
+        bots.setdefault(player.bot, []).append(player.version)
     by_name = {player.name: player.version for player in players}
     apart: dict[int, tuple[int, ...]] = {}
     for player in players:
-        family = () if same_bot else families[player.family]
+        sisters = () if same_bot else bots[player.bot]
         avoided = [by_name[name] for name in player.limits.avoid if name in by_name]
-        others = dict.fromkeys(version for version in (*family, *avoided) if version != player.version)
+        others = dict.fromkeys(version for version in (*sisters, *avoided) if version != player.version)
         if others:
             apart[player.version] = tuple(others)
     return apart

@@ -69,14 +69,14 @@ class Player:
     """
 
     __slots__ = (
-        "address", "asked", "availability", "begun", "board", "capacity", "client", "counted", "counting", "family",
+        "address", "asked", "availability", "begun", "board", "bot", "capacity", "client", "counted", "counting",
         "flagged", "games", "limits", "name", "owing", "reserved", "session", "since", "tellings", "version",
     )  # fmt: skip
 
-    def __init__(self, version: int, name: str, family: int) -> None:
+    def __init__(self, version: int, name: str, bot: int) -> None:
         self.version = version
         self.name = name
-        self.family = family
+        self.bot = bot
         self.session: PlayerSession | None = None
         self.address = self.client = ""
         self.capacity = Capacity(1)

@@ -5,13 +5,19 @@ Must not know: how a game was played, how ratings are computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from cgos_server.core.facts import RatingChanged
 from cgos_server.core.rating.registry import label
-from cgos_server.core.verdict import Verdict
+from cgos_server.core.rating.repeats import game_digest
+from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.runtime.bus import FactBus
 from cgos_server.service.ratings import Applied, VenueRatings
+
+
+_COMPARED: Final = frozenset((Reason.SCORE, Reason.RESIGNATION))
+"""Ends after which the same moves are the same game; that a bot loses on time again is news."""
 
 
 class Rater:
@@ -19,6 +25,7 @@ class Rater:
 
     :param names: version id -> wire name
     :param updated: told how many ratings moved, after each commit
+    :param applied: told that the ledger has grown
     """
 
     def __init__(
@@ -28,23 +35,30 @@ class Rater:
         names: Callable[[int], str],
         bus: FactBus,
         updated: Callable[[int], None],
+        applied: Callable[[], None],
     ) -> None:
         self.venue = venue
         self.ratings = ratings
         self._names = names
         self._bus = bus
         self._updated = updated
+        self._applied = applied
 
     def label(self, version: int) -> str:
         """The version's rating as bots see it: ``1800`` or ``1800?``."""
         return label(self.ratings.rating(version))
 
-    def apply(self, game: int, black: int, white: int, verdict: Verdict, at: int) -> Applied | None:
+    def apply(
+        self, game: int, black: int, white: int, verdict: Verdict, moves: Iterable[str], at: int
+    ) -> Applied | None:
         """Fold the verdict in, unless it is one that does not count. `at` in Unix ms."""
         score2 = verdict.score2
         if score2 is None:
             return None
-        return self.ratings.game(game, black, white, score2, at)
+        digest = game_digest(moves, score2) if verdict.reason in _COMPARED else None
+        applied = self.ratings.game(game, black, white, score2, at, digest)
+        self._applied()
+        return applied
 
     def tell(self, applied: Applied) -> None:
         """After the commit of `applied`: publish what changed."""

@@ -18,9 +18,10 @@ from cgos_server.errors import Refused
 from cgos_server.protocol.names import bot_name_fault, fold, password_fault
 from cgos_server.protocol.session import Credentials, Declaration
 from cgos_server.service.audit import audit
+from cgos_server.service.families import Families, family_by_name
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token
-from cgos_server.storage.records import BotAdded, BotPassword, VersionAdded, VersionDescribed
+from cgos_server.storage.records import BotAdded, BotFamily, BotPassword, Record, VersionAdded, VersionDescribed
 from cgos_server.storage.store import BotLogin, Owner, Store
 
 log = structlog.get_logger(__name__)
@@ -65,6 +66,7 @@ class Accounts:
     :param failed_logins: wrong passwords within a minute, for one name from one address, before the pause
     :param failed_login_pause_s: how long that pair is then refused without a look at its password
     :param may_command: True for the addresses from which operators may sign in like bots
+    :param families: a new bot is put into the family that its name tells, if there is a convention
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Accounts:
         failed_logins: int = 10,
         failed_login_pause_s: float = 60.0,
         may_command: Callable[[str], bool] = lambda _: False,
+        families: Families | None = None,
     ) -> None:
         self._store = store
         self._ids = ids
@@ -84,6 +87,7 @@ class Accounts:
         self._registration = Registration(registration)
         self._now_ms = now_ms
         self._may_command = may_command
+        self._families = families or Families({}, {})
         self._failures = _Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -125,13 +129,19 @@ class Accounts:
         hashed = await self._passwords.hash(password, address)
         at = self._now_ms()
         bot, version = self._ids.bot(), self._ids.version()
-        await self._store.commit(
-            [
-                BotAdded(bot, name, fold(name), hashed, state, at),
-                VersionAdded(version, bot, name, fold(name), "", "", "", "", at),
-                audit(at, actor, "bot add", name, state=state, origin=address or "command"),
-            ]
-        )
+        records: list[Record] = [
+            BotAdded(bot, name, fold(name), hashed, state, at),
+            VersionAdded(version, bot, name, fold(name), "", "", "", "", at),
+            audit(at, actor, "bot add", name, state=state, origin=address or "command"),
+        ]
+        families = self._families
+        leader = None
+        if families.pattern is not None:
+            leader = family_by_name(name, families.pattern, await self._store.bot_names())
+        if leader is not None:
+            records.append(BotFamily(leader, bot))
+        await self._store.commit(records)
+        families.lead(bot, leader)
         return BotLogin(bot, version, name, hashed, state, "", frozenset())
 
     def name_lock(self, name: str) -> asyncio.Lock:

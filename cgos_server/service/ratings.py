@@ -1,24 +1,51 @@
 """A venue's ratings in memory and the records that every entry of its ledger leaves behind.
 
-The live server and commands that work on a closed database use this one class, so that both number and fold alike.
-Must not know: how results come about, the event loop.
+The live server and commands that work on a closed database use this one class, so that both number and fold alike. A
+venue has one headline system, which alone decides what bots are told and how they are paired, and any number of views
+from the same results. Must not know: how results come about, the event loop's other work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem
-from cgos_server.storage.records import LedgerAdded, RatingMoved, RatingNow, Record
+import structlog
+
+from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.rating.repeats import Repeats
+from cgos_server.core.venue import Venue
+from cgos_server.service.retracing import Begun, Retrace, Run
+from cgos_server.storage.records import (
+    LedgerAdded,
+    RatingMoved,
+    RatingNow,
+    Record,
+    RefitAdded,
+    RefitMoved,
+    StateSaved,
+)
 from cgos_server.storage.store import Store
+
+log = structlog.get_logger(__name__)
+
+CHUNK = 20_000
+"""Entries that are read and folded at once at the start."""
+
+WORTH_SAVING = 2_000
+"""Entries folded at the start from which on the state is saved at once."""
+
+_SPARSE = 100
+"""Filling from old results: a refit after every hundredth part of what there is."""
 
 
 class Applied(NamedTuple):
     """What one entry did.
 
     :ivar entry: the entry with its number
-    :ivar changes: the ratings that moved
+    :ivar changes: the headline's ratings that moved
     :ivar records: what to commit, together with the event that caused it
     """
 
@@ -27,30 +54,88 @@ class Applied(NamedTuple):
     records: list[Record]
 
 
-class VenueRatings:
-    """The fold of one venue's ledger under its headline system, and the next number.
+class Refitted(NamedTuple):
+    """A refit that is in place.
 
-    An entry is applied in memory at once; its records must be submitted to the store in the same order.
+    :ivar moved: the versions whose rating it moved noticeably
     """
 
-    def __init__(self, venue_id: int, system: RatingSystem) -> None:
+    moved: dict[int, Rating]
+    records: list[Record]
+
+
+class VenueRatings:
+    """The folds of one venue's ledger, and the next number.
+
+    An entry, and a refit, is applied in memory at once; its records must be submitted to the store in the same order.
+
+    :param headline: decides what bots are told
+    :param views: further systems by their own names
+    :param build: id of what the numbers depend on; see :mod:`cgos_server.service.build`
+    :param view_failed: told of a view that broke; it is left out from then on, since no view may spoil a game
+    """
+
+    def __init__(
+        self,
+        venue_id: int,
+        headline: RatingSystem,
+        views: Sequence[RatingSystem] = (),
+        build: str = "",
+        view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
+    ) -> None:
         self.venue_id = venue_id
-        self.system = system
+        self.system = headline
         self.seq = 0
-        self._state: Any = system.start()
+        self._build = build
+        self._view_failed = view_failed
+        self._headline = Run(headline)
+        self._runs = {headline.name: self._headline} | {view.name: Run(view) for view in views}
+        self._saved: dict[str, tuple[int, int]] = {}
+        self._repeats = Repeats()
 
     @classmethod
-    async def load(cls, store: Store, venue_id: int, system: RatingSystem) -> VenueRatings:
-        """Replay the stored ledger."""
-        ratings = cls(venue_id, system)
-        for entry in await store.ledger(venue_id):
-            ratings._state, _ = system.fold(ratings._state, entry)
-            ratings.seq = entry.seq
-        return ratings
+    async def load(
+        cls,
+        store: Store,
+        venue_id: int,
+        headline: RatingSystem,
+        views: Sequence[RatingSystem] = (),
+        build: str = "",
+        view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
+        progress: Callable[[int], None] = lambda _seq: None,
+        at: int = 0,
+    ) -> VenueRatings:
+        """From the saved states and the stored ledger.
+
+        A system that has not seen all of the ledger is filled from it, and what it finds is published.
+
+        :param progress: told up to which entry the ledger is folded
+        :param at: Unix ms, for what has to be recorded
+        :raises OurFault: where the ledger makes no sense
+        """
+        self = cls(venue_id, headline, views, build, view_failed)
+        for digest in await store.digests(venue_id):
+            self._repeats.add(*digest)
+        published = await store.published(venue_id)
+        traces = [
+            _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)
+            for name, run in self._runs.items()
+        ]
+        folded, after = 0, min((run.seq for run in self._runs.values()), default=0)
+        while entries := await store.ledger(venue_id, after, CHUNK):
+            for records in await asyncio.to_thread(self._catch_up, traces, entries):
+                await store.commit(records)
+            folded += len(entries)
+            after = entries[-1].seq
+            progress(after)
+        self.seq = after
+        if folded >= WORTH_SAVING:
+            await store.commit(self.states(at))
+        return self
 
     def standings(self) -> Mapping[int, Rating]:
-        """Version id -> rating, after the latest entry."""
-        return self.system.standings(self._state)
+        """Version id -> rating in the headline system, as published."""
+        return self._headline.ratings
 
     def knows(self, version: int) -> bool:
         """True once the version has entered this venue."""
@@ -60,43 +145,223 @@ class VenueRatings:
         """Raises KeyError for a version that never entered."""
         return self.standings()[version]
 
-    def enter(self, version: int, value: float, at: int) -> Applied:
-        """A version joins the pool at rating `value`; `at` in Unix ms."""
-        return self._apply(Entry(self.seq + 1, Kind.ENTER, version=version, value=value), None, at)
+    # -- entries
 
-    def game(self, game: int, black: int, white: int, score2: int, at: int) -> Applied:
-        """A rated game ended with `score2` half points for Black."""
-        return self._apply(Entry(self.seq + 1, Kind.GAME, black=black, white=white, score2=score2), game, at)
+    def enter(self, version: int, value: float, at: int, other: int | None = None, sd: float | None = None) -> Applied:
+        """A version joins the pool at rating `value`, or as successor of version `other`; `at` in Unix ms."""
+        entry = Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at)
+        return self._apply(entry)
 
-    def anchor(self, version: int, value: float, at: int) -> Applied:
-        """The version's rating is `value` from now on."""
-        return self._apply(Entry(self.seq + 1, Kind.ANCHOR, version=version, value=value), None, at)
+    def game(self, game: int, black: int, white: int, score2: int, at: int, digest: int | None = None) -> Applied:
+        """A rated game ended with `score2` half points for Black.
+
+        :param digest: :func:`cgos_server.core.rating.repeats.game_digest` of a game that may be the same as another
+        """
+        repeat = digest is not None and self._repeats.add(black, white, digest)
+        entry = Entry(self.seq + 1, Kind.GAME, None, black, white, score2, repeat=repeat, at=at)
+        return self._apply(entry, game, digest)
+
+    def anchor(self, version: int, value: float, at: int, sd: float | None = None) -> Applied:
+        """The version's rating is `value` from now on, known to `sd` (None: as the system has it)."""
+        return self._apply(Entry(self.seq + 1, Kind.ANCHOR, version, value=value, sd=sd, at=at))
 
     def unanchor(self, version: int, at: int) -> Applied:
         """The version is an ordinary one again."""
-        return self._apply(Entry(self.seq + 1, Kind.UNANCHOR, version=version), None, at)
+        return self._apply(Entry(self.seq + 1, Kind.UNANCHOR, version, at=at))
 
-    def _apply(self, entry: Entry, game: int | None, at: int) -> Applied:
-        self._state, changes = self.system.fold(self._state, entry)
+    def link(self, version: int, other: int, at: int, sd: float | None = None) -> Applied:
+        """The version succeeds version `other`."""
+        return self._apply(Entry(self.seq + 1, Kind.LINK, version, other=other, sd=sd, at=at))
+
+    def unlink(self, version: int, other: int, at: int) -> Applied:
+        """The version has nothing to do with version `other` any more."""
+        return self._apply(Entry(self.seq + 1, Kind.UNLINK, version, other=other, at=at))
+
+    def correct(
+        self, game: int, black: int, white: int, was2: int | None, score2: int | None, at: int, repeat: bool = False
+    ) -> Applied:
+        """The game counted as `was2` and counts as `score2` from now on; `repeat` as in :class:`Entry`."""
+        entry = Entry(self.seq + 1, Kind.CORRECTION, None, black, white, score2, was2=was2, repeat=repeat, at=at)
+        return self._apply(entry, game)
+
+    def _apply(self, entry: Entry, game: int | None = None, digest: int | None = None) -> Applied:
+        changes = self._headline.fold(entry)
         self.seq = entry.seq
         records: list[Record] = [
             LedgerAdded(
-                self.venue_id, entry.seq, at, entry.kind.value, game, entry.version, entry.black, entry.white,
-                entry.score2, entry.value,
+                self.venue_id, entry.seq, entry.at, entry.kind.value, game, entry.version, entry.black, entry.white,
+                entry.score2, entry.value, entry.sd, entry.other, entry.was2, int(entry.repeat), digest,
             )
         ]  # fmt: skip
-        name = self.system.name
+        records += self._moved(self._headline, entry, changes)
+        for name, run in list(self._runs.items()):
+            if run is not self._headline:
+                try:
+                    records += self._moved(run, entry, run.fold(entry))
+                except Exception as error:
+                    del self._runs[name]
+                    self._view_failed(name, error)
+        return Applied(entry, changes, records)
+
+    def _moved(self, run: Run, entry: Entry, changes: Iterable[Change]) -> list[Record]:
+        """What entry `entry` did to the ratings of one system."""
+        venue, name, records = self.venue_id, run.system.name, list[Record]()
         for version, before, after in changes:
             records.append(
                 RatingMoved(
-                    self.venue_id, name, entry.seq, version, before.mean, before.spread, after.mean, after.spread,
-                    after.games,
+                    venue, name, entry.seq, version, before.mean, before.spread, after.mean, after.spread, after.games
                 )
-            )  # fmt: skip
-            records.append(
-                RatingNow(
-                    self.venue_id, name, version, after.mean, after.spread, after.games, int(after.provisional),
-                    int(after.anchor), entry.seq,
+            )
+            records.append(_now(venue, name, version, after, entry.seq))
+        return records
+
+    # -- refits
+
+    def wanted(self) -> dict[str, Wanted]:
+        """What the systems with refits would like; those that want nothing are left out."""
+        found = ((name, run.wanted()) for name, run in self._runs.items())
+        return {name: wanted for name, wanted in found if wanted.results or wanted.cold}
+
+    def refitting(self, system: str) -> Refitting:
+        """The system with refits of this name. Raises KeyError for any other."""
+        refitting = self._runs[system].refitting
+        if refitting is None:
+            raise KeyError(system)
+        return refitting
+
+    def refitted(self, system: str) -> bool:
+        """True once a refit of this system is in place."""
+        return self._runs[system].refits > 0
+
+    def superiority(self, one: int, other: int) -> float | None:
+        """The probability (0..1) that version `one` is stronger than `other`, where the headline system knows it."""
+        refitting = self._headline.refitting
+        return None if refitting is None else refitting.superiority(self._headline.state, one, other)
+
+    def begin(self, system: str, cold: bool) -> Begun:
+        """What a refit of this system needs, as of now."""
+        return self._runs[system].begin(cold)
+
+    def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> Refitted | None:
+        """Put a refit in place; None where something later has overtaken it. `at` in Unix ms."""
+        run = self._runs.get(begun.system)
+        moved = None if run is None else run.install(fit)
+        if run is None or moved is None:
+            return None
+        return Refitted(moved, self._refitted(run, begun, fit.notes, moved, at, took_us))
+
+    def _refitted(
+        self, run: Run, begun: Begun, notes: str, moved: Mapping[int, Rating], at: int, took_us: int
+    ) -> list[Record]:
+        venue, name = self.venue_id, run.system.name
+        records: list[Record] = [
+            RefitAdded(
+                venue, name, run.refits, begun.included, begun.base, run.seq, int(begun.cold), notes, self._build, at,
+                took_us,
+            )
+        ]  # fmt: skip
+        for version, now in moved.items():
+            records.append(RefitMoved(venue, name, version, run.refits, run.seq, now.mean, now.spread))
+            records.append(_now(venue, name, version, now, run.seq))
+        return records
+
+    # -- saved states
+
+    def states(self, at: int) -> list[Record]:
+        """The states that changed since they were saved last, to be submitted while no refit is under way: one that
+        began before the saved state could not be computed again from it."""
+        records: list[Record] = []
+        for name, run in self._runs.items():
+            if self._saved.get(name) != (run.seq, run.refits):
+                self._saved[name] = (run.seq, run.refits)
+                records.append(
+                    StateSaved(self.venue_id, name, run.seq, run.refits, at, run.system.dump(run.state))
                 )
-            )  # fmt: skip
-        return Applied(entry, changes, records)
+        return records
+
+    # -- the start
+
+    def _catch_up(self, traces: Iterable[_Filling], entries: Sequence[Entry]) -> list[list[Record]]:
+        """Fold these entries into the systems that have not seen them; what has to be published, in groups that must
+        each be committed wholly."""
+        groups: list[list[Record]] = []
+        for filling in traces:
+            run = filling.trace.run
+            records: list[Record] = []
+            for entry in entries:
+                if entry.seq <= run.seq:
+                    continue
+                changes, _ = filling.trace.step(entry)
+                if entry.seq > filling.published:
+                    records += self._moved(run, entry, changes)
+                    if filling.trace.done:
+                        records += self._refit_now_and_then(run, filling.at)
+            if records:
+                groups.append(records)
+        return groups
+
+    def _refit_now_and_then(self, run: Run, at: int) -> list[Record]:
+        """Filling: a refit where one is due, done here and now."""
+        wanted = run.wanted()
+        enough = max(len(run.ratings) // 4, run.seq // _SPARSE, 1)
+        if not wanted.cold and not wanted.urgent and wanted.results < enough:
+            return []
+        begun = run.begin(wanted.cold)
+        refitting = run.refitting
+        assert refitting is not None
+        fit = refitting.refit(begun.job)
+        moved = run.install(fit)
+        assert moved is not None
+        return self._refitted(run, begun, fit.notes, moved, at, 0)
+
+
+async def load_ratings(store: Store, venue: Venue, build: str, at: int) -> VenueRatings:
+    """The venue's ratings under its headline system and its views. `at` in Unix ms. Raises Refused, StoreError."""
+    headline, *views = (
+        rating_system(name, venue.initial, venue.rating_options.get(name, {})) for name in (venue.rating, *venue.views)
+    )
+
+    def view_failed(name: str, error: Exception) -> None:
+        log.error("a view of the ratings failed and is left out until the next start", venue=venue.name, system=name,
+                  exc_info=error)  # fmt: skip
+
+    def progress(seq: int) -> None:
+        log.info("folding results into ratings", venue=venue.name, entries=seq)
+
+    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress, at)
+
+
+class _Filling(NamedTuple):
+    """A system on its way to the ledger's end.
+
+    :ivar published: the last entry whose changes it has published
+    """
+
+    trace: Retrace
+    published: int
+    at: int
+
+
+async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
+    """The run at its saved state, or at the very beginning, and the refits that are recorded after it."""
+    name = run.system.name
+    saved = await store.rating_state(venue_id, name)
+    if saved is not None:
+        try:
+            run.resume(*saved)
+        except ValueError:
+            saved = None  # of another release: everything is computed again
+    refits = await store.refits(venue_id, name, run.refits)
+    if saved is not None and any(refit.included < run.seq for refit in refits):
+        saved = None  # one was under way when the state was saved
+    if saved is None and run.seq:
+        run.restart()
+        refits = await store.refits(venue_id, name)
+    return Retrace(run, refits)
+
+
+def _now(venue: int, system: str, version: int, rating: Rating, seq: int) -> RatingNow:
+    return RatingNow(
+        venue, system, version, rating.mean, rating.spread, rating.games, int(rating.provisional), int(rating.anchor),
+        seq,
+    )  # fmt: skip

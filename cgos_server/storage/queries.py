@@ -16,6 +16,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    exists,
     func,
     literal_column,
     or_,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.functions import greater
-from cgos_server.storage.store import Owner, StoredGame, StoredVersion, Token
+from cgos_server.storage.store import Owner, StoredGame, StoredRefit, StoredState, StoredVersion, Token
 
 Question = Select[Any] | CompoundSelect[Any]
 
@@ -167,10 +168,64 @@ def _begun(side: Column[int]) -> ColumnElement[int]:
 
 BEGUN: Question = select(_begun(_games.c.black_id) + _begun(_games.c.white_id))
 
+_entry_columns = (
+    *("seq", "kind", "version_id", "black_id", "white_id", "score2", "value", "sd", "other_id", "was2", "repeat", "at"),
+)
 LEDGER: Question = (
-    select(*(_ledger.c[name] for name in ("seq", "kind", "version_id", "black_id", "white_id", "score2", "value")))
+    select(*(_ledger.c[name] for name in _entry_columns))
     .where(_ledger.c.venue_id == bindparam("venue_id"), _ledger.c.seq > bindparam("after"))
     .order_by(_ledger.c.seq)
+    .limit(bindparam("limit"))
+)
+
+_states, _refits = tables.rating_states, tables.refits
+PUBLISHED: Question = (
+    select(tables.ratings.c.system, func.max(tables.ratings.c.seq))
+    .where(tables.ratings.c.venue_id == bindparam("venue_id"))
+    .group_by(tables.ratings.c.system)
+)
+RATING_STATE: Question = select(*(_states.c[name] for name in StoredState._fields)).where(
+    _states.c.venue_id == bindparam("venue_id"), _states.c.system == bindparam("system")
+)
+REFITS: Question = (
+    select(*(_refits.c[name] for name in StoredRefit._fields))
+    .where(
+        _refits.c.venue_id == bindparam("venue_id"),
+        _refits.c.system == bindparam("system"),
+        _refits.c.number > bindparam("after"),
+    )
+    .order_by(_refits.c.number)
+)
+
+# Kinds are spelt out, so that SQLite sees that the partial indexes serve.
+_is_game = _ledger.c.kind == literal_column("'game'")
+_is_correction = _ledger.c.kind == literal_column("'correction'")
+DIGESTS: Question = (
+    select(_ledger.c.black_id, _ledger.c.white_id, _ledger.c.digest)
+    .where(_ledger.c.venue_id == bindparam("venue_id"), _is_game, _ledger.c.digest.is_not(None))
+    .order_by(_ledger.c.seq)
+)
+_of_game = _ledger.c.game_id == bindparam("game_id", type_=BigInteger)
+_counted_columns = [_ledger.c[name] for name in ("seq", "kind", "score2", "digest", "repeat")]
+COUNTED: Question = union_all(
+    select(*_counted_columns).where(_of_game, _is_game), select(*_counted_columns).where(_of_game, _is_correction)
+).order_by("seq")
+_taken_back = _ledger.alias("taken_back")
+FIRST_REPEAT: Question = (
+    select(_ledger.c.game_id, _ledger.c.score2)
+    .where(
+        _ledger.c.venue_id == bindparam("venue_id"),
+        _ledger.c.black_id == bindparam("black_id"),
+        _ledger.c.white_id == bindparam("white_id"),
+        _ledger.c.digest == bindparam("digest"),
+        _is_game,
+        _ledger.c.repeat == literal_column("1"),
+        ~exists().where(
+            _taken_back.c.game_id == _ledger.c.game_id, _taken_back.c.kind == literal_column("'correction'")
+        ),
+    )
+    .order_by(_ledger.c.seq)
+    .limit(literal_column("1"))
 )
 
 MEETINGS: Question = (
@@ -208,4 +263,8 @@ LAST_ROUND: Question = select(func.coalesce(func.max(tables.rounds.c.number), 0)
 )
 
 VERSION_NAMES: Question = select(_versions.c.id, _versions.c.wire_name)
-FAMILIES: Question = select(_versions.c.id, _versions.c.bot_id)
+FAMILIES: Question = select(_versions.c.id, func.coalesce(_bots.c.family_id, _bots.c.id)).join_from(
+    _versions, _bots, _bots.c.id == _versions.c.bot_id
+)
+BOT_NAMES: Question = select(_bots.c.id, _bots.c.name, _bots.c.family_id).order_by(_bots.c.id)
+BOT_IDS: Question = select(_versions.c.id, _versions.c.bot_id)

@@ -273,13 +273,15 @@ class RatingNow(NamedTuple):
 
 
 class RefitAdded(NamedTuple):
-    """Refit `number` (from 1) of a system with refits: it counts entries up to `included` and was put in after entry
-    `applied`. `notes` is JSON of hyperparameters, start and iterations, `build` the id of a `BuildAdded`."""
+    """Refit `number` (from 1) of a system with refits: it counts entries up to `included`, began while refit `base`
+    (0: none) was in place, and was put in after entry `applied`. `notes` is JSON of hyperparameters, start and
+    iterations, `build` the id of a `BuildSeen`."""
 
     venue_id: int
     system: str
     number: int
     included: int
+    base: int
     applied: int
     cold: int
     notes: str

@@ -33,17 +33,22 @@ from cgos_server.storage.queries import Question
 from cgos_server.storage.records import Record
 from cgos_server.storage.store import (
     BotLogin,
+    Counted,
+    FirstRepeat,
     Meeting,
     NextIds,
     Owner,
     StoredGame,
     StoredMove,
+    StoredRefit,
+    StoredState,
     StoredVenue,
     StoredVersion,
     Token,
 )
 from cgos_server.storage.writer import Connect, Writer
 
+_ALL = 2**31 - 1
 _MOVES_AT = StoredGame._fields.index("moves")
 
 
@@ -145,11 +150,57 @@ class SqlStore(abc.ABC):
         rows = await self._rows(queries.BEGUN, venue_id=venue_id, version_id=version_id, since=since)
         return int(rows[0][0])
 
-    async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
-        """The venue's numbered entries from `after` + 1 on, in order."""
+    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """The venue's numbered entries from `after` + 1 on, in order, `limit` at most. A million of them at once take
+        seconds of the event loop; portions of some thousands do not."""
         kinds = {kind.value: kind for kind in Kind}
-        rows = await self._rows(queries.LEDGER, venue_id=venue_id, after=after)
-        return [Entry(seq, kinds[kind], *rest) for seq, kind, *rest in rows]
+        rows = await self._rows(queries.LEDGER, venue_id=venue_id, after=after, limit=_ALL if limit is None else limit)
+        return [
+            Entry(seq, kinds[kind], version, black, white, score2, value, sd, other, was2, repeat != 0, at)
+            for seq, kind, version, black, white, score2, value, sd, other, was2, repeat, at in rows
+        ]
+
+    async def published(self, venue_id: int) -> dict[str, int]:
+        """Rating system -> the last entry whose changes it published in this venue."""
+        return dict(await self._rows(queries.PUBLISHED, venue_id=venue_id))
+
+    async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
+        """The saved state of this system in this venue, or None."""
+        rows = await self._rows(queries.RATING_STATE, venue_id=venue_id, system=system)
+        return StoredState._make(rows[0]) if rows else None
+
+    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
+        """The recorded refits with numbers above `after`, in order."""
+        rows = await self._rows(queries.REFITS, venue_id=venue_id, system=system, after=after)
+        return [refit._replace(cold=bool(refit.cold)) for refit in map(StoredRefit._make, rows)]
+
+    async def digests(self, venue_id: int) -> list[tuple[int, int, int]]:
+        """(black, white, digest) of every GAME entry with a digest, in order."""
+        rows = await self._rows(queries.DIGESTS, venue_id=venue_id)
+        return [(black, white, digest) for black, white, digest in rows]
+
+    async def counted(self, game_id: int) -> Counted | None:
+        """What the ledger says of an ended game, corrections included; None where it has no entry there."""
+        found = None
+        for seq, kind, score2, digest, repeat in await self._rows(queries.COUNTED, game_id=game_id):
+            if kind == Kind.GAME:
+                found = Counted(seq, score2, digest, repeat != 0)
+            else:
+                found = (found or Counted(None, None, None, False))._replace(score2=score2, repeat=False)
+        return found
+
+    async def first_repeat(self, venue_id: int, black: int, white: int, digest: int) -> FirstRepeat | None:
+        """See :meth:`cgos_server.storage.store.Store.first_repeat`."""
+        rows = await self._rows(queries.FIRST_REPEAT, venue_id=venue_id, black_id=black, white_id=white, digest=digest)
+        return FirstRepeat._make(rows[0]) if rows else None
+
+    async def bot_names(self) -> list[tuple[int, str, int | None]]:
+        """(id, name, family's id or None) of every bot, oldest first."""
+        return [(number, name, family) for number, name, family in await self._rows(queries.BOT_NAMES)]
+
+    async def bot_ids(self) -> dict[int, int]:
+        """version id -> id of the bot whose version it is."""
+        return dict(await self._rows(queries.BOT_IDS))
 
     async def meetings(self, venue_id: int) -> list[Meeting]:
         """How often each version played Black against each other, in games that ended with a result."""
@@ -168,7 +219,7 @@ class SqlStore(abc.ABC):
         return dict(await self._rows(queries.VERSION_NAMES))
 
     async def families(self) -> dict[int, int]:
-        """version id -> id of the bot whose version it is."""
+        """version id -> id of the bot that leads its family."""
         return dict(await self._rows(queries.FAMILIES))
 
     async def close(self) -> None:

@@ -68,6 +68,7 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.BotAdded, tables.bots),
         _changes(records.BotPassword, tables.bots),
         _changes(records.BotState, tables.bots),
+        _changes(records.BotFamily, tables.bots),
         _adds(records.VersionAdded, tables.versions),
         _changes(records.VersionDescribed, tables.versions),
         _adds(records.TokenAdded, tables.tokens),
@@ -85,6 +86,11 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.LedgerAdded, tables.ledger),
         _adds(records.RatingMoved, tables.rating_changes),
         _adds(records.RatingNow, tables.ratings, How.REPLACE),
+        _adds(records.BuildSeen, tables.builds, How.REPLACE),
+        _adds(records.RefitAdded, tables.refits),
+        _adds(records.RefitMoved, tables.refit_points),
+        _adds(records.StateSaved, tables.rating_states, How.REPLACE),
+        _adds(records.CorrectionAdded, tables.corrections),
         _adds(records.AuditAdded, tables.audit),
     ]
 )

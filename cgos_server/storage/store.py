@@ -144,6 +144,7 @@ class StoredRefit(NamedTuple):
 
     number: int
     included: int
+    base: int
     applied: int
     cold: bool
     notes: str
@@ -236,8 +237,11 @@ class Store(Protocol):
     async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:
         """How many games of this version in this venue began at or after `since` (Unix ms)."""
 
-    async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
-        """The venue's numbered entries from `after` + 1 on, in order."""
+    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """The venue's numbered entries from `after` + 1 on, in order, `limit` at most."""
+
+    async def published(self, venue_id: int) -> dict[str, int]:
+        """Rating system -> the last entry whose changes it published in this venue."""
 
     async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
         """The saved state of this system in this venue, or None."""

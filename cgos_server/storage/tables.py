@@ -16,6 +16,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     String,
@@ -81,6 +82,8 @@ bots = Table(
     Column("state", String, nullable=False),
     Column("reason", String, nullable=False, server_default=""),
     Column("created_at", BigInteger, nullable=False),
+    # Deferrable, because a copy may bring a bot before the one that leads its family.
+    Column("family_id", Integer, ForeignKey("bots.id", deferrable=True)),
 )
 
 versions = Table(
@@ -239,14 +242,18 @@ ledger = Table(
     Column("white_id", Integer, ForeignKey("versions.id")),
     Column("score2", Integer),
     Column("value", Float),
+    Column("sd", Float),
+    Column("other_id", Integer, ForeignKey("versions.id")),
+    Column("was2", Integer),
+    Column("repeat", Integer, nullable=False, server_default=text("0")),
+    Column("digest", BigInteger),
     # No game is rated twice.
-    Index(
-        "ix_ledger_game",
-        "game_id",
-        unique=True,
-        sqlite_where=text("kind = 'game'"),
-        postgresql_where=text("kind = 'game'"),
-    ),
+    Index("ix_ledger_game", "game_id", unique=True, **_rows_with("kind = 'game'")),
+    Index("ix_ledger_correction", "game_id", "seq", **_rows_with("kind = 'correction'")),
+    # All that is said of a version besides its games: a few entries each.
+    Index("ix_ledger_version", "version_id", "venue_id", "seq", **_rows_with("version_id IS NOT NULL")),
+    # The same game played again.
+    Index("ix_ledger_digest", "black_id", "white_id", "digest", **_rows_with("digest IS NOT NULL")),
     sqlite_with_rowid=False,
 )
 
@@ -282,6 +289,76 @@ ratings = Table(
     Column("anchor", Integer, nullable=False),
     Column("seq", Integer, nullable=False),
     sqlite_with_rowid=False,
+)
+
+builds = Table(
+    "builds",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+"""What computed ratings: see :class:`cgos_server.storage.records.BuildSeen`."""
+
+refits = Table(
+    "refits",
+    metadata,
+    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
+    Column("system", String, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("included", Integer, nullable=False),
+    Column("base", Integer, nullable=False),
+    Column("applied", Integer, nullable=False),
+    Column("cold", Integer, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("build", String, ForeignKey("builds.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("took_us", BigInteger, nullable=False),
+    # The latest one by an entry: both numbers grow together.
+    Index(None, "venue_id", "system", "applied"),
+)
+
+# Short rows in the order of one version's graph.
+refit_points = Table(
+    "refit_points",
+    metadata,
+    Column("venue_id", Integer, nullable=False),
+    Column("system", String, nullable=False),
+    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("applied", Integer, nullable=False),
+    Column("mean", Float, nullable=False),
+    Column("spread", Float, nullable=False),
+    PrimaryKeyConstraint("venue_id", "system", "version_id", "number"),
+    ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
+    # All that one refit moved.
+    Index(None, "venue_id", "system", "number"),
+    sqlite_with_rowid=False,
+)
+
+# Up to megabytes in a row: SQLite keeps such rows better in an ordinary table beside its index.
+rating_states = Table(
+    "rating_states",
+    metadata,
+    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
+    Column("system", String, primary_key=True),
+    Column("seq", Integer, nullable=False),
+    Column("refit", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+)
+
+corrections = Table(
+    "corrections",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("game_id", Integer, ForeignKey("games.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("seq", Integer),
+    Column("actor", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("winner", Integer),
+    Column("result", String, nullable=False),
+    Index(None, "game_id", "id"),
 )
 
 audit = Table(

@@ -442,10 +442,10 @@ async def test_kick(post: Post) -> None:
 
 async def test_kick_by_the_name_of_a_bot_closes_its_versions() -> None:
     post = await Post.open()
-    post.house.families.update({1: 3})
+    post.house.families.arrived(1, 3)
     await post.house.sign_in("Family-1", session=RecordingSession(7))
     for player in post.house.live.lobby.players.values():
-        player.family = 3
+        player.bot = 3
     (said,) = await post.say("kick Family")
     assert said.startswith("Closed 1 connection of Family.")
 

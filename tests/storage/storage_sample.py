@@ -16,8 +16,10 @@ from cgos_server.storage.location import Location
 from cgos_server.storage.records import (
     AnalysisAdded,
     BotAdded,
+    BuildSeen,
     ConnectionClosed,
     ConnectionOpened,
+    CorrectionAdded,
     GameAdded,
     GameEnded,
     LedgerAdded,
@@ -27,7 +29,10 @@ from cgos_server.storage.records import (
     RatingMoved,
     RatingNow,
     Record,
+    RefitAdded,
+    RefitMoved,
     RoundAdded,
+    StateSaved,
     TokenAdded,
     TokenRevoked,
     VenueAdded,
@@ -134,7 +139,7 @@ def games() -> list[Record]:
         GameEnded(3_700, None, "abort", None, "no first move", "Abort", 2, 2, 5),
         LedgerAdded(1, 1, 900, "enter", None, 1, None, None, None, 1_800.0),
         LedgerAdded(1, 2, 900, "enter", None, 2, None, None, None, 1_750.0),
-        LedgerAdded(1, 3, 1_500, "game", 1, None, 1, 2, 2, None),
+        LedgerAdded(1, 3, 1_500, "game", 1, None, 1, 2, 2, None, digest=-77),
         LedgerAdded(1, 4, 2_500, "game", 2, None, 2, 1, 2, None),
         RatingMoved(1, "cgos-elo", 1, 1, 1_800.0, 150.0, 1_800.0, 150.0, 0),
         RatingMoved(1, "cgos-elo", 3, 1, 1_800.0, 150.0, 1_860.0, 120.0, 1),
@@ -143,5 +148,38 @@ def games() -> list[Record]:
         RatingMoved(1, "cgos-elo", 4, 2, 1_690.0, 120.0, 1_780.0, 96.0, 2),
         RatingNow(1, "cgos-elo", 1, 1_770.0, 96.0, 2, 1, 0, 4),
         RatingNow(1, "cgos-elo", 2, 1_780.0, 96.0, 2, 0, 1, 4),
+    ]
+    return records
+
+
+def refits() -> list[Record]:
+    """More of 9x9: `bayes` beside `cgos-elo`, with two refits after entry 4. Game 6 alpha - Beta is game 1 again; an
+    operator takes game 1 back (entry 6) and counts game 6 in its stead (entry 7). Beta succeeds alpha (entry 8)."""
+    records: list[Record] = [
+        BuildSeen("b1", "Python, a processor"),
+        RatingMoved(1, "bayes", 1, 1, 1_800.0, 300.0, 1_800.0, 300.0, 0),
+        RatingMoved(1, "bayes", 2, 2, 1_750.0, 300.0, 1_750.0, 300.0, 0),
+        RatingMoved(1, "bayes", 3, 1, 1_800.0, 300.0, 1_850.0, 250.0, 1),
+        RatingMoved(1, "bayes", 3, 2, 1_750.0, 300.0, 1_700.0, 250.0, 1),
+        RatingMoved(1, "bayes", 4, 1, 1_850.0, 250.0, 1_780.0, 220.0, 2),
+        RatingMoved(1, "bayes", 4, 2, 1_700.0, 250.0, 1_770.0, 220.0, 2),
+        RefitAdded(1, "bayes", 1, 3, 0, 4, 0, '{"draw":0.1}', "b1", 2_600, 1_500),
+        RefitMoved(1, "bayes", 1, 1, 4, 1_785.0, 215.0),
+        RefitAdded(1, "bayes", 2, 4, 1, 4, 1, '{"draw":0.2}', "b1", 2_700, 90_000),
+        RefitMoved(1, "bayes", 1, 2, 4, 1_790.0, 210.0),
+        RefitMoved(1, "bayes", 2, 2, 4, 1_760.0, 210.0),
+        GameAdded(6, 1, None, 1, 2, "", "", "{}", "", 4_000),
+        GameEnded(4_500, 0, "score", 7, "", "B+3.5", 2, 2, 6),
+        LedgerAdded(1, 5, 4_500, "game", 6, None, 1, 2, 2, None, repeat=1, digest=-77),
+        RatingMoved(1, "bayes", 5, 1, 1_790.0, 210.0, 1_790.0, 210.0, 3),
+        RatingMoved(1, "bayes", 5, 2, 1_760.0, 210.0, 1_760.0, 210.0, 3),
+        LedgerAdded(1, 6, 5_000, "correction", 1, None, 1, 2, None, None, was2=2),
+        LedgerAdded(1, 7, 5_000, "correction", 6, None, 1, 2, 2, None, repeat=1),
+        CorrectionAdded(1, 5_000, 6, "Olive", "a broken engine", None, "Void"),
+        LedgerAdded(1, 8, 5_100, "link", None, 2, None, None, None, None, 40.0, 1),
+        RatingNow(1, "bayes", 1, 1_790.0, 210.0, 3, 1, 0, 5),
+        RatingNow(1, "bayes", 2, 1_760.0, 210.0, 3, 1, 0, 5),
+        StateSaved(1, "bayes", 4, 2, 2_700, b"\0old"),
+        StateSaved(1, "bayes", 5, 2, 4_600, bytes(range(256))),
     ]
     return records

@@ -7,14 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from storage_sample import execute, games, move, people, put, query
+from storage_sample import execute, games, move, people, put, query, refits
 
 from cgos_server.errors import DatabaseLocked, Refused, SchemaMismatch, StoreError
 from cgos_server.storage import copying, schema, tables
 from cgos_server.storage.copying import copy, fingerprint
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.records import AnalysisAdded, AuditAdded, RatingNow, VersionDescribed
+from cgos_server.storage.records import (
+    AnalysisAdded,
+    AuditAdded,
+    BotFamily,
+    CorrectionAdded,
+    RatingNow,
+    StateSaved,
+    VersionDescribed,
+)
 
 
 def silent(_what: str, _done: int, _total: int) -> None:
@@ -28,12 +36,15 @@ ODD = [
     AnalysisAdded(3, 1, "x" * 20_000),
     RatingNow(1, "cgos-elo", 3, 1 / 3, -0.0, 2, 0, 1, 4),
     RatingNow(1, "Another", 3, 1e-300, 1e300, 2, 0, 1, 4),
+    StateSaved(2, "bayes", 0, 0, 1, bytes(range(256)) * 5_000),
+    StateSaved(2, "empty", 0, 0, 1, b""),
+    BotFamily(3, 1),
 ]
 
 
 @pytest.fixture
 def full(database: Location) -> Location:
-    put(database, [*people(), *games(), *ODD])
+    put(database, [*people(), *games(), *refits(), *ODD])
     return database
 
 
@@ -50,12 +61,16 @@ def test_a_copy_has_the_same_rows_and_goes_on(full: Location, target: Location) 
     assert fingerprint(target) == fingerprint(full) == copied
     assert {table.table for table in copied} == set(tables.metadata.tables)
     rows = {table.table: table.rows for table in copied}
-    assert (rows["games"], rows["moves"], rows["audit"], rows["server"]) == (5, 6, 2, 1)
+    assert (rows["games"], rows["moves"], rows["audit"], rows["server"]) == (6, 6, 2, 1)
     assert query(target, "SELECT created_at FROM server") == query(full, "SELECT created_at FROM server")
     assert steps[-1][1] == steps[-1][2] == 2 * sum(rows.values())
     # A server goes on from there: numbers that the database gives out are free.
-    put(target, [move(3, 3), AuditAdded(3, "", "after the move", "", "{}")])
+    more = CorrectionAdded(1, 0, None, "", "", 0, "B+3.5")
+    put(target, [move(3, 3), AuditAdded(3, "", "after the move", "", "{}"), more])
     assert query(target, "SELECT id FROM audit ORDER BY id") == [(1,), (2,), (3,)]
+    assert query(target, "SELECT id FROM corrections ORDER BY id") == [(1,), (2,)]
+    states = query(target, "SELECT system, state FROM rating_states WHERE venue_id = 2 ORDER BY system")
+    assert states == [("bayes", bytes(range(256)) * 5_000), ("empty", b"")]
 
 
 def test_there_and_back_gives_the_same_hashes(
@@ -69,7 +84,9 @@ def test_there_and_back_gives_the_same_hashes(
 
 def test_many_rows_come_in_several_portions(full: Location, target: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     put(full, [move(4, ply) for ply in range(1, 100)])
-    monkeypatch.setattr(copying, "ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(copying, "ROWS_AT_ONCE", 1)
+    first = len(query(full, "SELECT id FROM bots WHERE family_id > id"))
+    assert first == 1  # a row that points at a later one
     steps: list[Any] = []
     assert copy(full, target, lambda *step: steps.append(step)) == fingerprint(full)
     assert len([step for step in steps if step[0] == "copying moves"]) >= 10

@@ -234,11 +234,54 @@ def test_the_first_schema_with_data_in_it_is_upgraded(database: Location, direct
         (3, 7, "Alpha-Two", "alpha-two", "Alpha-Two", "", "", "", 3),
     ]
     assert query(older, "SELECT count(*) FROM moves") == [(1,)]
+    told = "kind, game_id, version_id, black_id, white_id, score2, value"
+    assert query(older, f"SELECT venue_id, seq, at, {told}, sd, other_id, was2, repeat, digest FROM ledger") == [
+        (1, 1, 0, "enter", None, 1, None, None, None, 1_800.0, None, None, None, 0, None)
+    ]
     if isinstance(older, Path):
         assert query(older, "PRAGMA foreign_key_check") == []
         assert query(older, "PRAGMA integrity_check") == [("ok",)]
     else:
         assert query(older, "SELECT * FROM writer") == [(1, 0, 0)]
+
+
+SECOND_SCHEMA = (
+    *FIRST_SCHEMA[:3],
+    "INSERT INTO versions VALUES (1, 7, 'Alpha', 'alpha', '', 'e', '', '', 1), (2, 8, 'b', 'b', '', '', '', '', 2)",
+    FIRST_SCHEMA[4],
+    FIRST_SCHEMA[6],
+    "INSERT INTO ledger VALUES (1, 2, 0, 'enter', NULL, 2, NULL, NULL, NULL, 1700.0), "
+    "(1, 3, 9, 'game', 1, NULL, 1, 2, 2, NULL)",
+    "INSERT INTO rating_changes VALUES (1, 'cgos-elo', 3, 1, 1800.0, 9.0, 1810.5, 8.0, 1)",
+    "INSERT INTO ratings VALUES (1, 'cgos-elo', 1, 1810.5, 8.0, 1, 1, 0, 3)",
+)
+
+
+def test_the_second_schema_with_data_in_it_is_upgraded_and_brought_back(database: Location, direct: Location) -> None:
+    older = direct
+    migrate(older, command.upgrade, "0002")
+    as_before = objects(older)
+    for sql in SECOND_SCHEMA:
+        execute(older, sql)
+    everything = {
+        table: f"SELECT * FROM {table} ORDER BY 1, 2"
+        for table in ("server", "venues", "versions", "games", "rating_changes", "ratings", "bots", "ledger")
+    }
+    before = {table: query(older, sql) for table, sql in everything.items()}
+    assert schema.upgrade(older) == ("0002", schema.head())
+    schema.check(older)
+    assert objects(older) == objects(database)
+    new = {"bots": (None,), "ledger": (None, None, None, 0, None)}
+    for table, rows in before.items():
+        assert [tuple(row) for row in query(older, everything[table])] == [(*row, *new.get(table, ())) for row in rows]
+    if isinstance(older, Path):
+        assert query(older, "PRAGMA foreign_key_check") == []
+        assert query(older, "PRAGMA integrity_check") == [("ok",)]
+        with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):  # no game is rated twice, still
+            execute(older, "INSERT INTO ledger (venue_id, seq, at, kind, game_id) VALUES (1, 4, 0, 'game', 1)")
+    migrate(older, command.downgrade, "0002")
+    assert objects(older) == as_before
+    assert {table: query(older, sql) for table, sql in everything.items()} == before
 
 
 def test_a_newer_schema_is_refused(database: Location, later: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from typing import get_args
 
 import pytest
-from storage_sample import games, move, people, query, unexpected, version
+from storage_sample import games, move, people, query, refits, unexpected, version
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.rating.base import Entry, Kind
@@ -15,21 +15,29 @@ from cgos_server.storage.location import Location
 from cgos_server.storage.records import (
     BlackTold,
     BotAdded,
+    BotFamily,
     BotState,
+    BuildSeen,
     GameAdded,
     GameEnded,
+    LedgerAdded,
     RatingNow,
+    StateSaved,
     VersionDescribed,
     WhiteTold,
 )
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.storage.store import (
     BotLogin,
+    Counted,
+    FirstRepeat,
     Meeting,
     NextIds,
     Owner,
     Store,
     StoredMove,
+    StoredRefit,
+    StoredState,
     StoredVenue,
     StoredVersion,
     Token,
@@ -61,6 +69,14 @@ async def test_a_new_database_is_empty(store: SqlStore) -> None:
     assert await store.last_round(1) == 0
     assert await store.version_names() == {}
     assert await store.families() == {}
+    assert await store.published(1) == {}
+    assert await store.rating_state(1, "bayes") is None
+    assert await store.refits(1, "bayes") == []
+    assert await store.digests(1) == []
+    assert await store.counted(1) is None
+    assert await store.first_repeat(1, 1, 2, 3) is None
+    assert await store.bot_names() == []
+    assert await store.bot_ids() == {}
     assert store.healthy
     assert store.pending == 0
 
@@ -192,14 +208,85 @@ async def test_games_begun_since_then(full: SqlStore) -> None:
 async def test_the_ledger(full: SqlStore) -> None:
     entries = await full.ledger(1)
     assert entries == [
-        Entry(1, Kind.ENTER, version=1, value=1_800.0),
-        Entry(2, Kind.ENTER, version=2, value=1_750.0),
-        Entry(3, Kind.GAME, black=1, white=2, score2=2),
-        Entry(4, Kind.GAME, black=2, white=1, score2=2),
+        Entry(1, Kind.ENTER, version=1, value=1_800.0, at=900),
+        Entry(2, Kind.ENTER, version=2, value=1_750.0, at=900),
+        Entry(3, Kind.GAME, black=1, white=2, score2=2, at=1_500),
+        Entry(4, Kind.GAME, black=2, white=1, score2=2, at=2_500),
     ]
     assert all(type(entry.kind) is Kind for entry in entries)
     assert await full.ledger(1, after=3) == entries[3:]
+    assert await full.ledger(1, after=1, limit=2) == entries[1:3]
     assert await full.ledger(2) == []
+    await full.commit(refits())
+    assert (await full.ledger(1, after=4)) == [
+        Entry(5, Kind.GAME, black=1, white=2, score2=2, repeat=True, at=4_500),
+        Entry(6, Kind.CORRECTION, black=1, white=2, was2=2, at=5_000),
+        Entry(7, Kind.CORRECTION, black=1, white=2, score2=2, repeat=True, at=5_000),
+        Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100),
+    ]
+    assert [type(entry.repeat) for entry in await full.ledger(1, after=3, limit=2)] == [bool, bool]
+
+
+async def test_what_a_rating_system_starts_from(full: SqlStore) -> None:
+    await full.commit(refits())
+    assert await full.published(1) == {"cgos-elo": 4, "bayes": 5}
+    assert await full.rating_state(1, "bayes") == StoredState(5, 2, bytes(range(256)))
+    assert await full.rating_state(1, "cgos-elo") is None
+    assert await full.rating_state(2, "bayes") is None
+    recorded = [
+        StoredRefit(1, 3, 0, 4, False, '{"draw":0.1}', "b1"),
+        StoredRefit(2, 4, 1, 4, True, '{"draw":0.2}', "b1"),
+    ]
+    assert await full.refits(1, "bayes") == recorded
+    assert [type(refit.cold) for refit in await full.refits(1, "bayes")] == [bool, bool]
+    assert await full.refits(1, "bayes", after=1) == recorded[1:]
+    assert await full.refits(1, "cgos-elo") == await full.refits(2, "bayes") == []
+
+
+async def test_what_a_game_counts_as_now(full: SqlStore) -> None:
+    assert await full.counted(1) == Counted(3, 2, -77, False)
+    assert await full.counted(2) == Counted(4, 2, None, False)
+    assert await full.counted(3) is None
+    assert await full.counted(2**40) is None
+    before_corrections = refits()[:17]
+    await full.commit(before_corrections)
+    assert await full.counted(6) == Counted(5, 2, -77, True)
+    assert await full.first_repeat(1, 1, 2, -77) == FirstRepeat(6, 2)
+    await full.commit(refits()[17:])
+    assert await full.counted(1) == Counted(3, None, -77, False)
+    assert await full.counted(6) == Counted(5, 2, -77, False)
+    assert await full.first_repeat(1, 1, 2, -77) is None
+    # The latest correction counts, also for a game that had no entry of its own.
+    await full.commit(
+        [
+            LedgerAdded(1, 9, 0, "correction", 1, None, 1, 2, 0, None),
+            LedgerAdded(1, 10, 0, "correction", 5, None, 1, 2, 1, None),
+        ]
+    )
+    assert await full.counted(1) == Counted(3, 0, -77, False)
+    assert await full.counted(5) == Counted(None, 1, None, False)
+
+
+async def test_games_played_before(full: SqlStore) -> None:
+    assert await full.digests(1) == [(1, 2, -77)]
+    assert await full.first_repeat(1, 1, 2, -77) is None
+    await full.commit(refits()[:17])
+    again = LedgerAdded(1, 6, 0, "game", 3, None, 1, 2, 2, None, repeat=1, digest=-77)
+    colors_changed = LedgerAdded(1, 7, 0, "game", 5, None, 2, 1, 2, None, digest=2**63 - 1)
+    await full.commit([again, colors_changed])
+    assert await full.digests(1) == [(1, 2, -77), (1, 2, -77), (1, 2, -77), (2, 1, 2**63 - 1)]
+    assert await full.first_repeat(1, 1, 2, -77) == FirstRepeat(6, 2)
+    assert await full.first_repeat(1, 2, 1, -77) is None
+    assert await full.first_repeat(2, 1, 2, -77) is None
+    assert await full.first_repeat(1, 2, 1, 2**63 - 1) is None
+    assert await full.digests(2) == []
+
+
+async def test_families(full: SqlStore) -> None:
+    await full.commit([version(9, 2, "Beta-2", 900, "2"), BotFamily(1, 2), BotFamily(1, 3), BotFamily(None, 3)])
+    assert await full.bot_names() == [(1, "alpha", None), (2, "Beta", 1), (3, "gamma", None)]
+    assert await full.families() == {1: 1, 2: 1, 3: 3, 9: 1}
+    assert await full.bot_ids() == {1: 1, 2: 2, 3: 3, 9: 2}
 
 
 async def test_meetings_leave_out_games_without_a_result(full: SqlStore) -> None:
@@ -230,7 +317,13 @@ async def test_a_group_is_written_wholly_or_not_at_all(database: Location) -> No
 async def test_the_newer_of_two_ratings_and_states_in_one_batch_stands(full: SqlStore, database: Location) -> None:
     for seq in range(5, 100):
         full.submit([RatingNow(1, "cgos-elo", 1, float(seq), 10.0, seq, 0, 0, seq), BotState(f"state {seq}", "", 1)])
+        full.submit([StateSaved(1, "bayes", seq, 0, seq, bytes([seq])), BuildSeen("b", f"text {seq}")])
     await full.commit([])
+    assert await full.rating_state(1, "bayes") == StoredState(99, 0, b"c")
+    assert query(database, "SELECT id, text FROM builds") == [("b", "text 99")]
+    await full.commit([StateSaved(1, "bayes", 100, 1, 0, b""), BuildSeen("b", "the same")])
+    assert await full.rating_state(1, "bayes") == StoredState(100, 1, b"")
+    assert query(database, "SELECT id, text FROM builds") == [("b", "the same")]
     assert query(database, "SELECT mean, seq FROM ratings WHERE version_id = 1") == [(99.0, 99)]
     assert query(database, "SELECT state FROM bots WHERE id = 1") == [("state 99",)]
 

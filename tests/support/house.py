@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Ruleset
+from cgos_server.core.rating.base import Fit, Refitting
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.errors import Refused
 from cgos_server.observability.metrics import Metrics
@@ -19,6 +20,7 @@ from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
 from cgos_server.service.accounts import Operator, SignedIn
+from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.storage.store import NextIds, StoredGame
 from support.simulated import MemoryStore, RecordingSession, SimulatedTime
@@ -51,7 +53,19 @@ class HistoryStore(MemoryStore):
         self.stored: dict[int, StoredGame] = {}
         self.begun = 0
 
-    async def ledger(self, venue_id: int, after: int = 0) -> list[Any]:
+    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
+        return []
+
+    async def digests(self, venue_id: int) -> list[Any]:
+        return []
+
+    async def published(self, venue_id: int) -> dict[str, int]:
+        return {}
+
+    async def rating_state(self, venue_id: int, system: str) -> None:
+        return None
+
+    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[Any]:
         return []
 
     async def last_opponents(self, venue_id: int) -> dict[int, int]:
@@ -73,6 +87,13 @@ class HistoryStore(MemoryStore):
         return self.begun
 
 
+class InlineFitting:
+    """Computes refits here and now."""
+
+    async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
+        return system.refit(job)
+
+
 class House:
     """One venue with its store, time and bots. With `beside` it is a second venue of that house's server."""
 
@@ -80,7 +101,7 @@ class House:
         self.time = beside.time if beside else SimulatedTime()
         self.store = beside.store if beside else HistoryStore()
         self.accounts = beside.accounts if beside else Accounts()
-        self.families: dict[int, int] = {}
+        self.families = Families({}, {})
         self.tasks: list[asyncio.Task[None]] = beside.tasks if beside else []
         self.ids = beside.ids if beside else Ids(NextIds(1, 1, 1, 1, 1, 1, 1))
         self.venue = Venue(
@@ -103,6 +124,8 @@ class House:
             self.families,
             self.operators,
             self.spawn,
+            InlineFitting(),
+            "test",
         )
         self.live = await open_venue(self.venue, shared)
         return self

@@ -47,7 +47,9 @@ class Entry(NamedTuple):
     :ivar sd: standard deviation in Elo (ANCHOR, LINK, ENTER of a successor); None: the system's own
     :ivar other: the predecessor (ENTER of a successor, LINK, UNLINK)
     :ivar was2: what the game counted as so far, None: nothing (CORRECTION)
-    :ivar repeat: True where the same two versions played the very same game before (GAME): systems may count it once
+    :ivar repeat: True where the same two versions played the very same game before (GAME): systems may count it once.
+        On a CORRECTION: such systems did not count it so far, whatever `was2` says; with `was2` None besides, it is
+        only for them (the game that it repeated is void, so this one counts in its stead) and nothing to the others
     :ivar at: Unix milliseconds
     """
 

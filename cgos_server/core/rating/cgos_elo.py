@@ -6,15 +6,11 @@ Must not know: storage, names, which games are to be rated.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from cgos_server.core.rating.base import Change, Entry, Kind, Rating
-from cgos_server.errors import OurFault
-
-State = dict[int, Rating]
+from cgos_server.core.rating import checks
+from cgos_server.core.rating.base import Entry, Outcome, Rating
+from cgos_server.core.rating.classical import Plain, State, games_after
 
 _FAST_ABOVE = 32.0
 _FAST = 0.04
@@ -31,14 +27,16 @@ def expected(difference: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class CgosElo:
+class CgosElo(Plain):
     """The K scheme. K is the spread of every :class:`Rating`.
 
-    A version enters with K = `max_k`. With ``s(x) = 1 - (K(x) - min_k) / (max_k - min_k)``, how settled x is, a game
-    of a against b moves a by ``K(a) * s(b) * (score - expected)`` and K(a) to ``K(a) * (1 - f * s(b))``, never below
-    `min_k`; f is 0.04 while K(a) > 32 and 0.02 below. Both sides are computed from where they stood before the game.
+    A version enters with K = `max_k`, a successor where its predecessor stands. With
+    ``s(x) = 1 - (K(x) - min_k) / (max_k - min_k)``, how settled x is, a game of a against b moves a by
+    ``K(a) * s(b) * (score - expected)`` and K(a) to ``K(a) * (1 - f * s(b))``, never below `min_k`; f is 0.04 while
+    K(a) > 32 and 0.02 below. Both sides are computed from where they stood before the game.
     Anchors do not move and have K = `min_k`. A version that stops being an anchor stays where it stands with
-    K = `provisional_k`: trusted, but free to move.
+    K = `provisional_k`: trusted, but free to move. A corrected result moves a by ``K(a) * s(b)`` of today times the
+    difference of the scores, where a game that does not count stands for the expected score of today; K stays.
 
     Two newcomers have s = 0, so among newcomers alone nobody would ever be rated. Unless `compat` is True s is
     therefore at least 0.1.
@@ -58,73 +56,52 @@ class CgosElo:
     def name(self) -> str:
         return "cgos-elo"
 
-    def start(self) -> State:
-        """The empty pool."""
-        return {}
+    def predict(self, state: State, black: int, white: int) -> Outcome:
+        """Colour is taken to be worth nothing, and a draw to be half a win and half a loss."""
+        score = expected(state[black].mean - state[white].mean)
+        return Outcome(score, 0.0, 1.0 - score)
 
-    def fold(self, state: State, entry: Entry) -> tuple[State, tuple[Change, ...]]:
-        """Apply one entry; `state` is updated in place.
+    def _entered(self, state: State, entry: Entry) -> Rating:
+        return self._rating(self._start_of(state, entry, self.initial), self.max_k, 0)
 
-        A game changes both sides, if only in their number of games; the change of an ENTER has before = after; an
-        UNANCHOR of a version that is no anchor changes nothing. Raises KeyError where the entry names a version that
-        never entered, OurFault where the entry makes no sense.
-        """
-        if entry.kind is Kind.GAME:
-            return state, self._game(state, entry)
-        version = entry.version
-        if version is None:
-            raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no version.")
-        if entry.kind is Kind.ENTER:
-            if version in state:
-                raise OurFault(f"Ledger entry {entry.seq} enters version {version}, which has entered already.")
-            mean = self.initial if entry.value is None else _finite(entry)
-            state[version] = entered = self._rating(mean, self.max_k, 0)
-            return state, (Change(version, entered, entered),)
-        before = state[version]
-        if entry.kind is Kind.ANCHOR:
-            after = self._rating(_finite(entry), self.min_k, before.games, anchor=True)
-        elif before.anchor:
-            after = self._rating(before.mean, self.provisional_k, before.games)
-        else:
-            return state, ()
-        state[version] = after
-        return state, (Change(version, before, after),)
+    def _anchored(self, before: Rating, entry: Entry) -> Rating:
+        checks.deviation(entry, 1.0)
+        return self._rating(checks.value(entry), self.min_k, before.games, anchor=True)
 
-    def standings(self, state: State) -> Mapping[int, Rating]:
-        """Every version's rating: a read-only view of `state`."""
-        return MappingProxyType(state)
+    def _freed(self, before: Rating) -> Rating:
+        return self._rating(before.mean, self.provisional_k, before.games)
 
-    def predict(self, state: State, black: int, white: int) -> float:
-        """Black's expected score, 0..1. Colour is taken to be worth nothing."""
-        return expected(state[black].mean - state[white].mean)
-
-    def _game(self, state: State, entry: Entry) -> tuple[Change, ...]:
-        black, white, score2 = entry.black, entry.white, entry.score2
-        if black is None or white is None or black == white or score2 not in (0, 1, 2):
-            raise OurFault(f"Ledger entry {entry.seq} is no game between two versions with a result.")
+    def _met(self, state: State, black: int, white: int, score: float) -> tuple[Rating, Rating]:
         b, w = state[black], state[white]
-        score = score2 / 2
-        state[black] = b_after = self._after(b, w, score)
-        state[white] = w_after = self._after(w, b, 1.0 - score)
-        return (Change(black, b, b_after), Change(white, w, w_after))
+        return self._after(b, w, score), self._after(w, b, 1.0 - score)
+
+    def _corrected(
+        self, state: State, black: int, white: int, was: float | None, score: float | None
+    ) -> tuple[Rating, Rating]:
+        b, w = state[black], state[white]
+        even = expected(b.mean - w.mean)
+        gain = (even if score is None else score) - (even if was is None else was)
+
+        def moved(me: Rating, other: Rating, by: float) -> Rating:
+            mean = me.mean if me.anchor else me.mean + me.spread * self._settled(other) * by
+            return me._replace(mean=mean, games=games_after(me, was, score))
+
+        return moved(b, w, gain), moved(w, b, -gain)
 
     def _after(self, me: Rating, other: Rating, score: float) -> Rating:
         """Where `me` stands after scoring `score` (0..1) against `other`."""
         if me.anchor:
             return me._replace(games=me.games + 1)
-        settled = 1.0 - (other.spread - self.min_k) / (self.max_k - self.min_k)
-        if not self.compat:
-            settled = max(settled, _LEAST_SETTLED)
+        settled = self._settled(other)
         k = me.spread
         mean = me.mean + k * settled * (score - expected(me.mean - other.mean))
         shrink = _FAST if k > _FAST_ABOVE else _SLOW
         return self._rating(mean, max(self.min_k, k * (1.0 - shrink * settled)), me.games + 1)
 
+    def _settled(self, other: Rating) -> float:
+        """How much of a game against `other` counts, 0..1."""
+        settled = 1.0 - (other.spread - self.min_k) / (self.max_k - self.min_k)
+        return settled if self.compat else max(settled, _LEAST_SETTLED)
+
     def _rating(self, mean: float, k: float, games: int, anchor: bool = False) -> Rating:
-        return Rating(mean, k, games, k > self.provisional_k, anchor)
-
-
-def _finite(entry: Entry) -> float:
-    if entry.value is None or not math.isfinite(entry.value):
-        raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) carries no usable rating: {entry.value}.")
-    return entry.value
+        return Rating(float(mean), float(k), games, k > self.provisional_k, anchor)

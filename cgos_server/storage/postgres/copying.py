@@ -41,6 +41,8 @@ class PostgresEnd:
                 else connection.transaction(isolation="repeatable_read", readonly=True)
             )
             await self._transaction.start()
+            # Rows of a table may come before the rows of the same table that they point at; checked in the end.
+            await connection.execute("SET CONSTRAINTS ALL DEFERRED")
         return self
 
     async def __aexit__(
@@ -75,7 +77,7 @@ class PostgresEnd:
         with self._errors():
             for table in tables.metadata.sorted_tables:
                 # Rows that came with a number of their own have not moved the sequence on.
-                if "id" in table.columns:
+                if table.autoincrement_column is not None:
                     await self._there.execute(
                         f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name} "
                         "HAVING max(id) IS NOT NULL"

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Column, Float, Integer, String
+from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, String
 
 from cgos_server.storage.group_commit import Group
 from cgos_server.storage.statements import KINDS, Effect, How
@@ -23,6 +23,7 @@ _TYPES: tuple[tuple[type, str], ...] = (
     (Integer, "int4"),
     (Float, "float8"),
     (String, "text"),
+    (LargeBinary, "bytea"),
 )
 
 FENCE = "UPDATE writer SET batch = $1 WHERE id = 1 AND holder = $2 AND batch = $1 - 1 RETURNING id"

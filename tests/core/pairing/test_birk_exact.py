@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.vectors import parametrize
 
 from cgos_server.core.pairing.base import Candidate
 from cgos_server.core.pairing.birk import FORMULAS, Birk
 from cgos_server.core.pairing.birk_exact import distribution, pair_probabilities
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "birk_pair_probabilities.json"
-CASES: list[dict[str, Any]] = json.loads(VECTORS.read_text())["cases"]
 ROUNDS = 200_000
 
 
@@ -25,13 +22,16 @@ def named(case: dict[str, Any]) -> str:
     return f"{case['formula']}-{case['np']}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=named)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" in metafunc.fixturenames:
+        parametrize(metafunc, "case", "birk_pair_probabilities", named=named)
+
+
 def test_exact_probabilities(case: dict[str, Any]) -> None:
     expected = {(pair["i"], pair["j"]): Fraction(pair["exact"]) for pair in case["pairs"]}
     assert pair_probabilities(case["np"], case["formula"]) == expected
 
 
-@pytest.mark.parametrize("case", CASES, ids=named)
 def test_how_many_are_drawn(case: dict[str, Any]) -> None:
     for avail, n in case["n_by_available"].items():
         assert FORMULAS[case["formula"]](int(avail)) == n

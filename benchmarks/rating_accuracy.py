@@ -1,0 +1,385 @@
+"""How far off ratings are, and how honest their intervals: simulated pools whose true strengths are known.
+
+All rating systems see the same results; none is told anything about the pool. 64 versions, two anchors at the 1/3 and
+2/3 quantiles, everybody else unrated (2000) at first; each plays one game a round; neighbours play after noise was
+added to the ratings (the permuted window of CGOS). Runs on all cores and goes on where it was interrupted: the figures
+of every replicate are a line of a file in the cache directory.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and in the worker processes
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import math
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import rating_picture
+from rating_newcomers import GOALS, newcomers_run
+from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
+from rating_runs import pool_run, rms, share
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+System = tuple[str, str, Mapping[str, Any]]
+
+HEADLINE: System = ("bayes", "bayes", {})
+VIEWS: Sequence[System] = (
+    ("cgos-elo", "cgos-elo", {}),
+    ("gor", "gor", {}),
+    ("egf2021", "egf2021", {}),
+    ("glicko2", "glicko2", {}),
+)
+PEER: System = ("cgos-elo, compat", "cgos-elo", {"compat": True})
+POINTS = ("gor", "egf2021")
+"""Systems whose points are not Elo: they are compared after the straight line that fits best."""
+
+MAIN = ("normal", "bimodal")
+KNOWN = ("anchors", "results")
+ROUNDS = 160
+NEWCOMERS = 64
+"""Newcomers a replicate."""
+NEWCOMER_GAMES = 72
+SEED = 2026
+
+
+class Task(NamedTuple):
+    """One replicate of an experiment; everything that its figures depend on, but for the code.
+
+    :ivar kind: ``pool``: `drives` is the headline or the view that makes the pairs; ``newcomers``: `drives` says how
+        the established versions are known
+    """
+
+    kind: str
+    pool: str
+    drives: str
+    versions: int
+    rounds: int
+    seed: int
+    replicate: int
+
+    @property
+    def experiment(self) -> str:
+        return f"{self.pool}, {self.drives}" if self.kind == "pool" else f"newcomers, {self.drives}"
+
+
+def work(task: Task) -> dict[str, Any]:
+    """One replicate, in a process of its own; with its CPU seconds."""
+    start = time.process_time()
+    pool = dataclasses.replace(POOLS[task.pool], versions=task.versions)
+    if task.kind == "newcomers":
+        systems = (HEADLINE, *(view for view in VIEWS if view[0] not in POINTS))
+        found = newcomers_run(
+            pool, task.seed, task.replicate, task.drives, min(NEWCOMERS, task.versions), task.rounds, systems
+        )
+    else:
+        systems = (PEER, VIEWS[0]) if task.drives == PEER[0] else (HEADLINE, *VIEWS)
+        found = pool_run(pool, task.seed, task.replicate, systems, task.rounds)
+    return found | {"cpu_s": time.process_time() - start}
+
+
+def plan(options: argparse.Namespace) -> list[Task]:
+    """All replicates, the main pools first."""
+    main = options.replicates
+    counts = {name: main if name in MAIN else math.ceil(main / 2) for name in POOLS}
+    counts |= {name: math.ceil(main / 3) for name in POOLS if "-" not in name and name not in MAIN}
+
+    def size(name: str) -> int:
+        return options.versions or POOLS[name].versions
+
+    tasks: list[Task] = []
+    for name in [name for name in POOLS if name in options.pools]:
+        for drives in (HEADLINE[0], PEER[0]) if name in MAIN else (HEADLINE[0],):
+            tasks += [
+                Task("pool", name, drives, size(name), options.rounds, options.seed, replicate)
+                for replicate in range(counts[name])
+            ]
+    if "newcomers" in options.pools:
+        games = min(NEWCOMER_GAMES, options.rounds)
+        for known in KNOWN:
+            tasks += [
+                Task("newcomers", "normal", known, size("normal"), games, options.seed, replicate)
+                for replicate in range(math.ceil(main / 3))
+            ]
+    return sorted(tasks, key=lambda task: task.kind == "pool" and task.pool not in MAIN)
+
+
+class Checkpoints:
+    """Figures of finished replicates, one JSON object a line."""
+
+    def __init__(self, directory: Path, fresh: bool) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._path = directory / "rating_accuracy.jsonl"
+        self._sources = sources()
+        self.done: dict[Task, dict[str, Any]] = {}
+        self.of_other_code = 0
+        if fresh:
+            self._path.unlink(missing_ok=True)
+        if self._path.exists():
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                try:
+                    row = json.loads(line)
+                except ValueError:  # the last line of a run that was killed
+                    continue
+                self.done[Task(*row["task"])] = row["found"]
+                self.of_other_code += row["sources"] != self._sources
+
+    def add(self, task: Task, found: dict[str, Any]) -> None:
+        """Kept, whatever happens next."""
+        self.done[task] = found
+        line = json.dumps({"task": list(task), "sources": self._sources, "found": found})
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+def sources() -> str:
+    """A fingerprint of the rating systems and of the simulation."""
+    import cgos_server.core.rating
+
+    digest = hashlib.sha256()
+    packages = [Path(path) for path in cgos_server.core.rating.__path__]
+    here = [Path(__file__).with_name(f"rating_{name}.py") for name in ("newcomers", "pools", "runs")]
+    for path in sorted(file for package in packages for file in package.rglob("*.py")) + here:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def carry_out(tasks: Sequence[Task], checkpoints: Checkpoints, workers: int) -> list[str]:
+    """Run what is not done yet; sentences about replicates that failed."""
+    waiting = [task for task in tasks if task not in checkpoints.done]
+    columns = (
+        TextColumn("{task.description:>24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    failed: list[str] = []
+    context = multiprocessing.get_context("spawn")
+    with (
+        Progress(*columns, console=Console(stderr=True)) as progress,
+        ProcessPoolExecutor(workers, mp_context=context) as executor,
+    ):
+        bar = progress.add_task("replicates", total=len(tasks), completed=len(tasks) - len(waiting))
+        futures = {executor.submit(work, task): task for task in waiting}
+        try:
+            for future in as_completed(futures):
+                task = futures[future]
+                if error := future.exception():
+                    failed.append(f"{task.experiment}, replicate {task.replicate}: {error!r}")
+                else:
+                    checkpoints.add(task, future.result())
+                progress.update(bar, advance=1, description=task.experiment)
+        except BaseException:
+            executor.shutdown(cancel_futures=True)
+            raise
+    return failed
+
+
+def summarise(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
+    """By experiment: what all its replicates come to."""
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        if task in done:
+            groups.setdefault(task.experiment, []).append(task)
+    return {
+        name: (_pool_summary if members[0].kind == "pool" else _newcomer_summary)(members, [done[t] for t in members])
+        for name, members in groups.items()
+    }
+
+
+def _pool_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    first = tasks[0]
+    pool = POOLS[first.pool]
+    full = first.versions == pool.versions
+    systems: dict[str, Any] = {}
+    for games in found[0]["at"]:
+        for label in found[0]["at"][games]:
+            rows = [one["at"][games][label] for one in found]
+            rmse, rmse_se = rms([row["mse"] for row in rows])
+            line, line_se = rms([row["line"] for row in rows])
+            entry = {"rmse": rmse, "se": rmse_se, "line": line, "line_se": line_se}
+            entry["offset"] = rms([row["offset"] ** 2 for row in rows])[0]
+            if pool.limit and full:
+                best = line if label in POINTS else rmse
+                entry["games_used"] = int(games) / limit_games(pool.limit, best)
+            if "inside" in rows[0]:
+                entry["inside"], entry["inside_se"] = share([row["inside"] for row in rows])
+                told = [row["pairs"] for row in rows if row["pairs"] is not None]
+                entry["pairs"], entry["pairs_se"] = share(told) if told else (math.nan, math.nan)
+                entry["halfwidth"] = share([row["halfwidth"] for row in rows])[0]
+                entry["seen"] = share([row["seen"] for row in rows])[0]
+            systems.setdefault(label, {})[games] = entry
+    learned = [one["learned"] for one in found]
+    return {
+        "kind": "pool",
+        "pool": pool.name,
+        "text": pool.text,
+        "versions": first.versions,
+        "replicates": len(found),
+        "draws": share([one["draws"] for one in found])[0],
+        "cpu_s": share([one["cpu_s"] for one in found])[0],
+        "driver_cpu_s": [share([one["cpu"][part] for one in found])[0] for part in (0, 1)],
+        "refits": [share([one["refits"][part] for one in found])[0] for part in (0, 1)],
+        "learned": {
+            key: share([one[key] for one in learned])[0]
+            for key in sorted(set.intersection(*(set(one) for one in learned)))
+            if all(isinstance(one[key], int | float) for one in learned)
+        },
+        "limit": {games: limit_at(pool.limit, int(games)) for games in found[0]["at"]} if pool.limit and full else None,
+        "systems": systems,
+    }
+
+
+def _newcomer_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    systems: dict[str, Any] = {}
+    for label in found[0]["at"]:
+        count = len(found[0]["at"][label]["mse"])
+        errors = [rms([one["at"][label]["mse"][game] for one in found]) for game in range(count)]
+        entry: dict[str, Any] = {
+            "rmse": [error for error, _ in errors],
+            "se": [se for _, se in errors],
+            "to": {f"{goal:g}": _first(errors, goal) for goal in GOALS},
+        }
+        if label == HEADLINE[0]:
+            entry["inside"] = [share([one["at"][label]["inside"][game] for one in found])[0] for game in range(count)]
+        systems[label] = entry
+    return {
+        "kind": "newcomers",
+        "known": tasks[0].drives,
+        "newcomers": len(found) * min(NEWCOMERS, tasks[0].versions),
+        "established": {
+            label: rms([one["established"][label] for one in found])[0] for label in found[0]["established"]
+        },
+        "cpu_s": share([one["cpu_s"] for one in found])[0],
+        "systems": systems,
+    }
+
+
+def _first(errors: Sequence[tuple[float, float]], goal: float) -> int | None:
+    return next((number for number, (rmse, _) in enumerate(errors, 1) if rmse <= goal), None)
+
+
+def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> None:
+    """The tables."""
+    for name, one in figures["experiments"].items():
+        if one["kind"] == "newcomers":
+            _report_newcomers(name, one, say)
+        else:
+            _report_pool(name, one, say)
+    say("\nThe limit: RMSE of the best schedule, told the true prior")
+    say(f"  {'after games':44}" + "".join(f"{games:>7}" for games in LIMIT_GAMES))
+    for row, values in LIMITS.items():
+        say(f"  {row:44}" + "".join(f"{value:7.0f}" for value in values))
+
+
+def _report_pool(name: str, one: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    fold, refit = one["driver_cpu_s"]
+    say(f"\n{name}: {one['text']}, {one['versions']} versions, {one['replicates']} replicates")
+    say(
+        f"  {one['draws']:.0%} draws; {one['cpu_s']:.1f} CPU s a replicate, of them for the driver {fold:.1f} folding, "
+        f"{refit:.1f} in {one['refits'][0]:.0f} cold and {one['refits'][1]:.0f} warm refits"
+    )
+    games = list(next(iter(one["systems"].values())))
+    say(f"  {'RMSE after games':26}" + "".join(f"{number:>14}" for number in games))
+    for label, rows in one["systems"].items():
+        say(f"  {label:26}" + "".join(f"{row['rmse']:8.1f} ± {row['se']:3.1f}" for row in rows.values()))
+        if label in POINTS:
+            cells = "".join(f"{row['line']:8.1f} ± {row['line_se']:3.1f}" for row in rows.values())
+            say(f"  {'  best straight line':26}{cells}")
+    if one["limit"]:
+        say(f"  {'limit':26}" + "".join(f"{one['limit'][number]:14.0f}" for number in games))
+        for label, rows in one["systems"].items():
+            say(f"  {label + ': games / limit':26}" + "".join(f"{row['games_used']:14.2f}" for row in rows.values()))
+    for label, rows in one["systems"].items():
+        if "inside" in next(iter(rows.values())):
+            for key, text in (("inside", "95 % hold"), ("pairs", "differences")):
+                cells = "".join(f"{row[key]:8.3f} ± {row[key + '_se']:.3f}"[-14:] for row in rows.values())
+                say(f"  {label + ': ' + text:26}{cells}")
+            say(f"  {label + ': half-width':26}" + "".join(f"{row['halfwidth']:14.0f}" for row in rows.values()))
+            say(f"  {label + ': offset (rms)':26}" + "".join(f"{row['offset']:14.1f}" for row in rows.values()))
+    if one["learned"]:
+        say("  last cold refit, mean: " + ", ".join(f"{key} {value:.3g}" for key, value in one["learned"].items()))
+
+
+def _report_newcomers(name: str, one: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    known = ", ".join(f"{label} {rmse:.0f}" for label, rmse in one["established"].items())
+    say(f"\n{name}: {one['newcomers']} newcomers; the others are known to ({known}) Elo; {one['cpu_s']:.0f} CPU s each")
+    games = [game for game in (1, 2, 5, 10, 14, 16, 20, 24, 26, 40, 54, 60, 72) if game <= _length(one)]
+    say(f"  {'RMSE after games':24}" + "".join(f"{game:6}" for game in games) + "   games to " + str(GOALS))
+    for label, rows in one["systems"].items():
+        cells = "".join(f"{rows['rmse'][game - 1]:6.0f}" for game in games)
+        say(f"  {label:24}{cells}   {', '.join(str(rows['to'][f'{goal:g}'] or '-') for goal in GOALS)}")
+        say(f"  {'':24}" + "".join(f"  ±{rows['se'][game - 1]:3.1f}" for game in games))
+        if "inside" in rows:
+            say(f"  {label + ': 95 % hold':24}" + "".join(f"{rows['inside'][game - 1]:6.2f}" for game in games))
+
+
+def _length(one: Mapping[str, Any]) -> int:
+    return len(next(iter(one["systems"].values()))["rmse"])
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    choices = [*POOLS, "newcomers"]
+    parser.add_argument("--replicates", type=int, default=96, help="of the main pools; others have fewer (default 96)")
+    parser.add_argument("--pools", nargs="+", choices=choices, default=choices, metavar="POOL", help=", ".join(choices))
+    parser.add_argument("--quick", action="store_true", help="the main pools alone, 6 replicates, 40 rounds")
+    parser.add_argument("--versions", type=int, help="in every pool (default: the pool's)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"games a version (default {ROUNDS})")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument(
+        "--cache", type=Path, default=Path(tempfile.gettempdir()) / "cgos-rating-accuracy", help="where replicates go"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget replicates of before")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the main pools (SVG)")
+    options = parser.parse_args(words)
+    if options.quick:
+        options.replicates, options.rounds, options.pools = 6, 40, list(MAIN)
+    return options
+
+
+def main() -> None:
+    """Print the tables; ``--json`` and ``--picture`` write files."""
+    options = arguments()
+    tasks = plan(options)
+    checkpoints = Checkpoints(options.cache, options.fresh)
+    if checkpoints.of_other_code:
+        print(
+            f"{checkpoints.of_other_code} replicates in {options.cache} were computed by other code; "
+            "--fresh computes all again.",
+            file=sys.stderr,
+        )
+    failed = carry_out(tasks, checkpoints, options.workers or 1)
+    figures = {
+        "benchmark": "rating_accuracy",
+        "seed": options.seed,
+        "games": [games for games in GAMES if games <= options.rounds],
+        "experiments": summarise(tasks, checkpoints.done),
+    }
+    report(figures)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    if options.picture:
+        options.picture.write_text(rating_picture.draw(figures), encoding="utf-8")
+    if failed:
+        sys.exit("\n".join(["These replicates failed:", *failed]))
+
+
+if __name__ == "__main__":
+    main()

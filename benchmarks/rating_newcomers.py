@@ -1,0 +1,120 @@
+"""Newcomers, one at a time, among versions whose strength is known: how many games until a newcomer's is, too.
+
+A newcomer finds its opponents by the permuted window in which all the others take part, but only its own games count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rating_pools import Colours, Floats, Pool, anchors, generator, permuted_window, score2
+from rating_runs import Driven
+
+from cgos_server.core.rating.base import Z95
+
+KNOWN_SD = 20.0
+"""How exactly the others are known, Elo."""
+
+LONG = 450
+"""Rounds of games by which the others come to be known, where they are known by their results."""
+
+GOALS = (100.0, 75.0, 50.0)
+"""RMSE of newcomers: after how many games is it at most this?"""
+
+
+def often(games: int) -> bool:
+    """Whether a refit follows the newcomer's so-manieth game. On a server the others play too, so that there is one
+    after every game: this is less."""
+    return games <= 12 or (games <= 32 and games % 2 == 0) or games % 4 == 0
+
+
+def newcomers_run(
+    pool: Pool,
+    seed: int,
+    replicate: int,
+    known: str,
+    newcomers: int,
+    games: int,
+    systems: Sequence[tuple[str, str, Mapping[str, Any]]],
+) -> dict[str, Any]:
+    """The first of `systems`, (label, name, options), drives the matchmaker.
+
+    :param known: ``anchors``: every established version is an anchor at its strength plus N(0, KNOWN_SD), with that
+        sd stated; ``results``: it has played LONG games against the others, two of which are anchors, and nothing
+        else is known
+    :return: by label: ``mse`` and ``inside`` (share of 95 % intervals with the truth in them) after 1, 2, ... games,
+        over the newcomers; ``established``: mean square error of the established versions
+    """
+    draw = generator(seed, pool.name, known, "truth", replicate)
+    truth = pool.draw(draw)
+    strengths = pool.draw(generator(seed, pool.name, known, "newcomers", replicate))
+    strengths = np.resize(strengths, newcomers) if newcomers <= len(strengths) else draw.choice(strengths, newcomers)
+    rng = generator(seed, pool.name, known, "games", replicate)
+    driven = {label: Driven(name, options) for label, name, options in systems}
+    if known == "anchors":
+        values = truth + rng.normal(0.0, KNOWN_SD, pool.versions)
+        for one in driven.values():
+            for value in values:
+                one.enter(float(value), KNOWN_SD)
+    else:
+        _establish(driven.values(), pool, truth, rng)
+    for one in driven.values():
+        one.refit_if_due()
+    saved = {label: one.save() for label, one in driven.items()}
+    established = {label: float(np.mean((one.ratings()[0] - truth) ** 2)) for label, one in driven.items()}
+    squares = {label: np.zeros((newcomers, games)) for label in driven}
+    inside = {label: np.zeros((newcomers, games)) for label in driven}
+    for number, strength in enumerate(strengths.tolist()):
+        colours, new = Colours(rng), pool.versions
+        for label, one in driven.items():
+            one.restore(saved[label])
+            one.enter()
+        for game in range(games):
+            first, second = colours.first(new, _opponent(rng, next(iter(driven.values())).ratings()[0], new))
+            sign = 1.0 if first == new else -1.0
+            score = score2(rng, pool, sign * (strength - float(truth[first + second - new])))
+            for label, one in driven.items():
+                one.game(first, second, score)
+                if often(game + 1):
+                    one.refit_if_due(every=True)
+                mean, spread = one.rating(new)
+                squares[label][number, game] = (mean - strength) ** 2
+                inside[label][number, game] = abs(mean - strength) <= Z95 * spread
+    return {
+        "established": established,
+        "at": {
+            label: {"mse": squares[label].mean(axis=0).tolist(), "inside": inside[label].mean(axis=0).tolist()}
+            for label in driven
+        },
+    }
+
+
+def _establish(systems: Any, pool: Pool, truth: Floats, rng: np.random.Generator) -> None:
+    """Everybody plays LONG games, paired by true strength."""
+    fixed, colours = anchors(truth), Colours(rng)
+    for one in systems:
+        for number in range(pool.versions):
+            one.enter(float(truth[number]) if number in fixed else None)
+    for _ in range(LONG):
+        for pair in permuted_window(rng, truth):
+            first, second = colours.first(*pair)
+            score = score2(rng, pool, float(truth[first] - truth[second]))
+            for one in systems:
+                one.game(first, second, score)
+    for one in systems:
+        one.refit(cold=True)
+
+
+def _opponent(rng: np.random.Generator, ratings: Floats, new: int) -> int:
+    """Whom the newcomer meets: rounds are drawn until it does not sit out."""
+    while True:
+        for pair in permuted_window(rng, ratings):
+            if new in pair:
+                return sum(pair) - new
+
+
+def games_to(rmse: Sequence[float], goal: float) -> int | None:
+    """After how many games the RMSE is at most `goal`; None: not within these."""
+    return next((number for number, value in enumerate(rmse, 1) if value <= goal), None)

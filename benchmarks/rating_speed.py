@@ -1,0 +1,245 @@
+"""What the headline's numbers cost: CPU time of a step, of refits and of a replay, beside numpy's Cholesky of the same
+size in the same run.
+
+One BLAS thread, as on a server. Medians; ratios to the Cholesky carry over to other machines.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and in the worker process
+
+import argparse
+import json
+import multiprocessing
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rating_pools import POOLS, Colours, generator, permuted_window, score2
+from rating_runs import Driven
+
+SIZES = (64, 256, 1000)
+ROUNDS = {64: 60, 256: 60, 1000: 60, 2000: 60}
+"""Games a version before anything is timed, by size."""
+
+REPLAY_VERSIONS = 200
+REPLAY_RESULTS = 100_000
+GOALS = {
+    "step of 1000, us": 50.0,
+    "warm 64, ms": 8.0,
+    "warm 256, ms": 60.0,
+    "warm 1000, ms": 500.0,
+    "cold 1000, ms": 15_000.0,
+    "replay, s": 60.0,
+}
+
+
+class Played(Driven):
+    """A pool of true strengths N(2000, 350) that plays by the permuted window of the true strengths."""
+
+    def __init__(self, versions: int) -> None:
+        super().__init__("bayes")
+        self.rng = generator(1, "speed", versions)
+        self.truth = self.rng.normal(2000.0, 350.0, versions)
+        self._colours = Colours(self.rng)
+        for number, value in enumerate(self.truth.tolist()):
+            self.enter(value if number < 2 else None)
+
+    def results(self, count: int) -> list[tuple[int, int, int]]:
+        """So many results to come, as `game` takes them."""
+        found: list[tuple[int, int, int]] = []
+        while len(found) < count:
+            for pair in permuted_window(self.rng, self.truth):
+                first, second = self._colours.first(*pair)
+                difference = float(self.truth[first] - self.truth[second])
+                found.append((first, second, score2(self.rng, POOLS["normal"], difference)))
+        return found[:count]
+
+    def play(self, count: int) -> None:
+        """Fold so many results."""
+        for result in self.results(count):
+            self.game(*result)
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """CPU seconds of it."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def cholesky(n: int, runs: int) -> float:
+    """CPU seconds of numpy's Cholesky of a positive definite matrix of n rows, the median."""
+    factor = np.random.default_rng(n).normal(size=(n, n))
+    matrix = factor @ factor.T + n * np.eye(n)
+    repeat = max(1, int(2e6 // (n * n)))
+
+    def work() -> None:
+        for _ in range(repeat):
+            np.linalg.cholesky(matrix)
+
+    return statistics.median(cpu(work) / repeat for _ in range(runs))
+
+
+def refit_elsewhere(system: Any, job: Any) -> tuple[Any, float]:
+    """A refit and its CPU seconds, in whatever process this is called."""
+    start = time.process_time()
+    fit = system.refit(job)
+    return fit, time.process_time() - start
+
+
+def sized(n: int, runs: int, rounds: int) -> dict[str, float]:
+    """CPU seconds of everything at one size, and the wall time of the cold refit in a worker process."""
+    pool = Played(n)
+    pool.play(rounds * n // 2)
+    system: Any = pool.system
+    found: dict[str, float] = {"cholesky": cholesky(n, runs)}
+    job = system.job(pool.state, True)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        executor.submit(int).result()
+        start = time.perf_counter()
+        fit, found["cold"] = executor.submit(refit_elsewhere, system, job).result()
+        found["cold_wall"] = time.perf_counter() - start
+    found["install"] = cpu(lambda: setattr(pool, "state", system.install(pool.state, fit)))
+    found |= _warm(pool, n, runs)
+    steps = []
+    for _ in range(runs):
+        results = pool.results(max(200, n // 4))
+        steps.append(cpu(lambda results=results: [pool.game(*result) for result in results]) / len(results))
+        pool.refit(cold=False)
+    found["step"] = statistics.median(steps)
+    games = pool.results(rounds * n // 2)
+    for _ in range(4):
+        for result in games:
+            pool.game(*result)
+    pool.refit(cold=False)
+    found["warm_of_five_times_the_games"] = _warm(pool, n, runs)["warm"]
+    return found
+
+
+def _warm(pool: Played, n: int, runs: int) -> dict[str, float]:
+    """A warm refit with its covariance after n/4 results; making its job and installing it, which the loop does."""
+    system: Any = pool.system
+    times: dict[str, list[float]] = {"job": [], "warm": [], "install_warm": []}
+    for _ in range(runs):
+        pool.play(max(1, n // 4))
+        box: list[Any] = []
+        times["job"].append(cpu(lambda box=box: box.append(system.job(pool.state, False))))
+        times["warm"].append(cpu(lambda box=box: box.append(system.refit(box[0]))))
+        times["install_warm"].append(cpu(lambda box=box: box.append(system.install(pool.state, box[1]))))
+        pool.state = box[2]
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def replay(results: int, versions: int = REPLAY_VERSIONS) -> dict[str, float]:
+    """CPU seconds of a venue's life, and of its replay by the recorded refits; whether both end alike."""
+    first = Played(versions)
+    games = first.results(results)
+    system: Any = first.system
+    recorded: list[tuple[int, bool, str]] = []
+    start = time.process_time()
+    for number, result in enumerate(games):
+        first.game(*result)
+        wanted = system.wanted(first.state)
+        if wanted.cold or wanted.results >= versions / 4:
+            fit = system.refit(system.job(first.state, wanted.cold))
+            first.state = system.install(first.state, fit)
+            recorded.append((number, fit.cold, fit.notes))
+    lived = time.process_time() - start
+    again = Played(versions)
+    refits = iter(recorded)
+    due = next(refits, None)
+    start = time.process_time()
+    for number, result in enumerate(games):
+        again.game(*result)
+        if due is not None and due[0] == number:
+            fit = system.refit(system.job(again.state, due[1], due[2]))
+            again.state = system.install(again.state, fit)
+            due = next(refits, None)
+    spent = time.process_time() - start
+    apart = float(np.max(np.abs(first.ratings()[0] - again.ratings()[0])))
+    cold = sum(cold for _, cold, _ in recorded)
+    return {
+        "results": results,
+        "versions": versions,
+        "lived": lived,
+        "replayed": spent,
+        "cold": cold,
+        "warm": len(recorded) - cold,
+        "apart": apart,
+    }
+
+
+def run(
+    runs: int = 5, report: Callable[[str], None] = print, results: int = REPLAY_RESULTS, largest: int = 1000
+) -> dict[str, Any]:
+    """Measure everything and report it line by line.
+
+    :param runs: how often, of which the median counts
+    :param results: how long the replay is
+    :param largest: the largest pool
+    :return: ``s``: by size, CPU seconds by name; ``ratios``: to the Cholesky; ``replay``; ``goals``: (found, goal)
+    """
+    report(f"Python {platform.python_version()}, numpy {np.__version__}, one BLAS thread, CPU time, medians of {runs}")
+    seconds: dict[int, dict[str, float]] = {}
+    for n in (*SIZES, 2000):
+        if n <= largest:
+            seconds[n] = sized(n, runs if n < 1000 else min(runs, 3), ROUNDS[n])
+            _report_size(n, seconds[n], report)
+    replayed = replay(results)
+    report(
+        f"replay of {results} results of {replayed['versions']} versions with {replayed['cold']} cold and "
+        f"{replayed['warm']} warm refits as recorded: {replayed['replayed']:.1f} s (the venue's life: "
+        f"{replayed['lived']:.1f} s), apart by {replayed['apart']:.1e} Elo"
+    )
+    found = {f"warm {n}, ms": one["warm"] * 1e3 for n, one in seconds.items()}
+    if 1000 in seconds:
+        found |= {"step of 1000, us": seconds[1000]["step"] * 1e6, "cold 1000, ms": seconds[1000]["cold"] * 1e3}
+    found["replay, s"] = replayed["replayed"] * REPLAY_RESULTS / results
+    goals = {name: (found[name], goal) for name, goal in GOALS.items() if name in found}
+    for name, (value, goal) in goals.items():
+        report(f"  {name:20} {value:10.1f}   goal {goal:10.1f}   {'met' if value <= goal else 'MISSED'}")
+    return {
+        "benchmark": "rating_speed",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "runs": runs,
+        "s": {str(n): one for n, one in seconds.items()},
+        "ratios": {
+            str(n): {name: value / one["cholesky"] for name, value in one.items() if name != "cholesky"}
+            for n, one in seconds.items()
+        },
+        "replay": replayed,
+        "goals": goals,
+    }
+
+
+def _report_size(n: int, one: dict[str, float], report: Callable[[str], None]) -> None:
+    report(f"{n} versions: Cholesky {one['cholesky'] * 1e3:.3f} ms")
+    for name, value in one.items():
+        if name != "cholesky":
+            report(f"  {name:30} {value * 1e3:12.3f} ms {value / one['cholesky']:12.2f} x")
+
+
+def main() -> None:
+    """Print the figures; ``--json FILE`` writes them too."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="of which the median counts (default 5)")
+    parser.add_argument("--results", type=int, default=REPLAY_RESULTS, help="how long the replay is")
+    parser.add_argument("--largest", type=int, default=2000, help="the largest pool (default 2000)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    options = parser.parse_args()
+    result = run(options.runs, results=options.results, largest=options.largest)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

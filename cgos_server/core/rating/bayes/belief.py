@@ -1,0 +1,275 @@
+"""Mean and covariance as they stand between two refits: what one result, one new version or one new fact changes.
+
+A refit's posterior comes in; from then on a result moves the means in O(n) with the refit's covariance, a new version
+extends it in O(n), and a normal fact about one version or a difference (an anchor, a link) is a rank-one update.
+Must not know: the ledger, version ids, how a refit is computed, when one is due.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .likelihood import step as likelihood_step
+from .pool import Floats, Hyper, Ints, Prior
+
+_LEAST_VARIANCE: Final = 1e-9
+"""Elo^2; keeps rounding from making a variance negative."""
+_SPARE: Final = 64
+"""Versions that may enter before the covariance has to be copied into a larger array."""
+
+
+class Shown(NamedTuple):
+    """A rating in the pool's gauge: mean and standard deviation, Elo."""
+
+    mean: float
+    sd: float
+
+
+def head(posterior: Floats, versions: int) -> Floats:
+    """A mean or covariance of the order (versions, centres) in the order (centres, versions), so that versions can be
+    added at the end. Any number of axes, all of that order."""
+    for axis in range(posterior.ndim):
+        posterior = np.roll(posterior, posterior.shape[axis] - versions, axis=axis)
+    return np.ascontiguousarray(posterior)
+
+
+class Belief:
+    """A normal distribution of the strengths of n versions, and of the prior's centres before them.
+
+    `C` is the covariance of the last refit, extended and updated by facts, but not by results: a result moves the means
+    along it (Algorithm: one Newton step for one more factor), and what it says of the two players' own variances is
+    kept apart, as precision (1/Elo^2), until the next refit. As precision it is the same rank-one formula for one
+    result, and can never make a variance negative, however many results come between two refits.
+
+    :param x: (K + n,) means: K centres of the prior, then versions
+    :param C: (K + n, K + n) their covariance; only read, copied before it is written
+    :param own_precision: (n,) precision of each version's prior site on itself, 1/Elo^2
+    :param hyper: width, weights, advantage and draw parameter of the last refit
+    :param established: indices of the versions whose mean is the origin where there are no anchors; None: all
+    """
+
+    def __init__(
+        self, x: Floats, C: Floats, own_precision: Floats, hyper: Hyper, prior: Prior, established: Ints | None
+    ) -> None:
+        self._prior, self._hyper = prior, hyper
+        self._k = prior.components + 1 if prior.learned else 0
+        self._size = len(x)
+        room = self._size + _SPARE
+        self._x = np.zeros(room)
+        self._x[: self._size] = x
+        self._C = C
+        self._shared = True
+        self._difference, self._move = np.zeros(room), np.zeros(room)
+        self._site = own_precision.tolist()
+        n = self._size - self._k
+        self._gain = [0.0] * n
+        self._gain_centred = [0.0] * n
+        self._everybody = established is None
+        self._established = frozenset() if established is None else frozenset(established.tolist())
+        self._refresh_gauge()
+
+    @property
+    def n(self) -> int:
+        """How many versions."""
+        return self._size - self._k
+
+    # --- what happens -------------------------------------------------------------------------------------------
+
+    def result(self, first: int, second: int, score2: int) -> None:
+        """One more game between two versions; `score2` half points for the side with the first move. O(n)."""
+        a, b, size = self._k + first, self._k + second, self._size
+        x, C = self._x, self._C
+        hyper = self._hyper
+        slope, weight = likelihood_step(x.item(a) - x.item(b), score2 / 2, hyper.advantage, hyper.draw)
+        along = np.subtract(C[a, :size], C[b, :size], out=self._difference[:size])
+        at_a, at_b = along.item(a), along.item(b)
+        scale = 1.0 / (1.0 + weight * (at_a - at_b))
+        move = np.multiply(along, slope * scale, out=self._move[:size])
+        x = x[:size]
+        np.add(x, move, out=x)
+        sums = self._sums
+        drift = (sums.item(a) - sums.item(b)) / self._members
+        self._origin += drift * slope * scale
+        shrink = weight * scale
+        for index, row, at in ((first, a, at_a), (second, b, at_b)):
+            variance = C.item(row, row)
+            self._gain[index] += _precision_gained(variance, shrink * at * at)
+            self._gain_centred[index] += _precision_gained(self._centred(row, variance), shrink * (at - drift) ** 2)
+
+    def enter(self) -> None:
+        """A version of which nothing is known joins: it has the moments of the mixture. O(n)."""
+        self._make_room()
+        k, size, x, C = self._k, self._size, self._x, self._C
+        if k:
+            w = np.asarray(self._hyper.w)
+            row = w @ C[: k - 1, :size]
+            mean = float(w @ x[: k - 1])
+            variance = float(row[: k - 1] @ w) + self._spread()
+            C[size, :size] = row
+            C[:size, size] = row
+        else:
+            mean, variance = self._prior.initial, self._prior.sd**2
+            C[size, :size] = 0.0
+            C[:size, size] = 0.0
+        x[size] = mean
+        C[size, size] = variance
+        self._size = size + 1
+        self._site.append(1.0 / self._spread())
+        self._gain.append(0.0)
+        self._gain_centred.append(0.0)
+        self._sums[size] = C[size, :size][self._mask[:size]].sum()
+        if self._everybody or size - k in self._established:
+            self._mask[size] = True
+            self._sums[: size + 1] += C[: size + 1, size]
+            self._origin = (self._origin * self._count + mean) / (self._count + 1)
+            self._count += 1
+            self._members = float(self._count)
+            self._total = float(self._sums[: size + 1][self._mask[: size + 1]].sum())
+
+    def fact(self, first: int, second: int | None, value: float, precision: float) -> None:
+        """Multiply by a normal factor on r_first, or on r_first - r_second: `value` Elo, known to `precision` 1/Elo^2;
+        a negative precision takes such a factor out again. O(n^2)."""
+        a = np.zeros(self._size)
+        a[self._k + first] = 1.0
+        if second is not None:
+            a[self._k + second] -= 1.0
+        self._factor(a, value, precision)
+
+    def free(self, index: int) -> None:
+        """The prior's factor for a version that had none: an anchor becomes one of the others. O(n^2)."""
+        a = np.zeros(self._size)
+        a[self._k + index] = 1.0
+        value = self._prior.initial
+        if self._k:
+            a[: self._k - 1] -= self._hyper.w
+            value = 0.0
+        self._site[index] = 1.0 / self._spread()
+        self._factor(a, value, self._site[index])
+
+    # --- what is asked ------------------------------------------------------------------------------------------
+
+    def shown(self, index: int, centred: bool) -> Shown:
+        """Where a version stands. `centred`: relative to the mean of the established versions, held at the prior's
+        `initial`. The sd contains the prior's share phi, which stands in for the uncertainty of the mixture."""
+        row = self._k + index
+        variance = self._C.item(row, row)
+        inflation = 1.0 + self._phi(index, _shrunk(variance, self._gain[index]))
+        mean = self._x.item(row)
+        if centred:
+            mean += self._prior.initial - self._origin
+            variance = _shrunk(self._centred(row, variance), self._gain_centred[index])
+        else:
+            variance = _shrunk(variance, self._gain[index])
+        return Shown(mean, sqrt(variance * inflation))
+
+    def all_shown(self, centred: bool) -> tuple[Floats, Floats]:
+        """Means and sds of all versions, as :meth:`shown` has them."""
+        k, size = self._k, self._size
+        variance = np.diagonal(self._C)[k:size]
+        gain = np.asarray(self._gain)
+        plain = variance / (1.0 + variance * gain)
+        phi = np.clip(np.asarray(self._site) * plain, 0.0, 1.0) if k else np.zeros(size - k)
+        means = self._x[k:size].copy()
+        if centred:
+            means += self._prior.initial - self._origin
+            sums = self._sums[k:size]
+            moved = variance - 2.0 * sums / self._members + self._total / self._members**2
+            moved = np.maximum(moved, _LEAST_VARIANCE)
+            plain = moved / (1.0 + moved * np.asarray(self._gain_centred))
+        return means, np.sqrt(plain * (1.0 + phi))
+
+    def marginal(self, index: int) -> tuple[float, float]:
+        """Mean and variance of one version, neither centred nor widened."""
+        row = self._k + index
+        return self._x.item(row), _shrunk(self._C.item(row, row), self._gain[index])
+
+    def difference(self, one: int, other: int) -> tuple[float, float]:
+        """Mean and variance of r_one - r_other, from the joint distribution. The share phi is not in it: what it
+        stands for (where the mixture's centres are, how wide it is) is for the most part common to both."""
+        a, b = self._k + one, self._k + other
+        C = self._C
+        at_a, at_b, between = C.item(a, a), C.item(b, b), C.item(a, b)
+        now_a, now_b = _shrunk(at_a, self._gain[one]), _shrunk(at_b, self._gain[other])
+        # The covariance keeps its correlation while the variances shrink, so that the variance stays positive.
+        between *= sqrt(now_a * now_b / (at_a * at_b))
+        return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _spread(self) -> float:
+        """Variance of a new version given the centres: s^2 and the scatter between the components' centres."""
+        if not self._k:
+            return self._prior.sd**2
+        q = self._k - 1
+        w, m, C = np.asarray(self._hyper.w), self._x[:q], self._C[:q, :q]
+        between = float(w @ (m - w @ m) ** 2)
+        return self._hyper.s**2 + between + float(w @ np.diagonal(C)) - float(w @ C @ w)
+
+    def _phi(self, index: int, variance: float) -> float:
+        return min(max(self._site[index] * variance, 0.0), 1.0) if self._k else 0.0
+
+    def _centred(self, row: int, variance: float) -> float:
+        """Variance of r_i minus the mean of the established."""
+        members = self._members
+        return max(variance - 2.0 * self._sums.item(row) / members + self._total / members**2, _LEAST_VARIANCE)
+
+    def _factor(self, a: Floats, value: float, precision: float) -> None:
+        self._make_room()
+        size, x, C = self._size, self._x[: self._size], self._C[: self._size, : self._size]
+        along = C @ a
+        # Taking out what is in the distribution leaves a positive denominator; the bound is for rounding.
+        scale = precision / max(1.0 + precision * float(a @ along), 1e-12)
+        x += along * (scale * (value - float(a @ x)))
+        C -= np.outer(along * scale, along)
+        diagonal = np.einsum("ii->i", C)
+        np.maximum(diagonal, _LEAST_VARIANCE, out=diagonal)
+        self._refresh_gauge()
+
+    def _make_room(self) -> None:
+        """Own the covariance, with room for one version more."""
+        size, room = self._size, len(self._x)
+        if not self._shared and size < room:
+            return
+        if size == room:
+            room += max(_SPARE, size // 4)
+            self._x = _longer(self._x, room)
+            self._sums = _longer(self._sums, room)
+            self._mask = _longer(self._mask, room)
+            self._difference, self._move = np.zeros(room), np.zeros(room)
+        grown = np.zeros((room, room))
+        grown[:size, :size] = self._C[:size, :size]
+        self._C, self._shared = grown, False
+
+    def _refresh_gauge(self) -> None:
+        """Mean of the established, and their sums in the covariance, anew."""
+        k, size, room = self._k, self._size, len(self._x)
+        self._mask = np.zeros(room, dtype=np.bool_)
+        self._mask[k:size] = self._everybody
+        for index in self._established:
+            if index < size - k:
+                self._mask[k + index] = True
+        chosen = self._mask[:size]
+        self._count = int(chosen.sum())
+        self._members = float(max(self._count, 1))
+        self._sums = np.zeros(room)
+        self._sums[:size] = self._C[:size, :size] @ chosen.astype(np.float64)
+        self._total = float(self._sums[:size][chosen].sum())
+        self._origin = float(self._x[:size][chosen].sum()) / self._members if self._count else self._prior.initial
+
+
+def _longer(array: Any, length: int) -> Any:
+    grown = np.zeros(length, dtype=array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+def _precision_gained(variance: float, drop: float) -> float:
+    """1/Elo^2: what makes of this variance one that is `drop` smaller."""
+    return drop / (variance * max(variance - drop, _LEAST_VARIANCE))
+
+
+def _shrunk(variance: float, gain: float) -> float:
+    return variance / (1.0 + variance * gain)

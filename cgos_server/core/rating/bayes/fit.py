@@ -1,0 +1,281 @@
+"""Refits of the posterior: cold ones, that learn everything from the counts, and warm ones, that go on from the last.
+
+Expectation propagation (Minka 2001) on a Bradley-Terry model whose strengths come from a mixture of normals. Decides
+the schedule: stages, starts, when to stop. Everything is deterministic. Must not know: when a refit is due, who asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
+from typing import Final
+
+import numpy as np
+
+from . import normal, prior_sites, sites
+from .evidence import log_evidence
+from .joint import Joint, Marginals, join, known_start
+from .linear import symmetric
+from .mode import climb
+from .pool import Floats, Hyper, Pool, Posterior, Prior, Sites
+from .starts import Start, starts
+
+Follow = tuple[int | None, tuple[int, ...]]
+"""A recorded refit: the start it chose (None for a warm one) and the iterations of each of its stages."""
+
+FIRST_WIDTH: Final = 500.0
+"""Elo: where the width of the single component begins, and its median."""
+
+BETTER: Final = 1.0
+"""Nats by which another start must beat the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """When iterations end. `exact`: variances and not only means must have settled."""
+
+    limit: int
+    tolerance: float
+    learn: bool
+    exact: bool
+
+
+ONE: Final = Stage(100, 0.02, learn=True, exact=False)
+START: Final = Stage(80, 0.01, learn=True, exact=False)
+LAST: Final = Stage(200, 0.001, learn=True, exact=True)
+WARM: Final = Stage(30, 0.001, learn=False, exact=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where an expectation propagation stands; PS, PH of the free versions only."""
+
+    hyper: Hyper
+    T: Floats
+    V: Floats
+    PS: Floats
+    PH: Floats
+    at: Marginals
+
+
+def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
+    """Everything from the counts: width, weights, advantage and draw parameter are learned.
+
+    :param follow: a recorded refit of the same counts: its start and its numbers of iterations are taken over
+    :returns: `iterations`: of the search for the mode, of the single component, of each start, of the last stage
+    """
+    prior = pool.prior
+    if not prior.learned:
+        return normal.cold(pool, follow)
+    recorded = None if follow is None else follow[1]
+    merged = sites.cells(pool)
+    hyper = first_guess(pool, merged)
+
+    single = join(pool, 1, merged)
+    links = np.broadcast_to(prior_sites.starting(np.ones((1, 1)), hyper.s), (len(single.free), 2, 2))
+    none = np.zeros((len(single.free), 2))
+    prior_only = single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), links, none)[0]
+    mode = climb(
+        single, prior_only, known_start(pool, single), hyper.advantage, hyper.draw,
+        exactly=None if recorded is None else recorded[0],
+    )  # fmt: skip
+    at = single.solve(mode.T, mode.V, links, none)
+    one = Standing(hyper, mode.T, mode.V, links, none, at)
+    one, first = run(single, prior, one, ONE, _iterate_single, None if recorded is None else recorded[1])
+
+    joint = join(pool, prior.components, merged)
+    begun = starts(one.at.x[joint.free], prior)
+    counts, found, evidence = [mode.steps, first], [], []
+    for index, start in enumerate(begun):
+        if follow is not None and index != follow[0]:
+            counts.append(follow[1][2 + index])
+            found.append(None)
+            continue
+        standing, count = run(
+            joint, prior, _begin(joint, one, start), START, iterate, None if recorded is None else recorded[2 + index]
+        )
+        counts.append(count)
+        found.append(standing)
+        if follow is None:
+            evidence.append(
+                log_evidence(joint, prior, standing.hyper, standing.at, standing.T, standing.V, standing.PS, standing.PH)
+            )
+    chosen = choose(evidence) if follow is None else follow[0]
+    standing = found[chosen or 0]
+    if standing is None:
+        raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
+    last, count = run(joint, prior, standing, LAST, iterate, None if recorded is None else recorded[-1])
+    details = {
+        "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
+        "log_evidence": tuple(evidence),
+    }
+    return _posterior(joint, last, (*counts, count), chosen or 0, details)
+
+
+def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | None = None) -> Posterior:
+    """On from the last refit's sites, with what it learned held.
+
+    :param given: sites of the last refit, which may know fewer versions and other pairs
+    :param x: its means; only the fixed prior's search begins there
+    """
+    if not pool.prior.learned:
+        return normal.warm(pool, hyper, x, follow)
+    joint = join(pool, len(hyper.w))
+    T, V = carried(joint, given)
+    PS, PH = _prior_carried(joint, given, hyper)
+    standing = Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+    last, count = run(joint, pool.prior, standing, WARM, iterate, None if follow is None else follow[1][0])
+    return _posterior(joint, last, (count,), None, {})
+
+
+def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
+    """Mean and covariance from recorded sites, bit for bit those of the refit that recorded them.
+
+    :raises ValueError: the sites are of another pool
+    """
+    joint = join(pool, len(hyper.w) if pool.prior.learned else 0)
+    if len(given.PS) != pool.n or not (
+        np.array_equal(given.one, joint.cells.one) and np.array_equal(given.two, joint.cells.two)
+    ):
+        raise ValueError("the recorded sites do not belong to these counts: fit again instead of rebuilding")
+    at = joint.solve(given.T, given.V, given.PS[joint.free], given.PH[joint.free])
+    return at.x + joint.initial, symmetric(at.C)
+
+
+def first_guess(pool: Pool, merged: sites.Cells) -> Hyper:
+    """Before anything is known: the single component, no advantage, the draw parameter of equal opponents."""
+    games, drawn = float((merged.ahead + merged.behind).sum()), float(merged.drawn.sum())
+    share = min(drawn / games, 0.9) if games > 0 else 0.0
+    return Hyper(FIRST_WIDTH, (1.0,), 0.0, 2.0 * share / (1.0 - share))
+
+
+def choose(evidence: list[float]) -> int:
+    """The first start, unless others beat it by more than a nat; then the best."""
+    best = max(range(len(evidence)), key=lambda index: (evidence[index], -index))
+    return best if evidence[best] > evidence[0] + BETTER else 0
+
+
+Iteration = Callable[[Joint, Prior, Standing, bool], tuple[Standing, float, float]]
+"""One round of all sites: the new standing, the largest change of means and hyperparameters, and of variances."""
+
+
+def run(
+    joint: Joint, prior: Prior, standing: Standing, stage: Stage, once: Iteration, exactly: int | None = None
+) -> tuple[Standing, int]:
+    """Iterate until nothing moves (two rounds at least), or as often as recorded; how often it was."""
+    count = 0
+    while count < (stage.limit if exactly is None else exactly):
+        standing, moved, widened = once(joint, prior, standing, stage.learn)
+        count += 1
+        change = max(moved, widened) if stage.exact else moved
+        if exactly is None and count >= 2 and change < stage.tolerance:
+            break
+    return standing, count
+
+
+def iterate(joint: Joint, prior: Prior, now: Standing, learn: bool) -> tuple[Standing, float, float]:
+    """Games, prior, width and weights, advantage and draws, then the joint posterior again."""
+    hyper, at = now.hyper, now.at
+    games = _games(joint, now, learn)
+    versions = prior_sites.update(*joint.of_free(at.x, at.C), now.PS, now.PH, np.array(hyper.w), hyper.s)
+    moved = max(float(games.moved.max(initial=0.0)), float(versions.moved.max(initial=0.0)))
+    if learn:
+        width = prior_sites.width(
+            versions.rho.sum(axis=0), float(versions.q1.sum()), float(versions.q2.sum()),
+            len(joint.free), hyper.s, prior.width, prior.width_log_sd,
+        )  # fmt: skip
+        hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
+        moved = max(moved, abs(width.change), change)
+    at = joint.solve(games.T, games.V, versions.PS, versions.PH)
+    now = Standing(hyper, games.T, games.V, versions.PS, versions.PH, at)
+    return now, moved, float(versions.widened.max(initial=0.0))
+
+
+def _iterate_single(joint: Joint, prior: Prior, now: Standing, learn: bool) -> tuple[Standing, float, float]:
+    """The same for one component: its sites are links, exact for any width."""
+    hyper, at = now.hyper, now.at
+    games = _games(joint, now, learn)
+    count = len(joint.free)
+    q1, q2 = prior_sites.links_moments(*joint.of_free(at.x, at.C)[:2])
+    width = prior_sites.width(np.array([float(count)]), q1, q2, count, hyper.s, FIRST_WIDTH, prior.width_log_sd)
+    hyper, change = learned(replace(hyper, s=width.s), prior, games)
+    links = np.broadcast_to(prior_sites.starting(np.ones((1, 1)), hyper.s), now.PS.shape)
+    at = joint.solve(games.T, games.V, links, now.PH)
+    moved = max(float(games.moved.max(initial=0.0)), abs(width.change), change)
+    return Standing(hyper, games.T, games.V, links, now.PH, at), moved, 0.0
+
+
+def _games(joint: Joint, now: Standing, learn: bool) -> sites.Update:
+    d, v = joint.differences(now.at.x), joint.variances(now.at.C)
+    return sites.update(joint.cells, d, v, now.T, now.V, now.hyper.advantage, now.hyper.draw, learn=learn)
+
+
+def learned(hyper: Hyper, prior: Prior, games: sites.Update) -> tuple[Hyper, float]:
+    """One Newton step of advantage and of ln nu on the expected log likelihood; the larger in standard deviations.
+
+    Priors (our choice): advantage ~ N(0, advantage_sd^2), ln nu ~ N(0, 1).
+    """
+    evidence, change = games.tilted.evidence, 0.0
+    if evidence is None:
+        return hyper, change
+    advantage, draw = hyper.advantage, hyper.draw
+    if prior.advantage_sd > 0:
+        known = 1.0 / prior.advantage_sd**2
+        bend = known - evidence.advantage_bend
+        step = (evidence.advantage_slope - known * advantage) / bend
+        step = min(max(step, -100.0), 100.0)
+        advantage += step
+        change = abs(step) * sqrt(bend)
+    if draw > 0:
+        bend = 1.0 - evidence.draw_bend
+        step = (evidence.draw_slope - log(draw)) / bend
+        step = min(max(step, -1.0), 1.0)
+        draw *= exp(step)
+        change = max(change, abs(step) * sqrt(bend))
+    return replace(hyper, advantage=advantage, draw=draw), change
+
+
+def _begin(joint: Joint, one: Standing, start: Start) -> Standing:
+    PS, PH = prior_sites.starting(start.rho, start.s), np.zeros((len(joint.free), joint.components + 1))
+    hyper = replace(one.hyper, s=start.s, w=tuple(start.w.tolist()))
+    return Standing(hyper, one.T, one.V, PS, PH, joint.solve(one.T, one.V, PS, PH))
+
+
+def carried(joint: Joint, given: Sites) -> tuple[Floats, Floats]:
+    """(k,) sites of the joint's pairs as they were; a pair that is new begins at 0, one that is gone is left out."""
+    key, known = joint.cells.one * joint.n + joint.cells.two, given.one * joint.n + given.two
+    if not len(known):
+        return np.zeros(len(key)), np.zeros(len(key))
+    where = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    same = known[where] == key
+    return np.where(same, given.T[where], 0.0), np.where(same, given.V[where], 0.0)
+
+
+def _prior_carried(joint: Joint, given: Sites, hyper: Hyper) -> tuple[Floats, Floats]:
+    """Prior sites as they were; a version that has none, or of another number of components, begins as a newcomer."""
+    q, free = joint.components, joint.free
+    PS = np.tile(prior_sites.starting(np.array([hyper.w]), hyper.s), (len(free), 1, 1))
+    PH = np.zeros((len(free), q + 1))
+    if given.PS.shape[1:] == (q + 1, q + 1):
+        there = np.flatnonzero(free < len(given.PS))
+        there = there[given.PS[free[there], 0, 0] > 0]
+        PS[there], PH[there] = given.PS[free[there]], given.PH[free[there]]
+    return PS, PH
+
+
+def _posterior(
+    joint: Joint, last: Standing, iterations: tuple[int, ...], start: int | None, details: dict[str, object]
+) -> Posterior:
+    n, q, cells = joint.n, joint.components, joint.cells
+    PS, PH = np.zeros((n, q + 1, q + 1)), np.zeros((n, q + 1))
+    PS[joint.free], PH[joint.free] = last.PS, last.PH
+    return Posterior(
+        hyper=last.hyper,
+        sites=Sites(cells.one, cells.two, last.T, last.V, PS, PH),
+        x=last.at.x + joint.initial,
+        C=symmetric(last.at.C),
+        iterations=iterations,
+        start=start,
+        details=details,
+    )

@@ -1,0 +1,287 @@
+"""Game sites: what the results of each pair say of its difference, as a Gaussian factor, all pairs at once.
+
+Expectation propagation (Minka 2001) with Gauss-Hermite quadrature about the mode. Decides the sites and what the results
+say of the first-move advantage and of draws. Must not know: the prior, the joint precision matrix, when to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log, pi
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from .likelihood import log_normaliser, normaliser
+from .pool import Q_ELO, Floats, Ints, Pool
+
+DAMPING: Final = 0.8
+LEAST_VARIANCE: Final = 1e-3
+LEAST_CAVITY: Final = 1e-9
+LEAST_SITE: Final = 1e-12
+NARROW: Final = 90.0
+"""Elo: below this standard deviation 9 nodes are enough, above it 21 and a second pass."""
+
+NEWTON_STEPS, LONGEST_STEP, NEWTON_TOLERANCE = 12, 400.0, 1.0
+CHUNK: Final = 2048
+"""Pairs worked on at a time: their nodes stay in the cache."""
+
+
+class Rule(NamedTuple):
+    """Nodes of a Gauss-Hermite rule for a standard normal, and ln weight + node^2 / 2, both (K, 1)."""
+
+    nodes: Floats
+    log_weights: Floats
+
+
+def _rule(count: int) -> Rule:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    return Rule(nodes[:, None], (np.log(weights) + 0.5 * nodes * nodes)[:, None])
+
+
+FEW, MANY = _rule(9), _rule(21)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The results of each unordered pair, both orders of colour together, in ascending order (one, two).
+
+    :ivar one: (k,) lower index; `two`: (k,) the higher
+    :ivar margin: (k,) half of (wins - losses) of `one`
+    :ivar turn: (k,) half of (wins - losses) of the side with the first move
+    :ivar ahead: (k,) games in which `one` had the first move; `behind`: (k,) those in which `two` had it
+    :ivar drawn: (k,) drawn games
+    """
+
+    one: Ints
+    two: Ints
+    margin: Floats
+    turn: Floats
+    ahead: Floats
+    behind: Floats
+    drawn: Floats
+
+    def __len__(self) -> int:
+        return len(self.one)
+
+    def part(self, which: slice | Ints) -> Cells:
+        return Cells(
+            self.one[which], self.two[which], self.margin[which], self.turn[which],
+            self.ahead[which], self.behind[which], self.drawn[which],
+        )  # fmt: skip
+
+
+def cells(pool: Pool) -> Cells:
+    """The pool's ordered pairs merged; pairs without games are left out. Independent of the order they are listed in."""
+    games = pool.wins + pool.draws + pool.losses
+    met = np.flatnonzero(games > 0)
+    first, second, wins, draws, losses, games = (
+        each[met] for each in (pool.first, pool.second, pool.wins, pool.draws, pool.losses, games)
+    )
+    swap = first > second
+    key = np.where(swap, second, first) * pool.n + np.where(swap, first, second)
+    order = np.lexsort((swap, key))
+    keys, where = np.unique(key[order], return_inverse=True)
+
+    def total(of: Floats) -> Floats:
+        summed: Floats = np.bincount(where, of[order], minlength=len(keys))
+        return summed
+
+    half = 0.5 * (wins - losses)
+    return Cells(
+        one=keys // max(pool.n, 1),
+        two=keys % max(pool.n, 1),
+        margin=total(np.where(swap, -half, half)),
+        turn=total(half),
+        ahead=total(np.where(swap, 0.0, games)),
+        behind=total(np.where(swap, games, 0.0)),
+        drawn=total(draws),
+    )
+
+
+class Evidence(NamedTuple):
+    """Sums over all results of the expected derivatives of the log likelihood, by advantage (1/Elo) and by ln nu."""
+
+    advantage_slope: float
+    advantage_bend: float
+    draw_slope: float
+    draw_bend: float
+
+
+class Tilted(NamedTuple):
+    """Moments of cavity times likelihood, each (k,): mean, variance, log of the integral."""
+
+    mean: Floats
+    variance: Floats
+    log_z: Floats
+    evidence: Evidence | None
+
+
+def slopes(of: Cells, d: Floats, advantage: float, draw: float) -> tuple[Floats, Floats]:
+    """First derivative of each pair's log likelihood at d = r_one - r_two (k,), and minus the second."""
+    if advantage == 0.0:
+        part = normaliser(Q_ELO * d, draw)
+        games = of.ahead + of.behind
+        return Q_ELO * (of.margin - games * part.slope), Q_ELO * Q_ELO * games * part.bend
+    front, back = normaliser(Q_ELO * (d + advantage), draw), normaliser(Q_ELO * (d - advantage), draw)
+    slope = Q_ELO * (of.margin - of.ahead * front.slope - of.behind * back.slope)
+    return slope, Q_ELO * Q_ELO * (of.ahead * front.bend + of.behind * back.bend)
+
+
+def values(of: Cells, y: Floats, advantage: float, draw: float) -> Floats:
+    """Log likelihood of each pair at differences y, (k,) or (K, k)."""
+    z = Q_ELO * y
+    out = of.margin * z
+    if advantage == 0.0:
+        out -= (of.ahead + of.behind) * log_normaliser(z, draw)
+    else:
+        shift = Q_ELO * advantage
+        out -= of.ahead * log_normaliser(z + shift, draw)
+        out -= of.behind * log_normaliser(z - shift, draw)
+        out += shift * of.turn
+    if draw > 0.0:
+        out += of.drawn * log(draw)
+    return out
+
+
+def modes(of: Cells, d: Floats, precision: Floats, mean: Floats, advantage: float, draw: float) -> Floats:
+    """(k,) where cavity times likelihood is largest, to about an Elo, by Newton from d, each pair on its own."""
+    y = d.copy()
+    left = np.arange(len(y))
+    here, pc, mc = of, precision, mean
+    for _ in range(NEWTON_STEPS):
+        at = y[left]
+        slope, bend = slopes(here, at, advantage, draw)
+        move = (slope - pc * (at - mc)) / (bend + pc)
+        np.clip(move, -LONGEST_STEP, LONGEST_STEP, out=move)
+        y[left] = at + move
+        going = np.flatnonzero(np.abs(move) >= NEWTON_TOLERANCE)
+        if not going.size:
+            break
+        if going.size < left.size:
+            left = left[going]
+            here, pc, mc = of.part(left), precision[left], mean[left]
+    return y
+
+
+def tilted(
+    of: Cells, d: Floats, precision: Floats, mean: Floats, advantage: float, draw: float, *, learn: bool = False
+) -> Tilted:
+    """Moments of N(y; mean, 1/precision) * L(y) for every pair.
+
+    :param d: (k,) present differences, where the search for the modes begins
+    :param precision: (k,) of the cavity, 1/Elo^2; `mean`: (k,) Elo
+    :param learn: also the expected derivatives by advantage and draw parameter
+    """
+    mode = modes(of, d, precision, mean, advantage, draw)
+    scale = 1.0 / np.sqrt(precision + slopes(of, mode, advantage, draw)[1])
+    a, b, log_z = (np.empty(len(of)) for _ in range(3))
+    sums = np.zeros(4)
+
+    def integrate(which: Ints, centre: Floats, width: Floats, rule: Rule, last: bool) -> None:
+        for piece in _pieces(which):
+            c, w, pc, mc = centre[piece], width[piece], precision[piece], mean[piece]
+            here = of.part(piece)
+            y = c + w * rule.nodes
+            weight = values(here, y, advantage, draw)
+            off = y - mc
+            off *= off
+            off *= 0.5 * pc
+            weight -= off
+            weight += rule.log_weights
+            top = weight.max(axis=0)
+            weight -= top
+            np.exp(weight, out=weight)
+            z = weight.sum(axis=0)
+            weight /= z
+            first = (weight * rule.nodes).sum(axis=0)
+            second = (weight * (rule.nodes - first) ** 2).sum(axis=0)
+            a[piece] = c + w * first
+            b[piece] = w * w * second
+            if last:
+                log_z[piece] = np.log(z * w * np.sqrt(pc)) + top - 0.5 * log(2.0 * pi)
+                if learn:
+                    np.add(sums, _derivatives(here, y, weight, advantage, draw), out=sums)
+
+    narrow = scale < NARROW
+    integrate(np.flatnonzero(narrow), mode, scale, FEW, True)
+    wide = np.flatnonzero(~narrow)
+    if wide.size:
+        integrate(wide, mode, scale, MANY, False)
+        centre, width = a.copy(), np.sqrt(b, out=np.ones_like(b), where=~narrow)
+        shrunk = width[wide] < NARROW
+        integrate(wide[shrunk], centre, width, FEW, True)
+        integrate(wide[~shrunk], centre, width, MANY, True)
+    return Tilted(a, b, log_z, Evidence(*(float(each) for each in sums)) if learn else None)
+
+
+def _pieces(which: Ints) -> Iterator[slice | Ints]:
+    """In chunks; as a slice where the indices are consecutive, which numpy does not copy."""
+    for begin in range(0, len(which), CHUNK):
+        piece = which[begin : begin + CHUNK]
+        whole = piece[-1] - piece[0] + 1 == len(piece)
+        yield slice(int(piece[0]), int(piece[-1]) + 1) if whole else piece
+
+
+def _derivatives(of: Cells, y: Floats, weight: Floats, advantage: float, draw: float) -> Floats:
+    front = normaliser(Q_ELO * (y + advantage), draw)
+    back = normaliser(Q_ELO * (y - advantage), draw)
+
+    def total(ahead: Floats, behind: Floats) -> tuple[float, float]:
+        return float((of.ahead * (weight * ahead).sum(0)).sum()), float((of.behind * (weight * behind).sum(0)).sum())
+
+    slope_ahead, slope_behind = total(front.slope, back.slope)
+    bend = sum(total(front.bend, back.bend))
+    expected = sum(total(front.drawn, back.drawn))
+    spread = sum(total(front.drawn * (1.0 - front.drawn), back.drawn * (1.0 - back.drawn)))
+    return np.array(
+        [
+            Q_ELO * (float(of.turn.sum()) - slope_ahead + slope_behind),
+            -Q_ELO * Q_ELO * bend,
+            float(of.drawn.sum()) - expected,
+            -spread,
+        ]
+    )
+
+
+class Cavities(NamedTuple):
+    """Each pair's marginal without its own site, (k,); `met`: pairs whose difference is uncertain enough to work on."""
+
+    precision: Floats
+    mean: Floats
+    met: Floats
+
+
+def cavities(d: Floats, v: Floats, T: Floats, V: Floats) -> Cavities:
+    """:param d: (k,) mean of the differences, `v`: (k,) their variances, `T`, `V`: (k,) the sites"""
+    met = v >= LEAST_VARIANCE
+    safe = np.where(met, v, 1.0)
+    precision = np.maximum(1.0 / safe - T, LEAST_CAVITY)
+    return Cavities(precision, (d / safe - V) / precision, met)
+
+
+class Update(NamedTuple):
+    """New sites (k,), the undamped ones, the largest move of a mean in standard deviations, the tilted moments."""
+
+    T: Floats
+    V: Floats
+    T_undamped: Floats
+    V_undamped: Floats
+    moved: Floats
+    tilted: Tilted
+    cavity: Cavities
+
+
+def update(
+    of: Cells, d: Floats, v: Floats, T: Floats, V: Floats, advantage: float, draw: float, *, learn: bool = False
+) -> Update:
+    """One damped step of every pair's site. Pairs whose difference is known (v below 0.001) keep theirs."""
+    cavity = cavities(d, v, T, V)
+    found = tilted(of, d, cavity.precision, cavity.mean, advantage, draw, learn=learn)
+    raw_T = np.maximum(1.0 / found.variance - cavity.precision, LEAST_SITE)
+    raw_V = found.mean * (cavity.precision + raw_T) - cavity.mean * cavity.precision
+    raw_T, raw_V = np.where(cavity.met, raw_T, T), np.where(cavity.met, raw_V, V)
+    moved = np.where(cavity.met, np.abs(found.mean - d) / np.sqrt(np.where(cavity.met, v, 1.0)), 0.0)
+    new_T, new_V = T + DAMPING * (raw_T - T), V + DAMPING * (raw_V - V)
+    return Update(new_T, new_V, raw_T, raw_V, moved, found, cavity)

@@ -1,0 +1,78 @@
+"""Four divisions of the ratings into groups, from which the mixture's fit is begun.
+
+The mixture's posterior has several optima; which one a fit ends in depends on where it begins. Decides the divisions.
+Must not know: the fit.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from .pool import Floats, Ints, Prior
+from .prior_sites import SMOOTHING
+
+CUTS: Final = ((0.2, 0.6), (0.4, 0.8), (0.15, 0.85))
+ROUNDS: Final = 50
+OWN_SHARE: Final = 0.8
+LEAST_WIDTH: Final = 150.0
+
+
+class Start(NamedTuple):
+    """Common width, weights (Q,), responsibilities (n_f, Q)."""
+
+    s: float
+    w: Floats
+    rho: Floats
+
+
+def starts(ratings: Floats, prior: Prior) -> tuple[Start, ...]:
+    """Groups by k-means first, then by cuts of the ranks (for three components), each with its s and w.
+
+    :param ratings: (n_f,) of the free versions, in the order of their indices (which decides ties)
+    """
+    count = prior.components
+    groups = [means(ratings, count)]
+    if count == 3:
+        groups += [cut(ratings, at) for at in CUTS]
+    return tuple(_start(ratings, group, prior) for group in groups)
+
+
+def means(ratings: Floats, count: int) -> Ints:
+    """(n_f,) group of each rating by one-dimensional k-means, begun at the quantiles 1/2k, 3/2k, ...
+
+    An empty group keeps its centre; the first of equally near centres wins.
+    """
+    if not len(ratings):
+        return np.zeros(0, dtype=np.int64)
+    centres = np.quantile(ratings, (np.arange(count) + 0.5) / count)
+    groups = np.full(len(ratings), -1)
+    for _ in range(ROUNDS):
+        nearest = np.abs(ratings[:, None] - centres).argmin(axis=1)
+        if (nearest == groups).all():
+            break
+        groups = nearest
+        for k in range(count):
+            if (groups == k).any():
+                centres[k] = ratings[groups == k].mean()
+    return groups
+
+
+def cut(ratings: Floats, at: tuple[float, ...]) -> Ints:
+    """(n_f,) group of each rating by ascending rank r: below a cut at f where (r + 0.5) / n_f <= f."""
+    rank = np.empty(len(ratings), dtype=np.int64)
+    rank[np.argsort(ratings, kind="stable")] = np.arange(len(ratings))
+    position = (rank + 0.5) / max(len(ratings), 1)
+    return (position[:, None] > np.array(at)).sum(axis=1)
+
+
+def _start(ratings: Floats, groups: Ints, prior: Prior) -> Start:
+    count = prior.components
+    rho = np.full((len(ratings), count), (1.0 - OWN_SHARE) / max(count - 1, 1))
+    rho[np.arange(len(ratings)), groups] = OWN_SHARE if count > 1 else 1.0
+    members = np.bincount(groups, minlength=count)
+    centre = np.bincount(groups, ratings, count) / np.maximum(members, 1)
+    square = float(((ratings - centre[groups]) ** 2).mean()) if len(ratings) else prior.width**2
+    w = (SMOOTHING + rho.sum(axis=0)) / (SMOOTHING * count + len(ratings))
+    return Start(float(np.sqrt(max(square, LEAST_WIDTH**2))), w, rho)

@@ -1,0 +1,412 @@
+"""What the fold of the headline rating keeps, and its bytes: counts, facts, the last refit, and what came after it.
+
+Mean and covariance are not among the bytes: they follow from the sites of the last refit. Must not know: what an entry
+means, when a refit is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from .belief import Belief, head
+from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
+
+_FORMAT: Final = "cgos-bayes-1"
+
+
+class Step(NamedTuple):
+    """One change of mean and covariance, in dense indices, as it is applied again after a refit.
+
+    :ivar seq: the entry that caused it
+    :ivar what: one of the words in :class:`What`
+    :ivar a: first version
+    :ivar b: second version, -1: none
+    :ivar score2: of a result
+    :ivar value: Elo
+    :ivar precision: 1/Elo^2
+    """
+
+    seq: int
+    what: int
+    a: int = -1
+    b: int = -1
+    score2: int = 0
+    value: float = 0.0
+    precision: float = 0.0
+
+
+class What:
+    """The kinds of :class:`Step`."""
+
+    RESULT: Final = 0
+    ENTER: Final = 1
+    FACT: Final = 2
+    FREE: Final = 3
+    NOTHING: Final = 4
+    """Only a refit can say what this entry means."""
+    AMISS: Final = 5
+    """The same, of what was taken back: the ratings are wrong until the next refit."""
+
+
+class Known(NamedTuple):
+    """What is known of strengths besides results, by dense index; small, and what a posterior needs besides its sites."""
+
+    n: int
+    anchors: tuple[tuple[int, float, float], ...]
+    own: tuple[tuple[int, float, float], ...]
+    links: tuple[tuple[int, int, float], ...]
+
+
+class Mark(NamedTuple):
+    """The counts at which the last cold refit began: what the schedule compares with.
+
+    :ivar passed: thresholds of the mean number of games that had been passed
+    :ivar n: versions
+    :ivar drawn: True where there were drawn games
+    """
+
+    passed: int
+    n: int
+    drawn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The installed refit.
+
+    :ivar included: the entry up to which it counts
+    :ivar colds: how many cold refits were installed up to now, this one included
+    :ivar mark: of the last cold one
+    :ivar sites: None before the first refit
+    :ivar x: its means (versions, centres), as a warm refit starts from them
+    :ivar established: versions that were established when it was installed; None: none was
+    """
+
+    included: int
+    colds: int
+    mark: Mark | None
+    hyper: Hyper
+    known: Known
+    sites: Sites | None
+    x: Floats
+    established: Ints | None
+
+
+class Cells:
+    """Counts by ordered pair (first mover, second mover): wins, draws and losses of the first mover."""
+
+    def __init__(self) -> None:
+        self._row: dict[tuple[int, int], int] = {}
+        self._pairs: Ints = np.zeros((64, 2), dtype=np.int64)
+        self._counts: Ints = np.zeros((64, 3), dtype=np.int64)
+        self.results = 0
+        self.drawn = 0
+
+    def add(self, first: int, second: int, score2: int, by: int = 1) -> bool:
+        """Count one more result, or with `by` = -1 one less. False, and nothing done, where there is none to take."""
+        row = self._row.get((first, second))
+        if row is None:
+            if by < 0:
+                return False
+            row = self._row[(first, second)] = len(self._row)
+            if row == len(self._pairs):
+                self._pairs = np.concatenate((self._pairs, np.zeros_like(self._pairs)))
+                self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
+            self._pairs[row] = first, second
+        if by < 0 and self._counts[row, 2 - score2] < 1:
+            return False
+        self._counts[row, 2 - score2] += by
+        self.results += by
+        if score2 == 1:
+            self.drawn += by
+        return True
+
+    def arrays(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs (first, second) that have results, in ascending order, and their (p, 3) counts: the same whatever the
+        order in which the results came."""
+        used = len(self._row)
+        some = np.flatnonzero(self._counts[:used].any(axis=1))
+        first, second = self._pairs[some, 0], self._pairs[some, 1]
+        order = np.lexsort((second, first))
+        return first[order], second[order], self._counts[some][order].astype(np.float64)
+
+    @classmethod
+    def of(cls, first: Ints, second: Ints, counts: Floats) -> Cells:
+        """The cells that :meth:`arrays` described."""
+        cells = cls()
+        room = max(64, len(first))
+        cells._pairs = np.zeros((room, 2), dtype=np.int64)
+        cells._counts = np.zeros((room, 3), dtype=np.int64)
+        cells._pairs[: len(first), 0], cells._pairs[: len(first), 1] = first, second
+        cells._counts[: len(first)] = counts
+        cells._row = {pair: row for row, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True))}
+        cells.results, cells.drawn = int(counts.sum()), int(counts[:, 1].sum())
+        return cells
+
+
+@dataclass(slots=True)
+class State:
+    """All of it. Versions are dense indices in order of entering, but for `index`, whose keys are version ids.
+
+    :ivar seq: the last entry
+    :ivar anchors: value and sd
+    :ivar own: value and sd of outside knowledge besides the prior
+    :ivar links: (new, old) -> sd
+    :ivar games: rated games played, repeats included
+    :ivar steps: what came after the refit that is installed (entries after `base.included`), and before it as far as a
+        cold refit on its way needs it: all of the entries after `floor`
+    :ivar hold: where the last cold refit began that is not installed yet
+    :ivar pending: entries after `base.included` that a refit would make use of
+    :ivar amiss: True where one of them took something back
+    """
+
+    base: Base
+    belief: Belief
+    index: dict[int, int] = field(default_factory=dict)
+    ids: list[int] = field(default_factory=list)
+    games: list[int] = field(default_factory=list)
+    anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
+    own: dict[int, tuple[float, float]] = field(default_factory=dict)
+    links: dict[tuple[int, int], float] = field(default_factory=dict)
+    cells: Cells = field(default_factory=Cells)
+    steps: list[Step] = field(default_factory=list)
+    seq: int = 0
+    floor: int = 0
+    hold: int | None = None
+    pending: int = 0
+    amiss: bool = False
+
+    def known(self) -> Known:
+        """Everything but the results, in canonical order."""
+        return Known(
+            len(self.ids),
+            tuple((at, *self.anchors[at]) for at in sorted(self.anchors)),
+            tuple((at, *self.own[at]) for at in sorted(self.own)),
+            tuple((*pair, self.links[pair]) for pair in sorted(self.links)),
+        )
+
+    def take(self, step: Step) -> None:
+        """A new step: remembered and applied."""
+        self._note(step, self.steps[-1].seq if self.steps else 0)
+        self.steps.append(step)
+        self._apply(step)
+
+    def _note(self, step: Step, previous: int) -> None:
+        self.pending += step.seq != previous
+        self.amiss = self.amiss or step.what == What.AMISS
+
+    def _apply(self, step: Step) -> None:
+        if step.what == What.RESULT:
+            self.belief.result(step.a, step.b, step.score2)
+        elif step.what == What.ENTER:
+            self.belief.enter()
+        elif step.what == What.FACT:
+            self.belief.fact(step.a, None if step.b < 0 else step.b, step.value, step.precision)
+        elif step.what == What.FREE:
+            self.belief.free(step.a)
+
+    def replace(self, base: Base, belief: Belief) -> None:
+        """A refit takes its place, and what it does not know is applied to it again."""
+        self.base, self.belief = base, belief
+        self.pending, self.amiss, previous = 0, False, 0
+        for step in self.steps:
+            if step.seq > base.included:
+                self._note(step, previous)
+                self._apply(step)
+                previous = step.seq
+
+    def trim(self) -> None:
+        """Forget the steps that nobody can need any more."""
+        self.floor = self.base.included if self.hold is None else min(self.hold, self.base.included)
+        if self.steps and self.steps[0].seq <= self.floor:
+            self.steps = [step for step in self.steps if step.seq > self.floor]
+
+
+def pool_of(known: Known, prior: Prior, cells: Cells | None = None) -> Pool:
+    """What a refit is given; without `cells` the same pool before any result."""
+    if cells is None:
+        first = second = np.zeros(0, dtype=np.int64)
+        counts = np.zeros((0, 3))
+    else:
+        first, second, counts = cells.arrays()
+    return Pool(
+        n=known.n,
+        prior=prior,
+        anchors=_valued(known.anchors),
+        own=_valued(known.own),
+        links=(
+            np.array([new for new, _, _ in known.links], dtype=np.int64),
+            np.array([old for _, old, _ in known.links], dtype=np.int64),
+            np.array([sd for _, _, sd in known.links], dtype=np.float64),
+        ),
+        first=first,
+        second=second,
+        wins=counts[:, 0].copy(),
+        draws=counts[:, 1].copy(),
+        losses=counts[:, 2].copy(),
+    )
+
+
+def _valued(facts: tuple[tuple[int, float, float], ...]) -> tuple[Ints, Floats, Floats]:
+    return (
+        np.array([at for at, _, _ in facts], dtype=np.int64),
+        np.array([value for _, value, _ in facts], dtype=np.float64),
+        np.array([sd for _, _, sd in facts], dtype=np.float64),
+    )
+
+
+def unseen(prior: Prior) -> State:
+    """The state before the first entry: only the prior is known."""
+    q = prior.components
+    hyper = Hyper(prior.width, (1.0 / q,) * q) if prior.learned else Hyper(prior.sd, ())
+    x, C = np.zeros(0), np.zeros((0, 0))
+    if prior.learned:
+        x = np.full(q + 1, prior.initial)
+        C = np.full((q + 1, q + 1), prior.mean_sd**2)
+        C[:q, :q] += np.eye(q) * prior.center_sd**2
+    base = Base(0, 0, None, hyper, Known(0, (), (), ()), None, x, None)
+    return State(base, Belief(x, C, np.zeros(0), hyper, prior, None))
+
+
+def belief_of(hyper: Hyper, sites: Sites, x: Floats, C: Floats, prior: Prior, established: Ints | None) -> Belief:
+    """The belief of a refit; `x` and `C` in the order (centres, versions), see :func:`~.belief.head`."""
+    own = sites.PS[:, 0, 0] if prior.learned else np.zeros(len(x))
+    return Belief(x, C, own, hyper, prior, established)
+
+
+# --- bytes ------------------------------------------------------------------------------------------------------
+
+
+class _Array(msgspec.Struct, array_like=True, frozen=True):
+    kind: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+class _Saved(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    format: str
+    prior: tuple[Any, ...]
+    seq: int
+    ids: _Array
+    games: _Array
+    known: Known
+    pairs: _Array
+    counts: _Array
+    steps: list[Step]
+    included: int
+    colds: int
+    mark: Mark | None
+    s: float
+    w: tuple[float, ...]
+    advantage: float
+    draw: float
+    known_then: Known
+    sites: tuple[_Array, ...] | None
+    established: _Array | None
+
+
+def dump(state: State, prior: Prior) -> bytes:
+    """The state as MessagePack."""
+    base, sites = state.base, state.base.sites
+    first, second, counts = state.cells.arrays()
+    saved = _Saved(
+        format=_FORMAT,
+        prior=_constants(prior),
+        seq=state.seq,
+        ids=_packed(np.array(state.ids, dtype=np.int64)),
+        games=_packed(np.array(state.games, dtype=np.int64)),
+        known=state.known(),
+        pairs=_packed(np.stack((first, second), axis=1).astype(np.int32)),
+        counts=_packed(counts.astype(np.int64)),
+        steps=[step for step in state.steps if step.seq > base.included],
+        included=base.included,
+        colds=base.colds,
+        mark=base.mark,
+        s=base.hyper.s,
+        w=base.hyper.w,
+        advantage=base.hyper.advantage,
+        draw=base.hyper.draw,
+        known_then=base.known,
+        sites=None if sites is None else tuple(_packed(getattr(sites, name)) for name in _SITES),
+        established=None if base.established is None else _packed(base.established),
+    )
+    return _ENCODER.encode(saved)
+
+
+_SITES: Final = ("one", "two", "T", "V", "PS", "PH")
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(_Saved)
+
+Rebuild = Callable[[Pool, Hyper, Sites], tuple[Floats, Floats]]
+
+
+def load(data: bytes, prior: Prior, rebuild: Rebuild) -> State:
+    """What :func:`dump` wrote. Raises ValueError for anything else, and for a state of a pool with another prior."""
+    try:
+        saved = _DECODER.decode(data)
+        if saved.format != _FORMAT:
+            raise ValueError(f"its format is {saved.format!r}, not {_FORMAT!r}")
+        if saved.prior != _constants(prior):
+            raise ValueError("it was saved under other options")
+        return _restored(saved, prior, rebuild)
+    except (msgspec.DecodeError, ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
+        raise ValueError(f"This is no saved state of the bayes rating: {error}.") from error
+
+
+def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
+    state = unseen(prior)
+    state.seq = saved.seq
+    state.ids, state.games = _unpacked(saved.ids).tolist(), _unpacked(saved.games).tolist()
+    state.index = {version: at for at, version in enumerate(state.ids)}
+    known = saved.known
+    if not len(state.index) == len(state.ids) == len(state.games) == known.n:
+        raise ValueError("versions and games do not fit together")
+    state.anchors = {at: (value, sd) for at, value, sd in known.anchors}
+    state.own = {at: (value, sd) for at, value, sd in known.own}
+    state.links = {(new, old): sd for new, old, sd in known.links}
+    pairs = _unpacked(saved.pairs).astype(np.int64)
+    state.cells = Cells.of(pairs[:, 0], pairs[:, 1], _unpacked(saved.counts).astype(np.float64))
+    state.steps, state.floor = saved.steps, saved.included
+    hyper = Hyper(saved.s, saved.w, saved.advantage, saved.draw)
+    established = None if saved.established is None else _unpacked(saved.established)
+    if saved.sites is None:
+        state.replace(state.base, state.belief)
+        return state
+    sites = Sites(*(_unpacked(array) for array in saved.sites))
+    x, C = rebuild(pool_of(saved.known_then, prior), hyper, sites)
+    base = Base(saved.included, saved.colds, saved.mark, hyper, saved.known_then, sites, x, established)
+    n = saved.known_then.n
+    state.replace(base, belief_of(hyper, sites, head(x, n), head(C, n), prior, established))
+    if state.belief.n != known.n:
+        raise ValueError("refit and versions do not fit together")
+    return state
+
+
+def _constants(prior: Prior) -> tuple[Any, ...]:
+    return (
+        prior.initial,
+        prior.learned,
+        prior.sd,
+        prior.components,
+        prior.center_sd,
+        prior.mean_sd,
+        prior.width,
+        prior.width_log_sd,
+        prior.advantage_sd,
+    )
+
+
+def _packed(array: Any) -> _Array:
+    little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return _Array(array.dtype.str[1:], array.shape, little.tobytes())
+
+
+def _unpacked(array: _Array) -> Any:
+    if array.kind not in ("i4", "i8", "f8"):
+        raise ValueError(f"arrays of {array.kind!r} are not in it")
+    return np.frombuffer(array.data, dtype="<" + array.kind).reshape(array.shape).astype("=" + array.kind)

@@ -1,0 +1,152 @@
+"""Decides when a venue's ratings are refitted, has it done elsewhere, and puts what was found in place.
+
+Short (warm) refits follow the results within a second, long (cold) ones are done when the system says that one is due;
+both go on side by side, and neither kind takes more than a fifth of one core. Must not know: how ratings are computed,
+who computes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Final
+
+import structlog
+
+from cgos_server.core.rating.base import Wanted
+from cgos_server.net.loop import Timekeeper
+from cgos_server.observability.metrics import VenueMeter
+from cgos_server.runtime.fitting import FitFailed, Fitting
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.store import Store
+
+log = structlog.get_logger(__name__)
+
+EVERY_S: Final = 1.0
+"""While results arrive, a warm refit at least so often, as far as `REST` allows."""
+
+REST: Final = 4
+"""After a refit nothing of its kind begins for so many times its duration."""
+
+SAVE_S: Final = 10.0
+"""Between two saved states: what a start after a kill has to compute again."""
+
+AGAIN_S: Final = 30.0
+"""After a refit that failed."""
+
+
+def warm_wait(wanted: Wanted, versions: int, since_s: float, took_s: float) -> float:
+    """Seconds until a warm refit should begin, 0 for now.
+
+    :param versions: how many there are
+    :param since_s: since the last one ended
+    :param took_s: how long that took
+    """
+    rested = REST * took_s - since_s
+    enough = wanted.urgent or wanted.results >= max(1, versions // 4)
+    return max(rested, 0.0 if enough else EVERY_S - since_s, 0.0)
+
+
+class _Lane:
+    """Refits of one kind, one after the other."""
+
+    def __init__(self, cold: bool) -> None:
+        self.cold = cold
+        self.news = asyncio.Event()
+        self.busy = False
+        self.ended_s: dict[str, float] = {}
+        self.took_s: dict[str, float] = {}
+
+
+class Refitter:
+    """One a venue. For a task group: ``group.create_task(refitter.run())``."""
+
+    def __init__(
+        self, venue: str, ratings: VenueRatings, store: Store, time: Timekeeper, fitting: Fitting, meter: VenueMeter
+    ) -> None:
+        self._venue = venue
+        self._ratings = ratings
+        self._store = store
+        self._time = time
+        self._fitting = fitting
+        self._meter = meter
+        self._lanes = (_Lane(cold=False), _Lane(cold=True))
+        self._saved_s = self._now_s()
+
+    def changed(self) -> None:
+        """Entries were applied."""
+        for lane in self._lanes:
+            lane.news.set()
+
+    async def run(self) -> None:
+        """For ever."""
+        self.changed()
+        async with asyncio.TaskGroup() as group:
+            for lane in self._lanes:
+                group.create_task(self._serve(lane))
+            group.create_task(self._save_now_and_then())
+
+    def save(self) -> None:
+        """Save what changed since the last time, unless a refit is under way that could not be computed again then."""
+        if not any(lane.busy for lane in self._lanes):
+            self._saved_s = self._now_s()
+            self._store.submit(self._ratings.states(self._time.wall_ms()))
+
+    async def _serve(self, lane: _Lane) -> None:
+        while True:
+            waits = self._waits(lane)
+            system, wait_s = min(waits.items(), key=lambda item: item[1], default=("", None))
+            if wait_s == 0:
+                await self._refit(lane, system)
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await lane.news.wait()
+            lane.news.clear()
+
+    def _waits(self, lane: _Lane) -> dict[str, float]:
+        """System -> seconds until its next refit of this kind; those that want none are left out."""
+        waits: dict[str, float] = {}
+        for system, wanted in self._ratings.wanted().items():
+            since_s = self._now_s() - lane.ended_s.get(system, -1e9)
+            took_s = lane.took_s.get(system, 0.0)
+            if lane.cold:
+                if wanted.cold:
+                    waits[system] = max(0.0, REST * took_s - since_s)
+            elif wanted.results and not (wanted.cold and not self._ratings.refitted(system)):
+                waits[system] = warm_wait(wanted, len(self._ratings.standings()), since_s, took_s)
+        return waits
+
+    async def _refit(self, lane: _Lane, system: str) -> None:
+        """One refit: begun now, computed elsewhere, in place at the end."""
+        if not lane.cold and self._now_s() - self._saved_s >= SAVE_S:
+            self.save()
+        begun = self._ratings.begin(system, lane.cold)
+        began_s = self._now_s()
+        lane.busy = True
+        try:
+            fit = await self._fitting.refit(self._ratings.refitting(system), begun.job, lane.cold)
+        except FitFailed as error:
+            log.error("a refit failed; the ratings go on without it", venue=self._venue, system=system, error=str(error))
+            lane.took_s[system] = AGAIN_S / REST
+            self._meter.refit_failed()
+            return
+        finally:
+            lane.busy = False
+            lane.ended_s[system] = self._now_s()
+        took_s = lane.took_s[system] = lane.ended_s[system] - began_s
+        done = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
+        if done is None:
+            return
+        self._store.submit(done.records)
+        self._meter.refitted(lane.cold, round(took_s * 1e6))
+        self.changed()
+
+    async def _save_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(SAVE_S)
+            if self._now_s() - self._saved_s >= SAVE_S:
+                self.save()
+
+    def _now_s(self) -> float:
+        return self._time.now() / 1e6

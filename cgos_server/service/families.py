@@ -1,0 +1,98 @@
+"""Which bots are one engine under several names, so that a new one begins where its predecessor stands.
+
+By WebSocket versions of one bot are its own family; on the CGOS lines a naming convention or an operator puts bots into
+one. Must not know: ratings' formulas, sockets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+
+from cgos_server.protocol.names import fold
+from cgos_server.storage.store import Store
+
+
+class Families:
+    """Who belongs together.
+
+    :param bots: version id -> bot id
+    :param leaders: bot id -> id of the bot that leads its family, where it belongs to another one's
+    :param pattern: the naming convention; see :func:`family_by_name`
+    """
+
+    def __init__(
+        self, bots: dict[int, int], leaders: dict[int, int], pattern: re.Pattern[str] | None = None
+    ) -> None:
+        self.pattern = pattern
+        self._bots = bots
+        self._leaders = leaders
+        self._versions: dict[int, set[int]] = {}
+        self._members: dict[int, set[int]] = {}
+        for version, bot in bots.items():
+            self._versions.setdefault(bot, set()).add(version)
+        for bot, leader in leaders.items():
+            self._members.setdefault(leader, set()).add(bot)
+
+    @classmethod
+    async def load(cls, store: Store, pattern: str = "") -> Families:
+        """As the database has them."""
+        leaders = {bot: leader for bot, _, leader in await store.bot_names() if leader is not None}
+        return cls(await store.bot_ids(), leaders, re.compile(pattern) if pattern else None)
+
+    def arrived(self, version: int, bot: int) -> None:
+        """A version of a bot was seen, perhaps for the first time."""
+        self._bots[version] = bot
+        self._versions.setdefault(bot, set()).add(version)
+
+    def bot(self, version: int) -> int:
+        """The bot whose version it is; a number of its own for an unknown one."""
+        return self._bots.get(version, -version)
+
+    def family(self, version: int) -> int:
+        """The same number for all versions of one family."""
+        bot = self.bot(version)
+        return self._leaders.get(bot, bot)
+
+    def lead(self, bot: int, leader: int | None) -> None:
+        """`bot` belongs to the family of `leader` from now on, or with None to its own."""
+        before = self._leaders.pop(bot, None)
+        if before is not None:
+            self._members[before].discard(bot)
+        if leader is not None:
+            self._leaders[bot] = leader
+            self._members.setdefault(leader, set()).add(bot)
+
+    def leader(self, bot: int) -> int:
+        """The bot that leads this one's family: itself unless it belongs to another's."""
+        return self._leaders.get(bot, bot)
+
+    def members(self, leader: int) -> list[int]:
+        """The bots of this leader's family besides itself, oldest first."""
+        return sorted(self._members.get(leader, ()))
+
+    def predecessor(self, version: int, entered: Container[int]) -> int | None:
+        """The newest other version of the same family among those that have entered a venue."""
+        leader = self.family(version)
+        versions = (other for bot in (leader, *self.members(leader)) for other in self._versions.get(bot, ()))
+        return max((other for other in versions if other != version and other in entered), default=None)
+
+
+def family_by_name(name: str, pattern: re.Pattern[str], bots: Iterable[tuple[int, str, int | None]]) -> int | None:
+    """The bot that leads the family to which a new name belongs by convention, or None.
+
+    :param pattern: with a group ``family``; a name belongs to a family where the whole of it matches
+    :param bots: (id, name, leader's id or None) of those that exist, oldest first
+    """
+    word = _word(name, pattern)
+    if word is None:
+        return None
+    for bot, other, leader in bots:
+        if word in (fold(other), _word(other, pattern)):
+            return bot if leader is None else leader
+    return None
+
+
+def _word(name: str, pattern: re.Pattern[str]) -> str | None:
+    match = pattern.fullmatch(name)
+    return None if match is None else fold(match["family"])

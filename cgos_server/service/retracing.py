@@ -1,0 +1,155 @@
+"""One rating system that folds one venue's ledger, live or again: with refits at the places where they are recorded.
+
+The live server, the start after a stop, and the commands that replay use these same steps, so that they agree to the
+last bit. Must not know: the event loop, where entries and refits come from, what becomes of the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.storage.store import StoredRefit
+
+NOTICED = 0.1
+"""Elo: a refit's change of a version's mean or spread below this is not published by itself."""
+
+
+class Begun(NamedTuple):
+    """A refit under way.
+
+    :ivar system: its system's name
+    :ivar job: what :meth:`Refitting.refit` takes
+    :ivar included: the last entry that it counts
+    :ivar base: number of the refit that was in place when it began
+    """
+
+    system: str
+    job: Any
+    included: int
+    base: int
+    cold: bool
+
+
+class Run:
+    """A system at work on a venue.
+
+    :ivar seq: the last entry that was folded
+    :ivar refits: number of the last refit that was installed
+    :ivar ratings: version id -> rating as published: both players after their game, everybody after a refit
+    """
+
+    def __init__(self, system: RatingSystem) -> None:
+        self.system = system
+        self.restart()
+
+    def restart(self) -> None:
+        """Before the first entry."""
+        self.state: Any = self.system.start()
+        self.seq = 0
+        self.refits = 0
+        self.ratings: dict[int, Rating] = {}
+        self._recorded: dict[int, Rating] = {}
+
+    @property
+    def refitting(self) -> Refitting | None:
+        """The system where it has refits."""
+        return self.system if isinstance(self.system, Refitting) else None
+
+    def resume(self, seq: int, refits: int, data: bytes) -> None:
+        """Go on from a saved state. Raises ValueError where it is none of this system's."""
+        self.state = self.system.load(data)
+        self.seq, self.refits = seq, refits
+        self.ratings = dict(self.system.standings(self.state))
+        self._recorded = dict(self.ratings)
+
+    def fold(self, entry: Entry) -> tuple[Change, ...]:
+        """Apply the next entry."""
+        self.state, changes = self.system.fold(self.state, entry)
+        self.seq = entry.seq
+        for version, _, after in changes:
+            self.ratings[version] = self._recorded[version] = after
+        return changes
+
+    def wanted(self) -> Wanted:
+        """What the system would like; nothing where it has no refits."""
+        refitting = self.refitting
+        return Wanted(0, False) if refitting is None else refitting.wanted(self.state)
+
+    def begin(self, cold: bool, follow: str | None = None) -> Begun:
+        """Take what a refit needs, as of now. Only for systems with refits."""
+        refitting = self.refitting
+        assert refitting is not None
+        return Begun(self.system.name, refitting.job(self.state, cold, follow), self.seq, self.refits, cold)
+
+    def install(self, fit: Any) -> dict[int, Rating] | None:
+        """Put a refit in: what it moved noticeably; None where something later has overtaken it."""
+        refitting = self.refitting
+        assert refitting is not None
+        if refitting.stale(self.state, fit):
+            return None
+        self.state = refitting.install(self.state, fit)
+        self.refits += 1
+        self.ratings = dict(self.system.standings(self.state))
+        moved: dict[int, Rating] = {}
+        recorded = self._recorded
+        for version, now in self.ratings.items():
+            before = recorded.get(version)
+            if before is None or abs(now[0] - before[0]) > NOTICED or abs(now[1] - before[1]) > NOTICED:
+                recorded[version] = moved[version] = now
+        return moved
+
+
+class Retraced(NamedTuple):
+    """A recorded refit that was computed and installed again."""
+
+    refit: StoredRefit
+    notes: str
+    moved: dict[int, Rating]
+
+
+class Retrace:
+    """Folds entries into a run, with the recorded refits at their places.
+
+    :param refits: recorded refits with numbers above the run's, in order; every one began at the run's entry or later
+    """
+
+    def __init__(self, run: Run, refits: Sequence[StoredRefit]) -> None:
+        self.run = run
+        self._left = list(reversed(refits))
+        self._begins: dict[tuple[int, int], list[StoredRefit]] = {}
+        for refit in refits:
+            self._begins.setdefault((refit.included, refit.base), []).append(refit)
+        self._begun: dict[int, Begun] = {}
+        self._meet()
+
+    @property
+    def done(self) -> bool:
+        """True once every recorded refit is installed."""
+        return not self._left
+
+    def step(self, entry: Entry) -> tuple[tuple[Change, ...], list[Retraced]]:
+        """Apply the next entry and what is recorded to come right after it."""
+        changes = self.run.fold(entry)
+        return changes, self._meet()
+
+    def _meet(self) -> list[Retraced]:
+        """Begin and install whatever is recorded at this place. The order is the live one: a refit begins when both
+        the entries that it includes and the refit that it builds on are in place."""
+        run, met = self.run, list[Retraced]()
+        while True:
+            for refit in self._begins.pop((run.seq, run.refits), ()):
+                self._begun[refit.number] = run.begin(refit.cold, refit.notes)
+            if not self._left or self._left[-1].applied != run.seq:
+                return met
+            refit = self._left.pop()
+            begun = self._begun.pop(refit.number, None)
+            refitting = run.refitting
+            if begun is None or refitting is None:
+                raise ValueError(f"refit {refit.number} of {run.system.name} is recorded where it cannot have begun")
+            fit = refitting.refit(begun.job)
+            moved = run.install(fit)
+            if moved is None:
+                raise ValueError(f"refit {refit.number} of {run.system.name} is recorded, but was out of date")
+            met.append(Retraced(refit, fit.notes, moved))
