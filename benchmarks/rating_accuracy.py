@@ -47,7 +47,7 @@ POINTS = ("gor", "egf2021")
 """Systems whose points are not Elo: they are compared after the straight line that fits best."""
 
 MAIN = ("normal", "bimodal")
-KNOWN = ("anchors", "results")
+KNOWN = ("stated", "results")
 ROUNDS = 160
 NEWCOMERS = 64
 """Newcomers a replicate."""

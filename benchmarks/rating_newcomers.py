@@ -25,8 +25,8 @@ GOALS = (100.0, 75.0, 50.0)
 
 
 def often(games: int) -> bool:
-    """Whether a refit follows the newcomer's so-manieth game. On a server the others play too, so that there is one
-    after every game: this is less."""
+    """Whether a warm refit follows that game of the newcomer. On a server the others play too, so that there is one
+    after every game: this is less. No cold ones: what is known of the pool hardly changes by one version."""
     return games <= 12 or (games <= 32 and games % 2 == 0) or games % 4 == 0
 
 
@@ -41,9 +41,9 @@ def newcomers_run(
 ) -> dict[str, Any]:
     """The first of `systems`, (label, name, options), drives the matchmaker.
 
-    :param known: ``anchors``: every established version is an anchor at its strength plus N(0, KNOWN_SD), with that
-        sd stated; ``results``: it has played LONG games against the others, two of which are anchors, and nothing
-        else is known
+    :param known: ``stated``: every established version enters with its strength plus N(0, KNOWN_SD), and with that sd;
+        two of them are anchors, so that the scale is held (for systems that know no sd all are anchors). ``results``:
+        it has played LONG games against the others, two of which are anchors, and nothing else is known
     :return: by label: ``mse`` and ``inside`` (share of 95 % intervals with the truth in them) after 1, 2, ... games,
         over the newcomers; ``established``: mean square error of the established versions
     """
@@ -53,11 +53,13 @@ def newcomers_run(
     strengths = np.resize(strengths, newcomers) if newcomers <= len(strengths) else draw.choice(strengths, newcomers)
     rng = generator(seed, pool.name, known, "games", replicate)
     driven = {label: Driven(name, options) for label, name, options in systems}
-    if known == "anchors":
-        values = truth + rng.normal(0.0, KNOWN_SD, pool.versions)
+    if known == "stated":
+        values = (truth + rng.normal(0.0, KNOWN_SD, pool.versions)).tolist()
         for one in driven.values():
             for value in values:
-                one.enter(float(value), KNOWN_SD)
+                one.enter_known(value, KNOWN_SD)
+            for number in anchors(truth):
+                one.anchor(number, values[number], KNOWN_SD)
     else:
         _establish(driven.values(), pool, truth, rng)
     for one in driven.values():
@@ -78,7 +80,7 @@ def newcomers_run(
             for label, one in driven.items():
                 one.game(first, second, score)
                 if often(game + 1):
-                    one.refit_if_due(every=True)
+                    one.refit(cold=False)
                 mean, spread = one.rating(new)
                 squares[label][number, game] = (mean - strength) ** 2
                 inside[label][number, game] = abs(mean - strength) <= Z95 * spread

@@ -52,15 +52,28 @@ class Driven:
             self._fold(kind=Kind.ANCHOR, version=number, value=value, sd=anchor_sd)
         return number
 
+    def enter_known(self, value: float, sd: float) -> int:
+        """A new version whose strength is known from elsewhere; an anchor where the system cannot say how well."""
+        if not isinstance(self.system, Refitting):
+            return self.enter(value, sd)
+        number = self.versions
+        self.versions += 1
+        self._fold(kind=Kind.ENTER, version=number, value=value, sd=sd)
+        return number
+
+    def anchor(self, number: int, value: float, sd: float) -> None:
+        """A version's rating is known from now on."""
+        self._fold(kind=Kind.ANCHOR, version=number, value=value, sd=sd)
+
     def game(self, first: int, second: int, score: int) -> None:
         """A result, in half points of the side that moved first."""
         self._fold(kind=Kind.GAME, black=first, white=second, score2=score)
 
-    def refit_if_due(self, every: bool = False) -> None:
-        """What the server would begin now, done at once; with `every`, after however few results."""
+    def refit_if_due(self) -> None:
+        """What the server would begin now, done at once."""
         if isinstance(self.system, Refitting):
             wanted = self.system.wanted(self.state)
-            if wanted.cold or wanted.urgent or every or wanted.results >= max(1.0, self.versions * self._share):
+            if wanted.cold or wanted.urgent or wanted.results >= max(1.0, self.versions * self._share):
                 self.refit(wanted.cold)
 
     def refit(self, cold: bool) -> None:
@@ -103,7 +116,7 @@ class Driven:
         difference = standings[one].mean - standings[other].mean
         low, high = (one, other) if difference < 0 else (other, one)
         likelihood = self.system.superiority(self.state, low, high)
-        if not 1e-300 < likelihood < 0.5 - 1e-12:
+        if not 1e-12 < likelihood < 0.5 - 1e-9:
             return None
         return abs(difference) / -_NORMAL.inv_cdf(likelihood)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig
+from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig, Words
 from cgos_server.config.words import description, strip, wanted
 from cgos_server.storage.location import PostgresUrl
 
@@ -106,7 +106,7 @@ def plain(value: Any) -> Any:
         return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
     if isinstance(value, tuple):
         return [plain(each) for each in value]
-    return str(value) if isinstance(value, Path | Span | Networks | PostgresUrl) else value
+    return str(value) if isinstance(value, Path | Span | Networks | Words | PostgresUrl) else value
 
 
 def _commented(keys: Iterator[Key]) -> Iterator[str]:
@@ -156,6 +156,6 @@ def _text(default: Any) -> str:
         return str(default).lower()
     if isinstance(default, enum.Enum):
         return json.dumps(default.value)
-    if isinstance(default, str | Path | Span | Networks):
+    if isinstance(default, str | Path | Span | Networks | Words):
         return json.dumps(str(default))
     return str(default)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 import msgspec
 
 from cgos_server.config.problems import ConfigErrors, Key
-from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig
+from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig, Words
 from cgos_server.config.venues import faults
 from cgos_server.config.words import description, strip, wanted
 from cgos_server.errors import ConfigError
@@ -224,7 +224,7 @@ _WRONG = _Wrong.WRONG
 def _leaf(kind: Any, raw: Any) -> Any:
     """One value by its type; raises ValidationError or ValueError."""
     plain = strip(kind)
-    if plain is Span or plain is Networks:
+    if plain in (Span, Networks, Words):
         return plain.parse(raw)
     if plain is Path:
         if not isinstance(raw, str | Path) or not str(raw) or "\0" in str(raw):

@@ -82,6 +82,24 @@ class Networks:
         return ", ".join(map(str, self.parts))
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A list of words, written as text with commas between them: ``cgos-elo, gor``."""
+
+    parts: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, value: object) -> Words:
+        """Raises ValueError for anything else; a list of such texts is taken too."""
+        texts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError
+        return cls(tuple(text.strip() for text in texts if text.strip()))
+
+    def __str__(self) -> str:
+        return ", ".join(self.parts)
+
+
 Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
@@ -339,9 +357,9 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         ),
     ] = "bayes"
     views: Annotated[
-        tuple[str, ...],
+        Words,
         doc("Further systems whose ratings are kept beside it, from the same results; a new one is filled from them."),
-    ] = ()
+    ] = Words()
     provisional: Annotated[
         Positive,
         doc(

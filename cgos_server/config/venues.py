@@ -19,7 +19,7 @@ from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.rating.registry import OPTIONS, rating_system
+from cgos_server.core.rating.registry import OPTIONS, SYSTEMS, rating_system
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.errors import ConfigError, Refused
 from cgos_server.storage.records import Record, VenueAdded
@@ -56,7 +56,7 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
             same_bot=pairing.same_bot,
         ),
         rating=venue.rating.system,
-        views=venue.rating.views,
+        views=venue.rating.views.parts,
         rating_options={name: _rating_options(venue.rating, name) for name in _rating_systems(venue.rating)},
         initial=venue.initial,
         ready_limit=us(venue.ready_limit_s),
@@ -154,6 +154,13 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
             rating_system(name, venue.initial, _rating_options(venue.rating, name))
         except Refused as refusal:
             yield objected(place(("rating",)), refusal.sentence)
+    idle = set(_changed(venue.rating, RatingConfig.__struct_fields__)) - {"system", "views"}
+    for name in systems:
+        idle -= _rating_keys(name).keys()
+    for key in sorted(idle):
+        owners = [name for name in SYSTEMS if key in _rating_keys(name)]
+        problem = f"{key} is an option of {' and '.join(owners)}, which this venue does not use"
+        yield ConfigError(place(("rating", key)), problem, f'Leave it out, or say system = "{owners[0]}".')
     if len(set(systems)) < len(systems):
         problem = "a rating system is named twice"
         yield ConfigError(place(("rating", "views")), problem, "Leave out of the views what is there already.")
@@ -165,17 +172,19 @@ _PREFIXED = {"gor": "gor_", "egf2021": "egf_", "glicko2": "glicko_"}
 
 def _rating_systems(rating: RatingConfig) -> tuple[str, ...]:
     """The headline first."""
-    return (rating.system, *rating.views)
+    return (rating.system, *rating.views.parts)
 
 
 def _rating_options(rating: RatingConfig, system: str) -> dict[str, Any]:
     """What the configuration says otherwise than the system's defaults."""
-    prefix = _PREFIXED.get(system, "")
-    keys = {
-        prefix + option if prefix + option in rating.__struct_fields__ else option: option
-        for option in OPTIONS.get(system, ())
-    }
+    keys = _rating_keys(system)
     return {keys[key]: value for key, value in _changed(rating, tuple(keys)).items()}
+
+
+def _rating_keys(system: str) -> dict[str, str]:
+    """Key of the configuration -> the system's option."""
+    prefix, known = _PREFIXED.get(system, ""), RatingConfig.__struct_fields__
+    return {prefix + option if prefix + option in known else option: option for option in OPTIONS.get(system, ())}
 
 
 def _rules(venue: VenueConfig) -> Ruleset:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import Networks, Span
+from cgos_server.config.schema import Networks, Span, Words
 from cgos_server.storage.location import PostgresUrl
 
 
@@ -47,6 +47,8 @@ def wanted(kind: Any) -> str:
         return "seconds, or text such as 5m or 1h30m"
     if plain is Networks:
         return "addresses or networks with commas between them, such as 127.0.0.1, 10.0.0.0/8"
+    if plain is Words:
+        return "words with commas between them"
     if plain is Path:
         return "a path"
     if plain is PostgresUrl:

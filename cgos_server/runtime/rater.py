@@ -35,7 +35,7 @@ class Rater:
         names: Callable[[int], str],
         bus: FactBus,
         updated: Callable[[int], None],
-        applied: Callable[[], None],
+        applied: Callable[[], None] = lambda: None,
     ) -> None:
         self.venue = venue
         self.ratings = ratings

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from cgos_server.storage.store import StoredRefit
+
 
 class Value(msgspec.Struct, frozen=True):
     """Base of all answers."""
@@ -25,21 +27,28 @@ class VenueRow(Value, frozen=True):
 
 
 class Standing(Value, frozen=True):
-    """Where a version stands in a venue under a rating system. `last_game` may still be running."""
+    """Where a version stands in a venue under a rating system, as it was last published: by entry `seq`, or by a refit
+    after that entry. `last_game` may still be running.
+
+    As of an earlier entry: `provisional` is None where the rating has changed since, and `last_game` is the game that
+    changed the rating last, None where something else did.
+    """
 
     system: str
     version: str
     mean: float
     spread: float
     games: int
-    provisional: bool
+    provisional: bool | None
     anchor: bool
     last_game: int | None
     last_game_at: int | None
+    seq: int
 
 
 class GameRow(Value, frozen=True):
-    """One game in a list. `result`, `reason` and `ended_at` are None while it runs; `moves` is their number."""
+    """One game in a list. `result`, `reason` and `ended_at` are None while it runs; `moves` is their number.
+    `corrected`: the result that counts now (``Void`` for none), where that is another one than `result`."""
 
     id: int
     venue: str
@@ -52,6 +61,7 @@ class GameRow(Value, frozen=True):
     result: str | None
     reason: str | None
     moves: int
+    corrected: str | None = None
 
 
 class MoveRow(Value, frozen=True):
@@ -95,8 +105,30 @@ class GameChange(Value, frozen=True):
     games: int
 
 
+class CorrectionRow(Value, frozen=True):
+    """An operator changed what an ended game counts as.
+
+    :ivar seq: the ledger's entry, None where ratings are not concerned
+    :ivar was: the result that counted before
+    :ivar winner: ``black``, ``white`` or None
+    :ivar result: the result that counts from then on, ``Void`` for none
+    """
+
+    game: int
+    venue: str
+    at: int
+    seq: int | None
+    actor: str
+    reason: str
+    was: str
+    winner: str | None
+    result: str
+
+
 class GameDetail(Value, frozen=True):
-    """All about one game. `terms` and `start` are decoded JSON; `winner` is ``black``, ``white`` or None."""
+    """All about one game. `terms` and `start` are decoded JSON; `winner` is ``black``, ``white`` or None.
+    `corrections` are in their order; `repeats` is the earliest game of these two with the same moves and result, where
+    this one came later and was marked as its repeat."""
 
     game: GameRow
     terms: Any
@@ -107,10 +139,16 @@ class GameDetail(Value, frozen=True):
     pairing: PairingRow | None
     moves: list[MoveRow]
     ratings: list[GameChange]
+    corrections: list[CorrectionRow] = []
+    repeats: int | None = None
 
 
 class RatingPoint(Value, frozen=True):
-    """One change of one rating. `game`, `opponent` and `score2` (its own, in half points) after its own games only."""
+    """One change of one rating. `game`, `opponent` and `score2` (its own, in half points) after its own games only.
+
+    `kind` is the entry's, or ``refit`` for refit number `refit` that was put in after entry `seq`; refits that moved
+    the rating by 0.1 and less are left out, so `before_*` of a refit is the point before, not to the last digit.
+    """
 
     system: str
     seq: int
@@ -124,10 +162,83 @@ class RatingPoint(Value, frozen=True):
     after_mean: float
     after_spread: float
     games: int
+    refit: int | None = None
+
+
+class RefitRow(Value, frozen=True):
+    """A recorded refit; fields as in :class:`cgos_server.storage.records.RefitAdded`. `notes` is decoded JSON,
+    `build` the text of what computed it."""
+
+    system: str
+    number: int
+    included: int
+    base: int
+    applied: int
+    cold: bool
+    notes: Any
+    build: str
+    at: int
+    took_us: int
+
+
+class SavedState(Value, frozen=True):
+    """A rating system's saved state after entry `seq` and refit `refit` (0: none), to be loaded by that system."""
+
+    seq: int
+    refit: int
+    at: int
+    state: bytes
+
+
+class PublishedChange(Value, frozen=True):
+    """What one entry did to one version's rating. `version` is its id, `games` the number after it."""
+
+    seq: int
+    version: int
+    before_mean: float
+    before_spread: float
+    after_mean: float
+    after_spread: float
+    games: int
+
+
+class PublishedPoint(Value, frozen=True):
+    """Where a refit put a version, by its id."""
+
+    version: int
+    mean: float
+    spread: float
+
+
+class PublishedRefit(Value, frozen=True):
+    """A refit as it can be taken again, the text of what computed it, and what it moved, by version ids."""
+
+    refit: StoredRefit
+    build: str
+    points: list[PublishedPoint]
+
+
+class VersionGame(Value, frozen=True):
+    """A rated game from one version's side.
+
+    :ivar opponent: its version id
+    :ivar color: the version's own, ``black`` or ``white``
+    :ivar score2: its own result in half points, corrections included; None: nothing any more
+    :ivar repeat: True where it was marked as a repeat of an earlier game and no correction came after
+    """
+
+    seq: int
+    game: int
+    at: int
+    opponent: int
+    color: str
+    score2: int | None
+    repeat: bool
 
 
 class BotRow(Value, frozen=True):
-    """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection."""
+    """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection;
+    `family`: the bot that leads its family, None where it belongs to no other's."""
 
     id: int
     name: str
@@ -137,6 +248,7 @@ class BotRow(Value, frozen=True):
     versions: list[str]
     tokens: int
     last_seen_at: int | None
+    family: str | None = None
 
 
 class TokenRow(Value, frozen=True):
@@ -176,7 +288,8 @@ class RoundDetail(Value, frozen=True):
 
 
 class LedgerRow(Value, frozen=True):
-    """One numbered entry of a venue's ledger, by names."""
+    """One numbered entry of a venue's ledger, by names; see :class:`cgos_server.core.rating.base.Entry` and
+    :class:`cgos_server.storage.records.LedgerAdded`."""
 
     seq: int
     at: int
@@ -187,6 +300,11 @@ class LedgerRow(Value, frozen=True):
     white: str | None
     score2: int | None
     value: float | None
+    sd: float | None = None
+    other: str | None = None
+    was2: int | None = None
+    repeat: bool = False
+    digest: int | None = None
 
 
 class Counts(Value, frozen=True):

@@ -314,7 +314,7 @@ refits = Table(
     Column("at", BigInteger, nullable=False),
     Column("took_us", BigInteger, nullable=False),
     # The latest one by an entry: both numbers grow together.
-    Index(None, "venue_id", "system", "applied"),
+    Index(None, "venue_id", "system", "applied", "number"),
 )
 
 # Short rows in the order of one version's graph.

@@ -81,7 +81,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_refits_venue_id")),
         sa.ForeignKeyConstraint(["build"], ["builds.id"], name=op.f("fk_refits_build")),
     )
-    op.create_index(op.f("ix_refits_venue_id_system_applied"), "refits", ["venue_id", "system", "applied"])
+    op.create_index(
+        op.f("ix_refits_venue_id_system_applied_number"), "refits", ["venue_id", "system", "applied", "number"]
+    )
     op.create_table(
         "refit_points",
         sa.Column("venue_id", sa.Integer(), nullable=False),

@@ -56,7 +56,7 @@ def test_a_tiny_pool_is_measured_and_kept(tmp_path: Path) -> None:
 
 
 def test_newcomers_are_measured(tmp_path: Path) -> None:
-    found = accuracy(tmp_path, "--replicates", "3", "--pools", "newcomers")["experiments"]["newcomers, anchors"]
+    found = accuracy(tmp_path, "--replicates", "3", "--pools", "newcomers")["experiments"]["newcomers, stated"]
     assert found["newcomers"] == 8
     assert len(found["systems"]["bayes"]["rmse"]) == 5
     assert 5 < found["established"]["bayes"] < 50

@@ -91,9 +91,18 @@ def test_one_problem_in_a_file(write: Any, text: str, expected: str) -> None:
         ("size = 5", "size = 5\npairing = { method = 'x' }",
          "pairing: There is no pairing method 'x'. Choose one of: birk."),
         ("size = 5", "size = 5\nrating = { system = 'x' }",
-         "rating: There is no rating system 'x'. Choose one of: cgos-elo."),
-        ("size = 5", "size = 5\nrating = { min_k = 300 }",
+         "rating: There is no rating system 'x'. Choose one of: bayes, whole-history, cgos-elo, gor, "
+         "egf2021, glicko2."),
+        ("size = 5", "size = 5\nrating = { system = 'cgos-elo', min_k = 300 }",
          "rating: cgos-elo: min_k must be above 0 and below max_k (200). Change it and start again."),
+        ("size = 5", "size = 5\nrating = { min_k = 2 }",
+         "rating.min_k: min_k is an option of cgos-elo, which this venue does not use. "
+         'Leave it out, or say system = "cgos-elo".'),
+        ("size = 5", "size = 5\nrating = { views = 'gor, bayes' }",
+         "rating.views: a rating system is named twice. Leave out of the views what is there already."),
+        ("size = 5", "size = 5\nrating = { views = ['gor'], gor_variant = 'x' }",
+         "rating: gor: variant must be one of thesis, egf, egf_half_eps, not 'x'. Change it and "
+         "start again."),
     ],
 )  # fmt: skip
 def test_one_problem_in_a_venue(write: Any, old: str, new: str, expected: str) -> None:

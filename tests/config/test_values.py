@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import tomllib
 from pathlib import Path
@@ -25,14 +24,14 @@ from cgos_server.config import (
     venue_value,
 )
 from cgos_server.config.schema import Networks, RatingConfig, Span, VenueConfig
+from cgos_server.config.venues import _rating_keys
 from cgos_server.config.words import strip
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games import registry as games
 from cgos_server.core.games.base import Ko, Ruleset
 from cgos_server.core.pairing.birk import BYES, FORMULAS, Birk
 from cgos_server.core.pairing.registry import METHODS
-from cgos_server.core.rating.cgos_elo import CgosElo
-from cgos_server.core.rating.registry import SYSTEMS
+from cgos_server.core.rating.registry import OPTIONS, SYSTEMS
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.errors import ConfigError
 from cgos_server.storage.records import Record, VenueAdded
@@ -64,6 +63,7 @@ def test_a_venue_becomes_the_cores_value() -> None:
         move_limit=243,
         first_move_limit=300_000_000,
         pairing=PairingSettings(Policy.ROLLING, "birk", {}, 2_000_000, 10_000_000, 1_000_000),
+        rating_options={"bayes": {}},
         initial=1800.0,
         ready_limit=60_000_000,
         return_grace=120_000_000,
@@ -97,6 +97,10 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         bye = "natural"
         avoid_last = false
         [venue.rating]
+        system = "cgos-elo"
+        views = ["bayes", "gor"]
+        lineage_sd = 90
+        gor_eps = 0.016
         compat = true
         min_k = 2
         max_k = 100
@@ -121,7 +125,12 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
             3_000_000,
         ),
         rating="cgos-elo",
-        rating_options={"compat": True, "min_k": 2.0, "max_k": 100.0, "provisional_k": 20.0},
+        views=("bayes", "gor"),
+        rating_options={
+            "cgos-elo": {"compat": True, "min_k": 2.0, "max_k": 100.0, "provisional_k": 20.0},
+            "bayes": {"lineage_sd": 90.0},
+            "gor": {"eps": 0.016},
+        },
         initial=1000.0,
         ready_limit=5_000_000,
         return_grace=0,
@@ -143,13 +152,17 @@ def test_without_main_time_the_first_move_may_take_what_the_clock_holds(write: A
     assert venue_value(load(path).venue[0], 1).first_move_limit == limit
 
 
+def _rating_keys_of(system: str) -> dict[str, str]:
+    return {option: key for key, option in _rating_keys(system).items()}
+
+
 def test_the_defaults_of_options_are_those_of_the_methods() -> None:
     pairing, rating = load().venue[0].pairing, RatingConfig()
     assert {key: getattr(pairing, key) for key in Birk().options} == dict(Birk().options)
-    system = CgosElo(1800.0)
-    for field in dataclasses.fields(system):
-        if field.name != "initial":
-            assert getattr(rating, field.name) == getattr(system, field.name)
+    for system, options in OPTIONS.items():
+        for name, option in options.items():
+            key = _rating_keys_of(system)[name]
+            assert getattr(rating, key) == option.default, (system, name)
 
 
 # -- lengths of time

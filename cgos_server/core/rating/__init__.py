@@ -1,1 +1,26 @@
-"""Rating systems behind one small interface; see :mod:`cgos_server.core.rating.base`."""
+"""Rating systems behind one small interface; see :mod:`cgos_server.core.rating.base`.
+
+For results without a server there is :class:`BradleyTerry`. It is imported when it is first asked for, so that the
+interface alone does not cost numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cgos_server.core.rating.bayes.library import BradleyTerry, Estimate
+
+__all__ = ["BradleyTerry", "Estimate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from cgos_server.core.rating.bayes import library
+
+    return getattr(library, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -155,11 +155,11 @@ class Plain(Classical[State]):
 
     def dump(self, state: State) -> bytes:
         """The ratings as MessagePack."""
-        return dumped(self.name, _LAYOUT, state)
+        return dumped(repr(self), _LAYOUT, state)
 
     def load(self, data: bytes) -> State:
-        """What :meth:`dump` wrote. Raises ValueError for anything else."""
-        return loaded(data, self.name, _LAYOUT, dict[int, Rating])
+        """What :meth:`dump` wrote under the same options. Raises ValueError for anything else."""
+        return loaded(data, repr(self), _LAYOUT, dict[int, Rating])
 
     def _ratings(self, state: State) -> dict[int, Rating]:
         return state

@@ -1,7 +1,7 @@
 """Glicko-2: Elo with a standard deviation and a volatility of its own for every player.
 
-After Glickman (2012), "Example of the Glicko-2 system". Everything public is in Elo; the paper's own scale, of 400 / ln 10
-Elo a point, stays inside. Must not know: storage, names, which games are to be rated.
+After Glickman (2012), "Example of the Glicko-2 system". Everything public is in Elo; the paper's own scale, of
+400 / ln 10 Elo a point, stays inside. Must not know: storage, names, which games are to be rated.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TOLERANCE: Final = 1e-6
 
 _LEAST_INFORMATION: Final = 1e-9
 _LEAPS: Final = 4.0
-"""The logarithm of the variance moves by at most this many `tau` a period (our choice): a game between players thousands
-of Elo apart that ends against all odds has several solutions, and the near one is meant."""
+"""The logarithm of the variance moves by at most this many `tau` a period (our choice): a game between players
+thousands of Elo apart that ends against all odds has several solutions, and the near one is meant."""
 _ANCHOR_SD: Final = 1.0
 _LAYOUT: Final = 1
 
@@ -125,8 +125,8 @@ class Glicko2(Classical[State]):
     """Glicko-2 as a fold: every game is a rating period of its own for its two players, and nobody else's.
 
     Glickman means a period to have 10 to 15 games or more. So that `period_games` of them widen a rating as much as one
-    of his periods, volatility and tau of a game are those of a period divided by sqrt(`period_games`) (our choice). Time
-    without games widens nothing: engines do not forget. No rating is less sure than a newcomer's.
+    of his periods, volatility and tau of a game are those of a period divided by sqrt(`period_games`) (our choice).
+    Time without games widens nothing: engines do not forget. No rating is less sure than a newcomer's.
 
     An anchor does not move and is known to the entry's `sd`, or 1 Elo. A version that stops being an anchor stays where
     it stands, just no longer provisional. A successor whose ENTER carries `sd` is known as well as its predecessor and
@@ -166,10 +166,10 @@ class Glicko2(Classical[State]):
         return Outcome(score, 0.0, 1.0 - score)
 
     def dump(self, state: State) -> bytes:
-        return dumped(self.name, _LAYOUT, state)
+        return dumped(repr(self), _LAYOUT, state)
 
     def load(self, data: bytes) -> State:
-        return loaded(data, self.name, _LAYOUT, State)
+        return loaded(data, repr(self), _LAYOUT, State)
 
     def _ratings(self, state: State) -> dict[int, Rating]:
         return state.ratings

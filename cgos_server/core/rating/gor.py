@@ -201,9 +201,6 @@ class Gor(Graded):
     def con(self, mean: float) -> float:
         return con(mean)
 
-    def given(self, mean: float) -> float:
-        return 0.0
-
     def expectancies(self, black: float, white: float) -> tuple[float, float]:
         return expectancy(black, white, variant=self.variant, eps=self.eps)
 

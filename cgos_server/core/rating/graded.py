@@ -64,9 +64,9 @@ class Graded(Plain):
     def con(self, mean: float) -> float:
         """How far a game may move a rating."""
 
-    @abstractmethod
-    def given(self, mean: float) -> float:
+    def given(self, mean: float) -> float:  # noqa: ARG002 - of the rating where a system has it
         """What every game gives a player of this rating besides."""
+        return 0.0
 
     @abstractmethod
     def expectancies(self, black: float, white: float) -> tuple[float, float]:

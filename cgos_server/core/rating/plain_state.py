@@ -1,7 +1,7 @@
 """States of rating systems as bytes, whole and exact.
 
-MessagePack with a header that names system and layout, so that no system reads another one's state by mistake. Floats
-travel as IEEE 754 doubles: every bit comes back. Must not know: what the numbers mean.
+MessagePack with a header that names system, options and layout, so that no state is read under other rules by mistake.
+Floats travel as IEEE 754 doubles: every bit comes back. Must not know: what the numbers mean.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Headed(NamedTuple):
 
 
 def dumped(system: str, layout: int, state: Any) -> bytes:
-    """`state` as bytes, under the name of its system and the number of its layout."""
+    """`state` as bytes, under what its system calls itself with its options, and the number of its layout."""
     return msgspec.msgpack.encode(_Headed(system, layout, msgspec.Raw(msgspec.msgpack.encode(state))))
 
 

@@ -52,6 +52,7 @@ _POSTERIOR: Final = {
     "anchor_sd": _elo(1.0, "how exactly an anchor is known unless it says so itself: standard deviation, Elo"),
     "lineage_sd": _elo(150.0, "how far a successor's strength is from its predecessor's: standard deviation, Elo"),
     "provisional": _elo(100.0, "a rating is provisional while half of its 95 % interval is above this, Elo"),
+    "advantage_sd": _elo(50.0, "how much the first move may be worth: standard deviation, Elo; 0: nothing", least=0.0),
 }
 
 OPTIONS: Final[Mapping[str, Mapping[str, Option]]] = MappingProxyType(
@@ -59,9 +60,6 @@ OPTIONS: Final[Mapping[str, Mapping[str, Option]]] = MappingProxyType(
         "bayes": {
             "learned": Option(bool, True, "the distribution of strengths is learned from the pool"),
             **_POSTERIOR,
-            "advantage_sd": _elo(
-                50.0, "how much the first move may be worth: standard deviation, Elo; 0: nothing", least=0.0
-            ),
         },
         "whole-history": {
             "drift": _elo(10.0, "how far strength drifts: Elo per square root of a day; 0: not at all", least=0.0),

@@ -7,11 +7,14 @@ Must not know: the ledger, version ids, how a refit is computed, when one is due
 
 from __future__ import annotations
 
-from math import sqrt
+from math import erf, sqrt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from cgos_server.core.rating.base import Outcome
+
+from .likelihood import probabilities
 from .likelihood import step as likelihood_step
 from .pool import Floats, Hyper, Ints, Prior
 
@@ -19,6 +22,11 @@ _LEAST_VARIANCE: Final = 1e-9
 """Elo^2; keeps rounding from making a variance negative."""
 _SPARE: Final = 64
 """Versions that may enter before the covariance has to be copied into a larger array."""
+_NODES, _WEIGHTS = (np.array(each) for each in np.polynomial.hermite_e.hermegauss(21))
+"""Of a normal expectation: nodes in standard deviations, weights of sum 1."""
+_WEIGHTS /= _WEIGHTS.sum()
+_NODES.setflags(write=False)
+_WEIGHTS.setflags(write=False)
 
 
 class Shown(NamedTuple):
@@ -39,10 +47,12 @@ def head(posterior: Floats, versions: int) -> Floats:
 class Belief:
     """A normal distribution of the strengths of n versions, and of the prior's centres before them.
 
-    `C` is the covariance of the last refit, extended and updated by facts, but not by results: a result moves the means
-    along it (Algorithm: one Newton step for one more factor), and what it says of the two players' own variances is
-    kept apart, as precision (1/Elo^2), until the next refit. As precision it is the same rank-one formula for one
-    result, and can never make a variance negative, however many results come between two refits.
+    `C` is the covariance of the last refit, extended and updated by facts, but not by results. A result moves the
+    means along it, by one Newton step for one more factor: C (e_i - e_j) g / (1 + w v), g and w the first and minus
+    the second derivative of its log likelihood, v = Var(r_i - r_j). What it says of the two players' own variances is
+    kept apart until the next refit, as precision (1/Elo^2): for one result the same as the rank-one formula, and never
+    too much for a variance. For the same reason w in the denominator grows by what either player's results since the
+    refit weigh, whichever is more (our choice): without that, ratings swing where refits stay away for long.
 
     :param x: (K + n,) means: K centres of the prior, then versions
     :param C: (K + n, K + n) their covariance; only read, copied before it is written
@@ -67,6 +77,7 @@ class Belief:
         n = self._size - self._k
         self._gain = [0.0] * n
         self._gain_centred = [0.0] * n
+        self._heard = [0.0] * n
         self._everybody = established is None
         self._established = frozenset() if established is None else frozenset(established.tolist())
         self._refresh_gauge()
@@ -86,18 +97,22 @@ class Belief:
         slope, weight = likelihood_step(x.item(a) - x.item(b), score2 / 2, hyper.advantage, hyper.draw)
         along = np.subtract(C[a, :size], C[b, :size], out=self._difference[:size])
         at_a, at_b = along.item(a), along.item(b)
-        scale = 1.0 / (1.0 + weight * (at_a - at_b))
-        move = np.multiply(along, slope * scale, out=self._move[:size])
+        variance = at_a - at_b
+        heard = self._heard
+        scale = slope / (1.0 + (weight + max(heard[first], heard[second])) * variance)
+        heard[first] += weight
+        heard[second] += weight
+        move = np.multiply(along, scale, out=self._move[:size])
         x = x[:size]
         np.add(x, move, out=x)
         sums = self._sums
         drift = (sums.item(a) - sums.item(b)) / self._members
-        self._origin += drift * slope * scale
-        shrink = weight * scale
+        self._origin += drift * scale
+        shrink = weight / (1.0 + weight * variance)
         for index, row, at in ((first, a, at_a), (second, b, at_b)):
-            variance = C.item(row, row)
-            self._gain[index] += _precision_gained(variance, shrink * at * at)
-            self._gain_centred[index] += _precision_gained(self._centred(row, variance), shrink * (at - drift) ** 2)
+            own = C.item(row, row)
+            self._gain[index] += _precision_gained(own, shrink * at * at)
+            self._gain_centred[index] += _precision_gained(self._centred(row, own), shrink * (at - drift) ** 2)
 
     def enter(self) -> None:
         """A version of which nothing is known joins: it has the moments of the mixture. O(n)."""
@@ -120,6 +135,7 @@ class Belief:
         self._site.append(1.0 / self._spread())
         self._gain.append(0.0)
         self._gain_centred.append(0.0)
+        self._heard.append(0.0)
         self._sums[size] = C[size, :size][self._mask[:size]].sum()
         if self._everybody or size - k in self._established:
             self._mask[size] = True
@@ -197,6 +213,19 @@ class Belief:
         between *= sqrt(now_a * now_b / (at_a * at_b))
         return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
 
+    def outcome(self, first: int, second: int) -> Outcome:
+        """The next game, averaged over what is not known of the difference (Gauss-Hermite, 21 nodes)."""
+        mean, variance = self.difference(first, second)
+        at = probabilities(mean + sqrt(variance) * _NODES, self._hyper.advantage, self._hyper.draw)
+        return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
+
+    def superiority(self, one: int, other: int) -> float:
+        """The probability (0..1) that r_one > r_other; a half for a version and itself."""
+        if one == other:
+            return 0.5
+        mean, variance = self.difference(one, other)
+        return 0.5 * (1.0 + erf(mean / sqrt(2.0 * variance)))
+
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _spread(self) -> float:
@@ -218,7 +247,7 @@ class Belief:
 
     def _factor(self, a: Floats, value: float, precision: float) -> None:
         self._make_room()
-        size, x, C = self._size, self._x[: self._size], self._C[: self._size, : self._size]
+        x, C = self._x[: self._size], self._C[: self._size, : self._size]
         along = C @ a
         # Taking out what is in the distribution leaves a positive denominator; the bound is for rounding.
         scale = precision / max(1.0 + precision * float(a @ along), 1e-12)

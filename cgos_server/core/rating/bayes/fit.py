@@ -187,9 +187,11 @@ def iterate(joint: Joint, prior: Prior, now: Standing, learn: bool) -> tuple[Sta
         )  # fmt: skip
         hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
         moved = max(moved, abs(width.change), change)
+    was = np.diagonal(at.C)[joint.free]
     at = joint.solve(games.T, games.V, versions.PS, versions.PH)
+    widened = 0.5 * np.abs(np.diagonal(at.C)[joint.free] / was - 1.0)
     now = Standing(hyper, games.T, games.V, versions.PS, versions.PH, at)
-    return now, moved, float(versions.widened.max(initial=0.0))
+    return now, moved, float(widened.max(initial=0.0))
 
 
 def _iterate_single(joint: Joint, prior: Prior, now: Standing, learn: bool) -> tuple[Standing, float, float]:

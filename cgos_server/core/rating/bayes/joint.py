@@ -75,6 +75,8 @@ class Joint:
 
     def with_sites(self, T: Floats, V: Floats, PS: Floats, PH: Floats) -> tuple[Floats, Floats]:
         """Lambda and shift; T, V: (k,) of the cells; PS, PH: of the free versions."""
+        # Sums must run in the same order whatever the arrays' memory layout: a rebuilt posterior has the same bits.
+        PS, PH = np.ascontiguousarray(PS), np.ascontiguousarray(PH)
         n, q, free, size = self.n, self.components, self.free, self.size
         one, two = self.cells.one, self.cells.two
         precision, shift = self.base.copy(), self.base_shift.copy()

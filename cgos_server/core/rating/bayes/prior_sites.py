@@ -29,8 +29,7 @@ class Update(NamedTuple):
     :ivar rho: (n_f, Q) responsibilities
     :ivar mean: (n_f, Q+1) of the tilted distribution
     :ivar q1: (n_f, Q) rho (um s^2/t)^2; `q2`: (n_f, Q) rho uv s^2/t
-    :ivar moved: (n_f,) shift of the mean of r_i in standard deviations; `widened`: (n_f,) half the relative change of
-        its variance, absolute
+    :ivar moved: (n_f,) shift of the mean of r_i in standard deviations
     :ivar log_z: (n_f,) log integral of the normalised cavity times the factor
     :ivar marginal: (n_f,) log normaliser of the marginal; `cavity`: (n_f,) of the cavity
     :ivar clipped: matrices with a negative eigenvalue, set to 0
@@ -45,7 +44,6 @@ class Update(NamedTuple):
     q1: Floats
     q2: Floats
     moved: Floats
-    widened: Floats
     log_z: Floats
     marginal: Floats
     cavity: Floats
@@ -105,10 +103,9 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) 
         q1=(rho * (um * share) ** 2).T,
         q2=(rho * uv * share).T,
         moved=np.abs(e[0] - mu[0]) / np.sqrt(Sg[0, 0]),
-        widened=0.5 * np.abs(E[0, 0] / Sg[0, 0] - 1.0),
         log_z=top + np.log(z),
-        marginal=0.5 * (mu * h).sum(axis=0) - 0.5 * P.log_det + both,
-        cavity=0.5 * (mc * hc).sum(axis=0) - 0.5 * cavity.log_det + both,
+        marginal=0.5 * (mu * h).sum(axis=0) + 0.5 * P.log_det + both,
+        cavity=0.5 * ((mc * hc).sum(axis=0) - NUDGE * mu[0] ** 2 - cavity.log_det) + both,
         clipped=clipped,
     )
 

@@ -16,6 +16,8 @@ from .prior_sites import SMOOTHING
 CUTS: Final = ((0.2, 0.6), (0.4, 0.8), (0.15, 0.85))
 ROUNDS: Final = 50
 OWN_SHARE: Final = 0.8
+"""Of a version's responsibility goes to its own group; the rest is divided among all."""
+
 LEAST_WIDTH: Final = 150.0
 
 
@@ -69,8 +71,8 @@ def cut(ratings: Floats, at: tuple[float, ...]) -> Ints:
 
 def _start(ratings: Floats, groups: Ints, prior: Prior) -> Start:
     count = prior.components
-    rho = np.full((len(ratings), count), (1.0 - OWN_SHARE) / max(count - 1, 1))
-    rho[np.arange(len(ratings)), groups] = OWN_SHARE if count > 1 else 1.0
+    rho = np.full((len(ratings), count), (1.0 - OWN_SHARE) / count)
+    rho[np.arange(len(ratings)), groups] += OWN_SHARE
     members = np.bincount(groups, minlength=count)
     centre = np.bincount(groups, ratings, count) / np.maximum(members, 1)
     square = float(((ratings - centre[groups]) ** 2).mean()) if len(ratings) else prior.width**2

@@ -54,7 +54,7 @@ class What:
 
 
 class Known(NamedTuple):
-    """What is known of strengths besides results, by dense index; small, and what a posterior needs besides its sites."""
+    """What is known of strengths besides results, by dense index: all that a posterior needs besides its sites."""
 
     n: int
     anchors: tuple[tuple[int, float, float], ...]
@@ -108,7 +108,7 @@ class Cells:
         self.drawn = 0
 
     def add(self, first: int, second: int, score2: int, by: int = 1) -> bool:
-        """Count one more result, or with `by` = -1 one less. False, and nothing done, where there is none to take."""
+        """Count `by` more results, less where negative. False, and nothing done, where there are too few."""
         row = self._row.get((first, second))
         if row is None:
             if by < 0:
@@ -118,7 +118,7 @@ class Cells:
                 self._pairs = np.concatenate((self._pairs, np.zeros_like(self._pairs)))
                 self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
             self._pairs[row] = first, second
-        if by < 0 and self._counts[row, 2 - score2] < 1:
+        if self._counts[row, 2 - score2] + by < 0:
             return False
         self._counts[row, 2 - score2] += by
         self.results += by
@@ -227,13 +227,8 @@ class State:
             self.steps = [step for step in self.steps if step.seq > self.floor]
 
 
-def pool_of(known: Known, prior: Prior, cells: Cells | None = None) -> Pool:
-    """What a refit is given; without `cells` the same pool before any result."""
-    if cells is None:
-        first = second = np.zeros(0, dtype=np.int64)
-        counts = np.zeros((0, 3))
-    else:
-        first, second, counts = cells.arrays()
+def pool_of(known: Known, prior: Prior, first: Ints, second: Ints, counts: Floats) -> Pool:
+    """What a refit is given; the arrays are those of :meth:`Cells.arrays`."""
     return Pool(
         n=known.n,
         prior=prior,
@@ -263,7 +258,7 @@ def _valued(facts: tuple[tuple[int, float, float], ...]) -> tuple[Ints, Floats, 
 def unseen(prior: Prior) -> State:
     """The state before the first entry: only the prior is known."""
     q = prior.components
-    hyper = Hyper(prior.width, (1.0 / q,) * q) if prior.learned else Hyper(prior.sd, ())
+    hyper = Hyper(prior.width, (1.0 / q,) * q) if prior.learned else Hyper(prior.sd, (1.0,))
     x, C = np.zeros(0), np.zeros((0, 0))
     if prior.learned:
         x = np.full(q + 1, prior.initial)
@@ -378,7 +373,9 @@ def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
         state.replace(state.base, state.belief)
         return state
     sites = Sites(*(_unpacked(array) for array in saved.sites))
-    x, C = rebuild(pool_of(saved.known_then, prior), hyper, sites)
+    # The sites say what the games said; of the games themselves only who met whom matters here.
+    met = np.ones((len(sites.one), 3))
+    x, C = rebuild(pool_of(saved.known_then, prior, sites.one, sites.two, met), hyper, sites)
     base = Base(saved.included, saved.colds, saved.mark, hyper, saved.known_then, sites, x, established)
     n = saved.known_then.n
     state.replace(base, belief_of(hyper, sites, head(x, n), head(C, n), prior, established))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import erf, isfinite, sqrt
+from math import isfinite, sqrt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,17 +20,12 @@ from cgos_server.errors import OurFault
 from . import fit as engine
 from . import state as states
 from .belief import head
-from .likelihood import probabilities
+from .joint import LEAST_SD
 from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
 from .state import Base, Known, Mark, State, Step, What
 
 _IMPORTED_SD: Final = 200.0
 """Elo: how far a rating from elsewhere is trusted where nobody says."""
-_NODES, _WEIGHTS = (np.array(each) for each in np.polynomial.hermite_e.hermegauss(21))
-"""Of a normal expectation: nodes in standard deviations, weights of sum 1."""
-_WEIGHTS /= _WEIGHTS.sum()
-_NODES.setflags(write=False)
-_WEIGHTS.setflags(write=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +197,12 @@ class Bayes:
         state.take(Step(entry.seq, What.ENTER, at))
         if entry.value is not None and entry.value != self.initial:
             sd = _IMPORTED_SD if given is None or old is not None else given
-            state.own[at] = entry.value, sd
-            state.take(Step(entry.seq, What.FACT, at, value=entry.value, precision=1.0 / sd**2))
+            state.own[at] = float(entry.value), float(sd)
+            state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(sd)))
         if old is not None:
             sd = self.lineage_sd if given is None else given
             state.links[(at, old)] = sd
-            state.take(Step(entry.seq, What.FACT, at, old, precision=1.0 / sd**2))
+            state.take(Step(entry.seq, What.FACT, at, old, precision=_precision(sd)))
         state.seq = entry.seq
         entered = self._rating(state, at)
         return (Change(version, entered, entered),)
@@ -221,8 +216,8 @@ class Bayes:
             if entry.value is None or not isfinite(entry.value):
                 raise OurFault(f"Ledger entry {entry.seq} carries no usable rating: {entry.value}.")
             sd = self.anchor_sd if entry.sd is None else _sd(entry)
-            state.anchors[at] = entry.value, sd
-            state.take(Step(entry.seq, What.FACT, at, value=entry.value, precision=1.0 / sd**2))
+            state.anchors[at] = float(entry.value), sd
+            state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(sd)))
         elif held is None:
             state.seq = entry.seq
             return ()
@@ -230,7 +225,7 @@ class Bayes:
             del state.anchors[at]
             state.take(Step(entry.seq, What.FREE, at))
         if held is not None:
-            state.take(Step(entry.seq, What.FACT, at, value=held[0], precision=-1.0 / held[1] ** 2))
+            state.take(Step(entry.seq, What.FACT, at, value=held[0], precision=-_precision(held[1])))
             state.take(Step(entry.seq, What.AMISS))
         state.seq = entry.seq
         return (Change(version, before, self._rating(state, at)),)
@@ -245,14 +240,14 @@ class Bayes:
         if entry.kind is Kind.LINK:
             sd = self.lineage_sd if entry.sd is None else _sd(entry)
             state.links[(new, old)] = sd
-            state.take(Step(entry.seq, What.FACT, new, old, precision=1.0 / sd**2))
+            state.take(Step(entry.seq, What.FACT, new, old, precision=_precision(sd)))
         elif held is None:
             state.seq = entry.seq
             return ()
         else:
             del state.links[(new, old)]
         if held is not None:
-            state.take(Step(entry.seq, What.FACT, new, old, precision=-1.0 / held**2))
+            state.take(Step(entry.seq, What.FACT, new, old, precision=-_precision(held)))
             state.take(Step(entry.seq, What.AMISS))
         state.seq = entry.seq
         return (
@@ -293,18 +288,11 @@ class Bayes:
 
     def predict(self, state: State, black: int, white: int) -> Outcome:
         """The next game of these two, Black moving first: averaged over what is not known of their difference."""
-        mean, variance = state.belief.difference(state.index[black], state.index[white])
-        hyper = state.base.hyper
-        at = probabilities(mean + sqrt(variance) * _NODES, hyper.advantage, hyper.draw)
-        return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
+        return state.belief.outcome(state.index[black], state.index[white])
 
     def superiority(self, state: State, one: int, other: int) -> float:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
-        a, b = state.index[one], state.index[other]
-        if a == b:
-            return 0.5
-        mean, variance = state.belief.difference(a, b)
-        return 0.5 * (1.0 + erf(mean / sqrt(2.0 * variance)))
+        return state.belief.superiority(state.index[one], state.index[other])
 
     def anchor_residuals(self, state: State) -> list[AnchorResidual]:
         """For each anchor, what games and the other anchors say of it: its own statement is taken out of its marginal.
@@ -317,10 +305,10 @@ class Bayes:
             return residuals
         for at, (value, sd) in sorted(state.anchors.items()):
             mean, variance = state.belief.marginal(at)
-            precision = 1.0 / variance - 1.0 / sd**2
+            precision = 1.0 / variance - _precision(sd)
             if precision < 1e-8:
                 continue
-            without = (mean / variance - value / sd**2) / precision
+            without = (mean / variance - value * _precision(sd)) / precision
             z = (without - value) / sqrt(1.0 / precision + sd**2)
             residuals.append(AnchorResidual(state.ids[at], value, sd, without, sqrt(1.0 / precision), z))
         return residuals
@@ -352,7 +340,7 @@ class Bayes:
             state.trim()
         known = state.known()
         return Job(
-            pool=states.pool_of(known, self.prior, state.cells),
+            pool=states.pool_of(known, self.prior, *state.cells.arrays()),
             known=known,
             included=state.seq,
             cold=cold,
@@ -370,7 +358,8 @@ class Bayes:
             posterior = engine.cold(job.pool, follow=job.follow)
         else:
             posterior = engine.warm(job.pool, job.hyper, job.sites, job.x, follow=job.follow)
-        hyper = posterior.hyper
+        found = posterior.hyper
+        hyper = Hyper(float(found.s), tuple(map(float, found.w)), float(found.advantage), float(found.draw))
         notes = {
             "advantage": hyper.advantage,
             "draw": hyper.draw,
@@ -472,7 +461,11 @@ def _players(entry: Entry) -> tuple[int, int]:
     return entry.black, entry.white
 
 
+def _precision(sd: float) -> float:
+    return 1.0 / max(sd, LEAST_SD) ** 2
+
+
 def _sd(entry: Entry) -> float:
     if entry.sd is None or not isfinite(entry.sd) or entry.sd <= 0:
         raise OurFault(f"Ledger entry {entry.seq} carries no usable standard deviation: {entry.sd}.")
-    return entry.sd
+    return float(entry.sd)

@@ -1,0 +1,359 @@
+"""The refit of whole-history rating: the most probable course of every strength, and how sure all of it is.
+
+After Coulom (2008), "Whole-History Rating": Bradley-Terry over (version, span of time), strengths drifting as Wiener
+processes, the joint log posterior maximised by Newton's method. Unlike there all versions move at once, so that the
+covariance is the joint one, and draws are Davidson's (1970). Must not know: the ledger, version ids, when a refit is
+due.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from cgos_server.core.rating.bayes.likelihood import log_likelihood, normaliser
+from cgos_server.core.rating.bayes.linear import invert
+from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
+from cgos_server.core.rating.timeline import Snapshot, first_and_last
+from cgos_server.errors import OurFault
+
+MOST_ITERATIONS: Final = 60
+TOLERANCE: Final = 1e-6
+"""Elo, and the logarithm of the draw parameter: a Newton step below this is the last."""
+
+_FARTHEST: Final = 300.0
+"""Elo that any strength may move in one step."""
+_HALVINGS: Final = 12
+_LOG_DRAW_SD: Final = 1.0
+_PLACES: Final = 1 << 40
+"""More than there are spans of any version: (version, span) as one number."""
+
+
+class Model(NamedTuple):
+    """The constants, Elo.
+
+    :ivar initial: mean of the prior of a version's first span
+    :ivar prior_sd: its standard deviation
+    :ivar drift: standard deviation of a strength's change in a day
+    :ivar advantage_sd: of what the first move is worth, about 0; with 0 it is worth nothing
+    """
+
+    initial: float
+    prior_sd: float
+    drift: float
+    advantage_sd: float
+
+
+class Job(NamedTuple):
+    """All that a refit is told. n versions are dense indices.
+
+    :ivar included: the entry up to which results are counted
+    :ivar anchors: version -> (value, sd): one strength, for all time
+    :ivar own: version -> (value, sd): outside knowledge of its first span, besides the prior
+    :ivar links: (new, old) -> sd: the strength of `new` in its first span minus that of `old` at that time
+    :ivar established: versions whose mean is held at `initial` where there are no anchors
+    :ivar begin: where the search begins; each span's mean by (version, span), else by version
+    :ivar iterations: how many to take, of a recorded refit; None: until nothing moves
+    """
+
+    included: int
+    cold: bool
+    model: Model
+    results: Snapshot
+    anchors: dict[int, tuple[float, float]]
+    own: dict[int, tuple[float, float]]
+    links: dict[tuple[int, int], float]
+    established: tuple[int, ...]
+    begin: tuple[dict[tuple[int, int], float], tuple[float, ...]]
+    advantage: float
+    draw: float
+    iterations: int | None
+
+
+class Span(NamedTuple):
+    """A version's strength over one span of time.
+
+    :ivar version: dense index
+    :ivar span: number of the span on the version's grid; 0 for an anchor
+    :ivar days: the middle of the span, days since the epoch
+    :ivar mean: Elo, not centred
+    :ivar shown_mean: Elo, in the gauge of the anchors, or centred
+    :ivar shown_sd: Elo, of that
+    """
+
+    version: int
+    span: int
+    days: float
+    mean: float
+    shown_mean: float
+    shown_sd: float
+
+
+class HistoryFit(NamedTuple):
+    """What a refit found.
+
+    :ivar x: (n,) every version's strength in its last span, Elo, not centred
+    :ivar C: (n, n) their covariance
+    :ivar spans: all spans, by version and time
+    :ivar anchored: the versions that were anchors
+    """
+
+    included: int
+    cold: bool
+    notes: str
+    x: Floats
+    C: Floats
+    spans: tuple[Span, ...]
+    anchored: frozenset[int]
+    established: tuple[int, ...]
+    advantage: float
+    draw: float
+
+
+class _Nodes(NamedTuple):
+    """The unknowns: one for each version and span, N in all."""
+
+    version: Ints
+    span: Ints
+    days: Floats
+    first: Ints
+    last: Ints
+
+
+class _Cells(NamedTuple):
+    """Results between two unknowns, in the view of the side with the first move."""
+
+    a: Ints
+    b: Ints
+    wins: Floats
+    draws: Floats
+    losses: Floats
+
+
+class _Normal(NamedTuple):
+    """The normal part of the log posterior: -x'Px/2 + h'x, x relative to `initial`."""
+
+    precision: Floats
+    shift: Floats
+
+
+def refitted(job: Job) -> HistoryFit:
+    """The maximum of the joint log posterior and the covariance there. Pure; numpy on one thread is repeatable."""
+    model = job.model
+    nodes = _nodes(job)
+    if not nodes.version.size:
+        notes = _notes(0, 0.0, 0.0)
+        return HistoryFit(
+            job.included, job.cold, notes, np.zeros(0), np.zeros((0, 0)), (), frozenset(), (), 0.0, 0.0
+        )  # fmt: skip
+    cells = _cells(job, nodes)
+    normal = _normal(job, nodes)
+    x, draw, iterations = _search(job, nodes, cells, normal)
+    size = len(nodes.version)
+    advantage = float(x[size]) if model.advantage_sd else 0.0
+    _, precision = _slopes(x, size, draw, cells, normal)
+    C = invert(precision).matrix
+    mean = x[:size] + model.initial
+    last = nodes.last
+    shown_mean, shown_sd = _gauged(job, nodes, mean, C)
+    spans = tuple(
+        Span(*row)
+        for row in zip(
+            nodes.version.tolist(), nodes.span.tolist(), nodes.days.tolist(), mean.tolist(), shown_mean.tolist(),
+            shown_sd.tolist(), strict=True,
+        )
+    )  # fmt: skip
+    return HistoryFit(
+        job.included,
+        job.cold,
+        _notes(iterations, advantage, draw),
+        mean[last],
+        np.ascontiguousarray(C[np.ix_(last, last)]),
+        spans,
+        frozenset(job.anchors),
+        job.established,
+        advantage,
+        draw,
+    )
+
+
+def iterations_in(notes: str) -> int:
+    """How many Newton steps the refit took of which these are the notes; raises OurFault where they are others'."""
+    try:
+        return int(json.loads(notes)["iterations"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise OurFault(f"The notes of a refit cannot be read: {notes[:200]!r}.") from error
+
+
+def _notes(iterations: int, advantage: float, draw: float) -> str:
+    what = {"advantage": advantage, "draw": draw, "iterations": iterations}
+    return json.dumps(what, sort_keys=True, separators=(",", ":"))
+
+
+def _nodes(job: Job) -> _Nodes:
+    widths = job.results.widths
+    spans = [(0,) if version in job.anchors else each for version, each in enumerate(job.results.spans)]
+    if not spans:
+        nothing = np.zeros(0, dtype=np.int64)
+        return _Nodes(nothing, nothing, np.zeros(0), nothing, nothing)
+    first, last = first_and_last(spans)
+    version = np.repeat(np.arange(len(spans)), [len(each) for each in spans])
+    span = np.array([span for each in spans for span in each], dtype=np.int64)
+    days = np.asarray((span + 0.5) * widths[version], dtype=np.float64)
+    return _Nodes(version, span, days, first, last)
+
+
+def _cells(job: Job, nodes: _Nodes) -> _Cells:
+    """The counts as indices of unknowns, in one order whatever their past."""
+    results = job.results
+    some = results.counts.any(axis=1)
+    cells, counts = results.cells[some], results.counts[some]
+    anchored = np.zeros(len(results.spans), dtype=np.bool_)
+    anchored[list(job.anchors)] = True
+    keys = nodes.version * _PLACES + nodes.span
+
+    def places(version: Ints, span: Ints) -> Ints:
+        found: Ints = np.searchsorted(keys, version * _PLACES + np.where(anchored[version], 0, span))
+        return found
+
+    a, b = places(cells[:, 0], cells[:, 1]), places(cells[:, 2], cells[:, 3])
+    order = np.lexsort((cells[:, 3], cells[:, 1], b, a))
+    wins, draws, losses = (np.ascontiguousarray(counts[order, result]) for result in range(3))
+    return _Cells(a[order], b[order], wins, draws, losses)
+
+
+def _normal(job: Job, nodes: _Nodes) -> _Normal:
+    """Priors, drift and lineage."""
+    model = job.model
+    size = len(nodes.version)
+    full = size + bool(model.advantage_sd)
+    P, h = np.zeros((full, full)), np.zeros(full)
+
+    def known(node: int, value: float, sd: float) -> None:
+        P[node, node] += 1.0 / sd**2
+        h[node] += (value - model.initial) / sd**2
+
+    def tied(one: int, other: int, variance: float) -> None:
+        for i, j, sign in ((one, one, 1.0), (other, other, 1.0), (one, other, -1.0), (other, one, -1.0)):
+            P[i, j] += sign / variance
+
+    for version, node in enumerate(nodes.first.tolist()):
+        if version in job.anchors:
+            known(node, *job.anchors[version])
+        else:
+            known(node, model.initial, model.prior_sd)
+            if version in job.own:
+                known(node, *job.own[version])
+        for later in range(node + 1, int(nodes.last[version]) + 1):
+            tied(later - 1, later, model.drift**2 * float(nodes.days[later] - nodes.days[later - 1]))
+    for (new, old), sd in sorted(job.links.items()):
+        node = int(nodes.first[new])
+        back = range(int(nodes.last[old]), int(nodes.first[old]), -1)
+        when = next((each for each in back if nodes.days[each] <= nodes.days[node]), int(nodes.first[old]))
+        tied(node, when, sd**2)
+    if model.advantage_sd:
+        P[size, size] = 1.0 / model.advantage_sd**2
+    return _Normal(P, h)
+
+
+def _search(job: Job, nodes: _Nodes, cells: _Cells, normal: _Normal) -> tuple[Floats, float, int]:
+    """The maximum, the draw parameter, and the number of steps."""
+    size = len(nodes.version)
+    by_span, by_version = job.begin
+    pairs = zip(nodes.version.tolist(), nodes.span.tolist(), strict=True)
+    x = np.zeros(len(normal.shift))
+    x[:size] = [by_span.get(pair, by_version[pair[0]]) - job.model.initial for pair in pairs]
+    if job.model.advantage_sd:
+        x[size] = job.advantage
+    games, drawn = float((cells.wins + cells.draws + cells.losses).sum()), float(cells.draws.sum())
+    draw = 0.0
+    if drawn:
+        draw = job.draw or 2.0 * drawn / (games - drawn + 1.0)
+    most = MOST_ITERATIONS if job.iterations is None else job.iterations
+    done = 0
+    while done < most:
+        slope, precision = _slopes(x, size, draw, cells, normal)
+        step = np.asarray(np.linalg.solve(precision, slope), dtype=np.float64)
+        largest = float(np.abs(step).max())
+        step *= min(1.0, _FARTHEST / max(largest, 1e-300))
+        x = _uphill(x, step, partial(_value, size=size, draw=draw, cells=cells, normal=normal))
+        moved = 0.0
+        if drawn:
+            draw, moved = _draw_step(x, size, draw, cells)
+        done += 1
+        if job.iterations is None and max(largest, abs(moved)) < TOLERANCE:
+            break
+    return x, draw, done
+
+
+def _uphill(x: Floats, step: Floats, value: Callable[[Floats], float]) -> Floats:
+    """A step along `step`, halved until it does not lead downhill by more than rounding."""
+    before = value(x)
+    allowed = 1e-9 * (1.0 + abs(before))
+    for _ in range(_HALVINGS):
+        if value(x + step) >= before - allowed:
+            break
+        step = step / 2
+    return x + step
+
+
+def _differences(x: Floats, size: int, cells: _Cells) -> tuple[Floats, float]:
+    return x[cells.a] - x[cells.b], float(x[size]) if len(x) > size else 0.0
+
+
+def _value(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> float:
+    """The log posterior up to a constant."""
+    d, advantage = _differences(x, size, cells)
+    likelihood = log_likelihood(d, cells.wins, cells.draws, cells.losses, advantage, draw).value.sum()
+    return float(likelihood + normal.shift @ x - 0.5 * x @ (normal.precision @ x))
+
+
+def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Floats]:
+    """Gradient of the log posterior and minus its Hessian."""
+    full = len(x)
+    d, advantage = _differences(x, size, cells)
+    _, slope, bend = log_likelihood(d, cells.wins, cells.draws, cells.losses, advantage, draw)
+    a, b, weight = cells.a, cells.b, -bend
+    gradient = normal.shift - normal.precision @ x
+    gradient += np.bincount(a, slope, full) - np.bincount(b, slope, full)
+    between = np.bincount(a * full + b, weight, full * full).reshape(full, full)
+    precision = normal.precision - between - between.T
+    at_a, at_b = np.bincount(a, weight, full), np.bincount(b, weight, full)
+    diagonal = np.einsum("ii->i", precision)
+    diagonal += at_a + at_b
+    if full > size:
+        gradient[size] += slope.sum()
+        precision[size] += at_a - at_b
+        precision[:, size] += at_a - at_b
+        precision[size, size] += weight.sum()
+    return gradient, precision
+
+
+def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float, float]:
+    """One Newton step for the logarithm of the draw parameter, which has a normal prior about 0, and its length."""
+    d, advantage = _differences(x, size, cells)
+    games = cells.wins + cells.draws + cells.losses
+    drawn = normaliser(Q_ELO * (d + advantage), draw).drawn
+    log_draw = math.log(draw)
+    slope = float(cells.draws.sum() - games @ drawn) - log_draw / _LOG_DRAW_SD**2
+    weight = float(games @ (drawn * (1.0 - drawn))) + 1.0 / _LOG_DRAW_SD**2
+    step = min(max(slope / weight, -1.0), 1.0)
+    return math.exp(log_draw + step), step
+
+
+def _gauged(job: Job, nodes: _Nodes, mean: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """Means and standard deviations as they are shown: with anchors as they are, else relative to the mean of the
+    established (all, where none is)."""
+    size = len(mean)
+    variance = np.diagonal(C)[:size]
+    if job.anchors:
+        return mean, np.sqrt(variance)
+    members = nodes.last[list(job.established)] if job.established else nodes.last
+    across = C[:size, members].mean(axis=1)
+    centred = variance - 2.0 * across + across[members].mean()
+    return mean - mean[members].mean() + job.model.initial, np.sqrt(np.maximum(centred, 1e-9))

@@ -1,0 +1,269 @@
+"""What an operator may ask for, and what comes back: values that are the same in memory and, as JSON, on the control
+socket.
+
+Must not know: how it is done, who may ask, sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from cgos_server.errors import Refused
+from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
+
+
+class _Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):
+    """A deed. `actor` is who asks, for the audit."""
+
+    actor: str = "operator"
+
+
+class BotAdd(_Request, frozen=True, kw_only=True, tag="bot add"):
+    """Register a bot that may play at once."""
+
+    name: str
+    password: str
+
+
+class BotPasswd(_Request, frozen=True, kw_only=True, tag="bot passwd"):
+    """Replace a bot's password."""
+
+    name: str
+    password: str
+
+
+class BotDisable(_Request, frozen=True, kw_only=True, tag="bot disable"):
+    """Keep a bot out and dismiss its connections; `reason` is told to its author."""
+
+    name: str
+    reason: str
+
+
+class BotEnable(_Request, frozen=True, kw_only=True, tag="bot enable"):
+    """Let a disabled bot play again."""
+
+    name: str
+
+
+class Approve(_Request, frozen=True, kw_only=True, tag="approve"):
+    """Let a bot play that registered itself and waits."""
+
+    name: str
+
+
+class AccountAdd(_Request, frozen=True, kw_only=True, tag="account add"):
+    """Make a person's account."""
+
+    name: str
+    password: str
+    admin: bool = False
+
+
+class AccountPasswd(_Request, frozen=True, kw_only=True, tag="account passwd"):
+    """Replace an account's password."""
+
+    name: str
+    password: str
+
+
+class AccountGrant(_Request, frozen=True, kw_only=True, tag="account grant"):
+    """Give an account a right (`admin`)."""
+
+    name: str
+    right: str
+
+
+class AccountRevoke(_Request, frozen=True, kw_only=True, tag="account revoke"):
+    """Take a right away."""
+
+    name: str
+    right: str
+
+
+class TokenMake(_Request, frozen=True, kw_only=True, tag="token make"):
+    """Make a token for a bot; `label` is for people."""
+
+    bot: str
+    label: str = ""
+
+
+class TokenRevoke(_Request, frozen=True, kw_only=True, tag="token revoke"):
+    """End a token's validity."""
+
+    bot: str
+    token: int
+
+
+class AnchorSet(_Request, frozen=True, kw_only=True, tag="anchor set"):
+    """State a rating in a venue. `bot` is a bot's name, for its own version, or the wire name of a version; `sd` is how
+    exactly the rating is known (standard deviation, Elo), None: as the venue's rating system has it."""
+
+    venue: str
+    bot: str
+    rating: float
+    sd: float | None = None
+
+
+class AnchorUnset(_Request, frozen=True, kw_only=True, tag="anchor unset"):
+    """Let an anchor's rating move again; `bot` as in `AnchorSet`."""
+
+    venue: str
+    bot: str
+
+
+class GameCorrect(_Request, frozen=True, kw_only=True, tag="correct"):
+    """Change what an ended game counts as: ``Void``, ``B+Forfeit``, ``W+Forfeit`` or ``Draw``. `reason` is kept."""
+
+    game: int
+    result: str
+    reason: str
+
+
+class FamilyLink(_Request, frozen=True, kw_only=True, tag="family link"):
+    """Put a bot into the family that `leader` leads: one engine under several names."""
+
+    bot: str
+    leader: str
+
+
+class FamilyUnlink(_Request, frozen=True, kw_only=True, tag="family unlink"):
+    """Take a bot out of its family."""
+
+    bot: str
+
+
+class Drain(_Request, frozen=True, kw_only=True, tag="drain"):
+    """End the running server in good order."""
+
+
+class StatusRequest(_Request, frozen=True, kw_only=True, tag="status"):
+    """What the running server does now."""
+
+
+class Match(_Request, frozen=True, kw_only=True, tag="match"):
+    """Let two bots play now. Seconds of main time, 0 for the venue's own; with `game` the new game begins with the
+    first `moves` moves (all without it) of that old one."""
+
+    venue: str
+    white: str
+    black: str
+    white_s: int = 0
+    black_s: int = 0
+    game: int | None = None
+    moves: int | None = None
+
+
+class GameAbort(_Request, frozen=True, kw_only=True, tag="abort"):
+    """End a running game: without a result, or as ``B+Forfeit`` or ``W+Forfeit``. `reason` is told to both sides."""
+
+    game: int
+    result: str | None = None
+    reason: str = ""
+
+
+class VenuePause(_Request, frozen=True, kw_only=True, tag="pause"):
+    """Pair nobody in a venue until it is resumed or the server starts again; running games go on."""
+
+    venue: str
+
+
+class VenueResume(_Request, frozen=True, kw_only=True, tag="resume"):
+    """Pair again."""
+
+    venue: str
+
+
+class Kick(_Request, frozen=True, kw_only=True, tag="kick"):
+    """Close the connections of a bot, or of one of its versions; `reason` is told. It may come back."""
+
+    bot: str
+    reason: str = ""
+
+
+Request = (
+    BotAdd
+    | BotPasswd
+    | BotDisable
+    | BotEnable
+    | Approve
+    | AccountAdd
+    | AccountPasswd
+    | AccountGrant
+    | AccountRevoke
+    | TokenMake
+    | TokenRevoke
+    | AnchorSet
+    | AnchorUnset
+    | GameCorrect
+    | FamilyLink
+    | FamilyUnlink
+    | Drain
+    | Match
+    | GameAbort
+    | VenuePause
+    | VenueResume
+    | Kick
+    | StatusRequest
+)
+
+
+class Done(msgspec.Struct, frozen=True, tag_field="is", tag="done"):
+    """It is done and committed; `sentence` says what."""
+
+    sentence: str
+
+
+class TokenMade(msgspec.Struct, frozen=True, tag_field="is", tag="token"):
+    """The only time that the token's text is seen."""
+
+    id: int
+    token: str
+
+
+class StatusNow(msgspec.Struct, frozen=True, tag_field="is", tag="status"):
+    """Answer to `StatusRequest`."""
+
+    status: ServerStatus
+
+
+class Arranged(msgspec.Struct, frozen=True, tag_field="is", tag="arranged"):
+    """Answer to `Match`."""
+
+    game: ArrangedGame
+
+
+class Ended(msgspec.Struct, frozen=True, tag_field="is", tag="ended"):
+    """Answer to `GameAbort`."""
+
+    game: EndedGame
+
+
+class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
+    """It was not done; see :class:`cgos_server.errors.Refused`."""
+
+    code: str
+    sentence: str
+
+
+Response = Done | TokenMade | StatusNow | Arranged | Ended
+
+_REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
+_ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Response | Refusal)
+
+
+def decode(line: bytes) -> Request:
+    """A request as it came over the control socket. Raises msgspec.DecodeError."""
+    return _REQUEST.decode(line)
+
+
+async def ask(call: Callable[[bytes], Awaitable[bytes]], request: Request) -> Response:
+    """Have a running server handle `request`; `call` takes one line to its control socket and brings the answer.
+
+    :raises Refused: where the server refuses, or `call` does
+    """
+    response = _ANSWER.decode(await call(msgspec.json.encode(request)))
+    if isinstance(response, Refusal):
+        raise Refused(response.code, response.sentence)
+    return response

@@ -1,0 +1,112 @@
+"""How the read side asks: one moment of the database an answer, values made from rows, names looked up.
+
+Must not know: which questions there are, which database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import msgspec
+from sqlalchemy import BigInteger, ColumnElement, CompoundSelect, RowMapping, Select, literal, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from cgos_server.errors import Refused, StoreError
+from cgos_server.storage import tables
+from cgos_server.storage.answers import Value
+from cgos_server.storage.connections import reading_engine
+from cgos_server.storage.location import Location, PostgresUrl
+
+ALL = 2**31 - 1
+"""A limit that is none."""
+
+V = TypeVar("V", bound=Value)
+
+Read = Callable[[Select[Any] | CompoundSelect[Any]], Awaitable[Sequence[RowMapping]]]
+
+
+class Reader:
+    """Reads a database on connections that cannot write. Close it, or use it as a context manager."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._engine = _engine(location)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._engine.dispose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @contextlib.asynccontextmanager
+    async def _snapshot(self) -> AsyncIterator[Read]:
+        """A way to ask questions that all see one moment. Raises StoreError."""
+        if isinstance(self._location, Path) and not self._location.exists():
+            raise StoreError(f"there is no database at {self._location}")
+        try:
+            async with self._engine.connect() as connection:
+
+                async def read(statement: Select[Any] | CompoundSelect[Any]) -> Sequence[RowMapping]:
+                    rows: Sequence[RowMapping] = (await connection.execute(statement)).mappings().all()
+                    return rows
+
+                yield read
+        except SQLAlchemyError as error:
+            raise StoreError(f"the database could not be read: {error}") from error
+
+
+def _engine(location: Location) -> AsyncEngine:
+    if isinstance(location, PostgresUrl):
+        from cgos_server.storage.postgres import connections as postgres
+
+        return postgres.reading_engine(location)
+    return reading_engine(location)
+
+
+async def venue_id(read: Read, name: str) -> int:
+    """The venue's number. Raises Refused."""
+    venues = tables.venues
+    ids = {row["name"]: int(row["id"]) for row in await read(select(venues.c.name, venues.c.id))}
+    if name not in ids:
+        there = f"The venues are {', '.join(sorted(ids))}." if ids else "There are no venues yet."
+        raise Refused("no-venue", f"There is no venue {name!r}. {there}")
+    return ids[name]
+
+
+async def version_id(read: Read, name: str) -> int:
+    """The number of the version with this wire name. Raises Refused."""
+    found = await read(select(tables.versions.c.id).where(tables.versions.c.wire_name == name))
+    if not found:
+        raise Refused("no-version", f"There is no version {name!r}. `cgos-server bots` lists them.")
+    return int(found[0]["id"])
+
+
+def no_bot(name: str) -> Refused:
+    """There is no bot of this name."""
+    return Refused("no-bot", f"There is no bot {name!r}. `cgos-server bots` lists them.")
+
+
+def number(value: int) -> ColumnElement[int]:
+    """A number that somebody asked for, which may be larger than any that PostgreSQL's columns hold."""
+    return literal(value, BigInteger)
+
+
+def value(kind: type[V], row: RowMapping, **other: Any) -> V:
+    """A value of `kind` from the row's columns of the same names, except where `other` says otherwise."""
+    return kind(**{name: other[name] if name in other else row[name] for name in kind.__struct_fields__})
+
+
+def decoded(text: str | None) -> Any:
+    """The value of a JSON text; None for none."""
+    return msgspec.json.decode(text) if text else None

@@ -1,0 +1,97 @@
+"""A store in memory that keeps what a venue's ratings leave behind, and answers as the real ones do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.storage.records import (
+    LedgerAdded,
+    RatingMoved,
+    RatingNow,
+    Record,
+    RefitAdded,
+    RefitMoved,
+    StateSaved,
+)
+from cgos_server.storage.store import StoredRefit, StoredState
+
+
+class LedgerStore:
+    """One venue. Every group is committed at once.
+
+    :ivar groups: what was committed, in order; a crash is a store made of the first so many
+    """
+
+    def __init__(self, groups: Sequence[Sequence[Record]] = ()) -> None:
+        self.groups: list[list[Record]] = []
+        self.entries: list[LedgerAdded] = []
+        self.moved: dict[tuple[int, str, int], RatingMoved] = {}
+        self.points: list[RefitMoved] = []
+        self.now: dict[tuple[str, int], RatingNow] = {}
+        self.recorded: list[RefitAdded] = []
+        self.states: dict[str, StateSaved] = {}
+        for group in groups:
+            self.submit(group)
+
+    def submit(self, records: Sequence[Record], then: Callable[[], None] | None = None) -> None:
+        self.groups.append(list(records))
+        for record in records:
+            match record:
+                case LedgerAdded():
+                    assert record.seq == len(self.entries) + 1
+                    self.entries.append(record)
+                case RatingMoved():
+                    key = (record.seq, record.system, record.version_id)
+                    assert key not in self.moved
+                    assert record.seq <= len(self.entries)
+                    self.moved[key] = record
+                case RatingNow():
+                    self.now[record.system, record.version_id] = record
+                case RefitAdded():
+                    mine = [refit for refit in self.recorded if refit.system == record.system]
+                    assert record.number == len(mine) + 1
+                    self.recorded.append(record)
+                case RefitMoved():
+                    self.points.append(record)
+                case StateSaved():
+                    self.states[record.system] = record
+        if then is not None:
+            then()
+
+    async def commit(self, records: Sequence[Record]) -> None:
+        self.submit(records)
+
+    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        rows = self.entries[after : None if limit is None else after + limit]
+        return [
+            Entry(
+                row.seq, Kind(row.kind), row.version_id, row.black_id, row.white_id, row.score2, row.value, row.sd,
+                row.other_id, row.was2, bool(row.repeat), row.at,
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    async def digests(self, venue_id: int) -> list[tuple[int, int, int]]:
+        return [
+            (row.black_id, row.white_id, row.digest)
+            for row in self.entries
+            if row.digest is not None and row.black_id is not None and row.white_id is not None
+        ]
+
+    async def published(self, venue_id: int) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for (system, _), row in self.now.items():
+            found[system] = max(found.get(system, 0), row.seq)
+        return found
+
+    async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
+        saved = self.states.get(system)
+        return None if saved is None else StoredState(saved.seq, saved.refit, saved.state)
+
+    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
+        return [
+            StoredRefit(row.number, row.included, row.base, row.applied, bool(row.cold), row.notes, row.build)
+            for row in self.recorded
+            if row.system == system and row.number > after
+        ]
