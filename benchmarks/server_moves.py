@@ -92,11 +92,14 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def server(directory: Path, bots: int, interval_s: float = 0.5, ports: tuple[int, int] = (0, 0)) -> Iterator[Running]:
+def server(
+    directory: Path, bots: int, interval_s: float = 0.5, ports: tuple[int, int] = (0, 0), rating: str = "bayes"
+) -> Iterator[Running]:
     """A server with its bots registered; a second call with the same directory goes on with its database.
 
     :param interval_s: between two acts of pairing
     :param ports: for lines and WebSocket
+    :param rating: the headline system
     """
     data = directory / "data"
     if not data.exists():
@@ -128,6 +131,7 @@ size = 9
 komi = 7.0
 time = {{ system = "absolute", main = "10m" }}
 pairing = {{ interval_s = {interval_s}, rematch_wait_s = 0.5, settle_s = 0.0 }}
+rating = {{ system = "{rating}" }}
 """
     )
     process = subprocess.Popen(

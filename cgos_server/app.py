@@ -183,7 +183,7 @@ class App:
                 lambda: (self.ws_url, self.web_url, self.health_url),
                 self._stop.set,
             )
-            admin = Admin(store, ids, accounts, passwords, time.wall_ms, control)
+            admin = Admin(store, ids, accounts, passwords, time.wall_ms, control, families=families)
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,

@@ -11,7 +11,7 @@ import functools
 from cgos_server.cli.common import Setup
 from cgos_server.errors import Refused
 from cgos_server.net import control_socket
-from cgos_server.service.admin import Request, Response, ask
+from cgos_server.service.requests import Request, Response, ask
 
 
 def ask_server(setup: Setup, request: Request) -> Response:

@@ -23,8 +23,8 @@ import click
 from cgos_server.cli.demo_screen import Screen, Snapshot
 from cgos_server.errors import OurFault, Refused
 from cgos_server.net import control_socket
-from cgos_server.service.admin import StatusNow, StatusRequest, ask
 from cgos_server.service.control import ServerStatus
+from cgos_server.service.requests import StatusNow, StatusRequest, ask
 from cgos_server.storage import DATABASE
 from cgos_server.storage.history import History
 

@@ -11,8 +11,8 @@ from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.errors import OurFault
-from cgos_server.service.admin import Done, Drain, StatusNow, StatusRequest
 from cgos_server.service.control import ServerStatus
+from cgos_server.service.requests import Done, Drain, StatusNow, StatusRequest
 
 
 @click.command()

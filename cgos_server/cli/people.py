@@ -1,6 +1,6 @@
 """`cgos-server bots`, `bot`, `approve`, `token` and `account`: who may play, and people's accounts.
 
-Must not know: how it is done; the requests are :mod:`cgos_server.service.admin`'s.
+Must not know: how it is done; the requests are :mod:`cgos_server.service.requests`'s.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cgos_server.cli.common import Setup, configured, json_option, password, pas
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.perform import perform, perform_and_say
 from cgos_server.cli.reading import read
-from cgos_server.service.admin import (
+from cgos_server.service.requests import (
     RIGHTS,
     AccountAdd,
     AccountGrant,

@@ -19,12 +19,13 @@ from cgos_server.cli.output import say
 from cgos_server.config import enrol_venues
 from cgos_server.errors import CommitFailed, DatabaseLocked, Refused
 from cgos_server.service.accounts import Accounts
-from cgos_server.service.admin import AccountAdd, Admin, BotAdd, Done, Request, Response
+from cgos_server.service.admin import Admin
 from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings, load_ratings
+from cgos_server.service.requests import AccountAdd, BotAdd, Done, Request, Response
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.records import BuildSeen
@@ -103,7 +104,8 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
                     return await load_ratings(store, venue, build.id, _now_ms())
             raise Refused("unknown-venue", f"There is no venue {name} in {setup.origin}.")
 
-        return await Admin(store, ids, accounts, passwords, _now_ms, None, ratings_of).handle(request)
+        admin = Admin(store, ids, accounts, passwords, _now_ms, load_ratings=ratings_of, families=families)
+        return await admin.handle(request)
 
 
 def _failed(error: CommitFailed | Exception) -> None:

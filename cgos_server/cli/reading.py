@@ -10,6 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from cgos_server.cli.common import Setup
+from cgos_server.config import venue_value
+from cgos_server.core.venue import Venue
+from cgos_server.errors import ConfigError
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 
@@ -30,3 +33,16 @@ def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:
 async def venues_asked(history: History, venue: str | None) -> list[str]:
     """The names of the venues that a command is about: one, or all that the database knows."""
     return [venue] if venue is not None else [row.name for row in await history.venues()]
+
+
+def venue_terms(setup: Setup, venue: str) -> Venue:
+    """How a venue rates, by the configuration. Raises ConfigError for one that it does not name."""
+    for each in setup.config.venue:
+        if each.name == venue:
+            return venue_value(each, 0)
+    names = ", ".join(each.name for each in setup.config.venue)
+    raise ConfigError(
+        "--venue",
+        f"there is no venue {venue} in {setup.origin}, which says how it is rated",
+        f"Give the right --config. Its venues are: {names}.",
+    )

@@ -1,6 +1,7 @@
-"""`cgos-server match`, `abort`, `pause`, `resume` and `kick`: an operator's rulings in the running server.
+"""`cgos-server match`, `abort`, `pause`, `resume` and `kick`: an operator's rulings in the running server; `correct`
+rules on a game that has ended.
 
-Must not know: how they are done; the requests are :mod:`cgos_server.service.admin`'s.
+Must not know: how they are done; the requests are :mod:`cgos_server.service.requests`'s.
 """
 
 from __future__ import annotations
@@ -10,7 +11,17 @@ import click
 from cgos_server.cli.common import Setup, configured, game_number, json_option, one_venue
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.perform import perform, perform_and_say
-from cgos_server.service.admin import Arranged, Ended, GameAbort, Kick, Match, VenuePause, VenueResume
+from cgos_server.service.requests import (
+    RESULTS,
+    Arranged,
+    Ended,
+    GameAbort,
+    GameCorrect,
+    Kick,
+    Match,
+    VenuePause,
+    VenueResume,
+)
 
 _WHERE = click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
 _SECONDS = click.IntRange(0)
@@ -85,6 +96,24 @@ def abort(setup: Setup, game: int, result: str, reason: str, as_json: bool) -> N
         print_json(ended)
     else:
         say(f"Game {ended.game} of {ended.white} (White) and {ended.black} (Black) is ended: {ended.result}.")
+
+
+@click.command()
+@click.argument("game", type=game_number)
+@click.option(
+    "--result",
+    type=click.Choice(RESULTS, case_sensitive=False),
+    required=True,
+    help="What it counts as from now on; Void is nothing.",
+)
+@click.option("--reason", required=True, metavar="TEXT", help="Why: kept with the game and shown (200 characters).")
+@configured
+def correct(setup: Setup, game: int, result: str, reason: str) -> None:
+    """Change what the ended game GAME counts as.
+
+    Ratings change from now on; what was published before stays as it was.
+    """
+    perform_and_say(setup, GameCorrect(game=game, result=result, reason=reason))
 
 
 @click.command()

@@ -44,7 +44,7 @@ class _Child:
         self._command = tuple(command)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"cgos-{name}")
         self._process: subprocess.Popen[bytes] | None = None
-        self._closed = False
+        self._spoilt = self._closed = False
 
     async def ask(self, question: Any, limit_s: float) -> Any:
         """What the child answers."""
@@ -65,20 +65,28 @@ class _Child:
     def _talk(self, question: Any) -> Any:
         if self._closed:
             raise EOFError
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._spoilt or self._process.poll() is not None:
             self._reap()
+            self._spoilt = False
             # Its own group: Ctrl-C in the terminal is for the server.
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0
             )
         process = self._process
+        if self._closed:  # while it was being started, when there was nothing to kill
+            process.kill()
         assert process.stdin is not None
         assert process.stdout is not None
-        send(process.stdin, question)  # type: ignore[arg-type]
-        return receive(process.stdout)  # type: ignore[arg-type]
+        try:
+            send(process.stdin, question)  # type: ignore[arg-type]
+            return receive(process.stdout)  # type: ignore[arg-type]
+        except (EOFError, OSError):
+            self._kill()  # it is as good as dead, and must not be asked again
+            raise
 
     def _kill(self) -> None:
         if self._process is not None:
+            self._spoilt = True
             self._process.kill()
 
     def _reap(self) -> None:

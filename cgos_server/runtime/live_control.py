@@ -82,6 +82,11 @@ class LiveControl:
         found = self._venues.get(venue)
         return None if found is None else found.ratings
 
+    def ratings_changed(self, venue: str) -> None:
+        found = self._venues.get(venue)
+        if found is not None:
+            found.refitter.changed()
+
     def drain(self) -> None:
         self._drain()
 

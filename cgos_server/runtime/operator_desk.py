@@ -19,8 +19,9 @@ from cgos_server.runtime.gallery import RECENT, listed_game
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.live_venue import LiveVenue, running
 from cgos_server.runtime.player import Player
-from cgos_server.service import admin as deeds
+from cgos_server.service import requests as deeds
 from cgos_server.service.accounts import Operator
+from cgos_server.service.admin import Admin
 from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
@@ -34,7 +35,7 @@ class Operators:
     :param spawn: starts a coroutine in the server's task group
     """
 
-    def __init__(self, venues: Mapping[str, LiveVenue], admin: deeds.Admin, store: Store, spawn: Spawn) -> None:
+    def __init__(self, venues: Mapping[str, LiveVenue], admin: Admin, store: Store, spawn: Spawn) -> None:
         self._venues = venues
         self._admin = admin
         self._store = store
@@ -51,9 +52,7 @@ class Desk:
     :param address: where it sits, for the audit
     """
 
-    def __init__(
-        self, venue: LiveVenue, admin: deeds.Admin, store: Store, name: str, address: str, spawn: Spawn
-    ) -> None:
+    def __init__(self, venue: LiveVenue, admin: Admin, store: Store, name: str, address: str, spawn: Spawn) -> None:
         self._venue = venue
         self._admin = admin
         self._store = store

@@ -127,7 +127,9 @@ class Refitter:
         try:
             fit = await self._fitting.refit(self._ratings.refitting(system), begun.job, lane.cold)
         except FitFailed as error:
-            log.error("a refit failed; the ratings go on without it", venue=self._venue, system=system, error=str(error))
+            log.error(
+                "a refit failed; the ratings go on without it", venue=self._venue, system=system, error=str(error)
+            )
             lane.took_s[system] = AGAIN_S / REST
             self._meter.refit_failed()
             return

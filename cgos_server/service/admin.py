@@ -1,12 +1,13 @@
-"""What an operator may do, as request values: one :class:`Admin` handles them, in the live server or on a closed
-database. Each deed is one commit together with its audit row.
+"""Does what an operator asks for: :class:`Admin` handles the requests of :mod:`cgos_server.service.requests`, in the
+live server or on a closed database. Each deed is one commit together with its audit row.
 
-The same bytes travel over the control socket. Must not know: sockets, terminals, configuration files.
+What moves ratings is done in :mod:`cgos_server.service.rating_deeds`. Must not know: sockets, terminals, configuration
+files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import assert_never
 
 import msgspec
@@ -15,251 +16,49 @@ from cgos_server.core.games.base import Color
 from cgos_server.errors import CgosError, Refused
 from cgos_server.protocol.names import fold, name_fault, password_fault
 from cgos_server.service.accounts import Accounts
-from cgos_server.service.audit import audit
-from cgos_server.service.control import ArrangedGame, Control, EndedGame, ServerStatus
+from cgos_server.service.control import Control
+from cgos_server.service.deeds import Deeds, one_line
+from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token, new_token
-from cgos_server.service.ratings import VenueRatings
-from cgos_server.storage.records import (
-    BotPassword,
-    BotState,
-    OwnerAdded,
-    OwnerChanged,
-    Record,
-    TokenAdded,
-    TokenRevoked,
+from cgos_server.service.rating_deeds import LAST_NUMBER, LoadRatings, RatingDeeds
+from cgos_server.service.requests import (
+    RIGHTS,
+    AccountAdd,
+    AccountGrant,
+    AccountPasswd,
+    AccountRevoke,
+    AnchorSet,
+    AnchorUnset,
+    Approve,
+    Arranged,
+    BotAdd,
+    BotDisable,
+    BotEnable,
+    BotPasswd,
+    Done,
+    Drain,
+    Ended,
+    FamilyLink,
+    FamilyUnlink,
+    GameAbort,
+    GameCorrect,
+    Kick,
+    Match,
+    Refusal,
+    Request,
+    Response,
+    StatusNow,
+    StatusRequest,
+    TokenMade,
+    TokenMake,
+    TokenRevoke,
+    VenuePause,
+    VenueResume,
+    decode,
 )
-from cgos_server.storage.store import BotLogin, Owner, Store
-
-RIGHTS = ("admin",)
-WIDEST_RATING = 10_000.0
-LAST_NUMBER = 2**63 - 1
-"""A game's number as the database can hold it."""
-
-
-class _Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):
-    """A deed. `actor` is who asks, for the audit."""
-
-    actor: str = "operator"
-
-
-class BotAdd(_Request, frozen=True, kw_only=True, tag="bot add"):
-    """Register a bot that may play at once."""
-
-    name: str
-    password: str
-
-
-class BotPasswd(_Request, frozen=True, kw_only=True, tag="bot passwd"):
-    """Replace a bot's password."""
-
-    name: str
-    password: str
-
-
-class BotDisable(_Request, frozen=True, kw_only=True, tag="bot disable"):
-    """Keep a bot out and dismiss its connections; `reason` is told to its author."""
-
-    name: str
-    reason: str
-
-
-class BotEnable(_Request, frozen=True, kw_only=True, tag="bot enable"):
-    """Let a disabled bot play again."""
-
-    name: str
-
-
-class Approve(_Request, frozen=True, kw_only=True, tag="approve"):
-    """Let a bot play that registered itself and waits."""
-
-    name: str
-
-
-class AccountAdd(_Request, frozen=True, kw_only=True, tag="account add"):
-    """Make a person's account."""
-
-    name: str
-    password: str
-    admin: bool = False
-
-
-class AccountPasswd(_Request, frozen=True, kw_only=True, tag="account passwd"):
-    """Replace an account's password."""
-
-    name: str
-    password: str
-
-
-class AccountGrant(_Request, frozen=True, kw_only=True, tag="account grant"):
-    """Give an account a right (`admin`)."""
-
-    name: str
-    right: str
-
-
-class AccountRevoke(_Request, frozen=True, kw_only=True, tag="account revoke"):
-    """Take a right away."""
-
-    name: str
-    right: str
-
-
-class TokenMake(_Request, frozen=True, kw_only=True, tag="token make"):
-    """Make a token for a bot; `label` is for people."""
-
-    bot: str
-    label: str = ""
-
-
-class TokenRevoke(_Request, frozen=True, kw_only=True, tag="token revoke"):
-    """End a token's validity."""
-
-    bot: str
-    token: int
-
-
-class AnchorSet(_Request, frozen=True, kw_only=True, tag="anchor set"):
-    """Fix a bot's rating in a venue."""
-
-    venue: str
-    bot: str
-    rating: float
-
-
-class AnchorUnset(_Request, frozen=True, kw_only=True, tag="anchor unset"):
-    """Let an anchor's rating move again."""
-
-    venue: str
-    bot: str
-
-
-class Drain(_Request, frozen=True, kw_only=True, tag="drain"):
-    """End the running server in good order."""
-
-
-class StatusRequest(_Request, frozen=True, kw_only=True, tag="status"):
-    """What the running server does now."""
-
-
-class Match(_Request, frozen=True, kw_only=True, tag="match"):
-    """Let two bots play now. Seconds of main time, 0 for the venue's own; with `game` the new game begins with the
-    first `moves` moves (all without it) of that old one."""
-
-    venue: str
-    white: str
-    black: str
-    white_s: int = 0
-    black_s: int = 0
-    game: int | None = None
-    moves: int | None = None
-
-
-class GameAbort(_Request, frozen=True, kw_only=True, tag="abort"):
-    """End a running game: without a result, or as ``B+Forfeit`` or ``W+Forfeit``. `reason` is told to both sides."""
-
-    game: int
-    result: str | None = None
-    reason: str = ""
-
-
-class VenuePause(_Request, frozen=True, kw_only=True, tag="pause"):
-    """Pair nobody in a venue until it is resumed or the server starts again; running games go on."""
-
-    venue: str
-
-
-class VenueResume(_Request, frozen=True, kw_only=True, tag="resume"):
-    """Pair again."""
-
-    venue: str
-
-
-class Kick(_Request, frozen=True, kw_only=True, tag="kick"):
-    """Close the connections of a bot, or of one of its versions; `reason` is told. It may come back."""
-
-    bot: str
-    reason: str = ""
-
-
-Request = (
-    BotAdd
-    | BotPasswd
-    | BotDisable
-    | BotEnable
-    | Approve
-    | AccountAdd
-    | AccountPasswd
-    | AccountGrant
-    | AccountRevoke
-    | TokenMake
-    | TokenRevoke
-    | AnchorSet
-    | AnchorUnset
-    | Drain
-    | Match
-    | GameAbort
-    | VenuePause
-    | VenueResume
-    | Kick
-    | StatusRequest
-)
-
-
-class Done(msgspec.Struct, frozen=True, tag_field="is", tag="done"):
-    """It is done and committed; `sentence` says what."""
-
-    sentence: str
-
-
-class TokenMade(msgspec.Struct, frozen=True, tag_field="is", tag="token"):
-    """The only time that the token's text is seen."""
-
-    id: int
-    token: str
-
-
-class StatusNow(msgspec.Struct, frozen=True, tag_field="is", tag="status"):
-    """Answer to `StatusRequest`."""
-
-    status: ServerStatus
-
-
-class Arranged(msgspec.Struct, frozen=True, tag_field="is", tag="arranged"):
-    """Answer to `Match`."""
-
-    game: ArrangedGame
-
-
-class Ended(msgspec.Struct, frozen=True, tag_field="is", tag="ended"):
-    """Answer to `GameAbort`."""
-
-    game: EndedGame
-
-
-class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
-    """It was not done; see :class:`cgos_server.errors.Refused`."""
-
-    code: str
-    sentence: str
-
-
-Response = Done | TokenMade | StatusNow | Arranged | Ended
-_REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
-_ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Response | Refusal)
-
-LoadRatings = Callable[[str], Awaitable[VenueRatings]]
-
-
-async def ask(call: Callable[[bytes], Awaitable[bytes]], request: Request) -> Response:
-    """Have a running server handle `request`; `call` takes one line to its control socket and brings the answer.
-
-    :raises Refused: where the server refuses, or `call` does
-    """
-    response = _ANSWER.decode(await call(msgspec.json.encode(request)))
-    if isinstance(response, Refusal):
-        raise Refused(response.code, response.sentence)
-    return response
+from cgos_server.storage.records import BotPassword, BotState, OwnerAdded, OwnerChanged, TokenAdded, TokenRevoked
+from cgos_server.storage.store import Owner, Store
 
 
 class Admin:
@@ -269,6 +68,7 @@ class Admin:
     :param load_ratings: where there is no live server: a venue's ratings from its ledger; raises Refused for an
         unknown venue
     :param now_ms: Unix milliseconds
+    :param families: who belongs together; links are noted there
     """
 
     def __init__(
@@ -280,6 +80,7 @@ class Admin:
         now_ms: Callable[[], int],
         control: Control | None = None,
         load_ratings: LoadRatings | None = None,
+        families: Families | None = None,
     ) -> None:
         self._store = store
         self._ids = ids
@@ -287,12 +88,14 @@ class Admin:
         self._passwords = passwords
         self._now_ms = now_ms
         self._control = control
-        self._load_ratings = load_ratings
+        self._deeds = Deeds(store, now_ms)
+        self._rating = RatingDeeds(self._deeds, families or Families({}, {}), control, load_ratings)
+        self._bot, self._commit = self._deeds.bot, self._deeds.commit
 
     async def answer(self, line: bytes) -> bytes:
         """One line of the control socket: a request in JSON, answered by a response or a :class:`Refusal`."""
         try:
-            response: Response | Refusal = await self.handle(_REQUEST.decode(line))
+            response: Response | Refusal = await self.handle(decode(line))
         except msgspec.DecodeError as error:
             response = Refusal("bad-request", f"The server does not understand this request: {error}.")
         except Refused as refusal:
@@ -325,9 +128,15 @@ class Admin:
             case TokenRevoke():
                 return await self._token_revoke(request)
             case AnchorSet():
-                return await self._anchor_set(request)
+                return await self._rating.anchor_set(request)
             case AnchorUnset():
-                return await self._anchor_unset(request)
+                return await self._rating.anchor_unset(request)
+            case GameCorrect():
+                return await self._rating.correct(request)
+            case FamilyLink():
+                return await self._rating.link(request)
+            case FamilyUnlink():
+                return await self._rating.unlink(request)
             case Drain():
                 self._live().drain()
                 return Done("No new game begins; the server stops when the running ones have ended.")
@@ -360,7 +169,7 @@ class Admin:
 
     async def _bot_disable(self, request: BotDisable) -> Done:
         bot = await self._bot(request.name)
-        reason = " ".join(request.reason.split())[:200]
+        reason = one_line(request.reason)
         await self._commit(request, bot.name, [BotState("disabled", reason, bot.bot_id)], reason=reason)
         why = f": {reason}" if reason else "."
         gone = 0 if self._control is None else self._control.dismiss(bot.bot_id, f"{bot.name} was disabled{why}")
@@ -437,31 +246,6 @@ class Admin:
         await self._commit(request, bot.name, [TokenRevoked(self._now_ms(), found.id)], token=found.id)
         return Done(f"Token {found.id} of {bot.name} is revoked.")
 
-    # -- anchors
-
-    async def _anchor_set(self, request: AnchorSet) -> Done:
-        if not -WIDEST_RATING <= request.rating <= WIDEST_RATING:
-            raise Refused("rating", f"An anchor's rating lies between {-WIDEST_RATING:g} and {WIDEST_RATING:g}.")
-        bot = await self._bot(request.bot)
-        ratings = await self._ratings(request.venue)
-        # From here to the commit nothing may wait: the ledger's numbers must reach the store in their order.
-        at = self._now_ms()
-        records: list[Record] = []
-        if not ratings.knows(bot.version_id):
-            records += ratings.enter(bot.version_id, request.rating, at).records
-        records += ratings.anchor(bot.version_id, request.rating, at).records
-        await self._commit(request, bot.name, records, venue=request.venue, rating=request.rating)
-        return Done(f"{bot.name} is an anchor of {request.venue} at {request.rating:g}.")
-
-    async def _anchor_unset(self, request: AnchorUnset) -> Done:
-        bot = await self._bot(request.bot)
-        ratings = await self._ratings(request.venue)
-        if not ratings.knows(bot.version_id) or not ratings.rating(bot.version_id).anchor:
-            raise Refused("no-anchor", f"{bot.name} is no anchor of {request.venue}. See: cgos-server anchor list")
-        records = ratings.unanchor(bot.version_id, self._now_ms()).records
-        await self._commit(request, bot.name, records, venue=request.venue)
-        return Done(f"{bot.name} is no anchor of {request.venue} any more; its rating moves from where it stands.")
-
     # -- the live server
 
     async def _match(self, request: Match) -> Arranged:
@@ -485,7 +269,7 @@ class Admin:
     async def _abort(self, request: GameAbort) -> Ended:
         live = self._live()
         winner = _ruling(request.result)
-        reason = " ".join(request.reason.split())[:200]
+        reason = one_line(request.reason)
         ended = live.end_game(request.game, winner, reason or "By ruling of the operator")
         await self._commit(
             request, f"game {ended.game}", [], venue=ended.venue, white=ended.white, black=ended.black,
@@ -507,7 +291,7 @@ class Admin:
 
     async def _kick(self, request: Kick) -> Done:
         live = self._live()
-        reason = " ".join(request.reason.split())[:200]
+        reason = one_line(request.reason)
         sentence = f"The operator closes your connection{f': {reason}' if reason else '.'}"
         gone = live.kick(request.bot, sentence)
         if not gone:
@@ -528,25 +312,6 @@ class Admin:
             raise Refused("no-server", "No server runs on this database. Start one with: cgos-server serve")
         return self._control
 
-    async def _ratings(self, venue: str) -> VenueRatings:
-        found = self._control.ratings(venue) if self._control is not None else None
-        if found is None and self._control is None and self._load_ratings is not None:
-            found = await self._load_ratings(venue)
-        if found is None:
-            raise Refused("unknown-venue", f"There is no venue {venue}. See: cgos-server check")
-        return found
-
-    async def _bot(self, name: str) -> BotLogin:
-        bot = await self._store.login(name)
-        if bot is None:
-            near = await self._store.name_taken(fold(name))
-            other = near is not None and near != name  # then nobody else can have this name
-            hint = (
-                f"Did you mean {near}?" if other else f"See: cgos-server bots. Add it with: cgos-server bot add {name}"
-            )
-            raise Refused("unknown-bot", f"There is no bot {name}. {hint}")
-        return bot
-
     async def _owner(self, name: str) -> Owner:
         owner = await self._store.owner(name)
         if owner is None:
@@ -560,12 +325,6 @@ class Admin:
         if fault is not None:
             raise Refused("password", fault)
         return await self._passwords.hash(password)
-
-    async def _commit(
-        self, request: Request, subject: str, records: list[Record], **detail: str | int | float | bool
-    ) -> None:
-        action = str(request.__struct_config__.tag)
-        await self._store.commit([*records, audit(self._now_ms(), request.actor, action, subject, **detail)])
 
 
 def _ruling(result: str | None) -> Color | None:

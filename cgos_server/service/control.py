@@ -107,6 +107,9 @@ class Control(Protocol):
     def ratings(self, venue: str) -> VenueRatings | None:
         """The live ratings of a venue, or None where there is no such venue."""
 
+    def ratings_changed(self, venue: str) -> None:
+        """Entries were applied to the ratings of a venue: its refits are to hear of it."""
+
     def drain(self) -> None:
         """No new game; stop when the running ones have ended or the limit is reached."""
 

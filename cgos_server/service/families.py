@@ -21,9 +21,7 @@ class Families:
     :param pattern: the naming convention; see :func:`family_by_name`
     """
 
-    def __init__(
-        self, bots: dict[int, int], leaders: dict[int, int], pattern: re.Pattern[str] | None = None
-    ) -> None:
+    def __init__(self, bots: dict[int, int], leaders: dict[int, int], pattern: re.Pattern[str] | None = None) -> None:
         self.pattern = pattern
         self._bots = bots
         self._leaders = leaders
@@ -70,6 +68,10 @@ class Families:
     def members(self, leader: int) -> list[int]:
         """The bots of this leader's family besides itself, oldest first."""
         return sorted(self._members.get(leader, ()))
+
+    def versions(self, bot: int) -> frozenset[int]:
+        """The versions of a bot, as far as they were seen."""
+        return frozenset(self._versions.get(bot, ()))
 
     def predecessor(self, version: int, entered: Container[int]) -> int | None:
         """The newest other version of the same family among those that have entered a venue."""

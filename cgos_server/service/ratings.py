@@ -37,9 +37,6 @@ CHUNK = 20_000
 WORTH_SAVING = 2_000
 """Entries folded at the start from which on the state is saved at once."""
 
-_SPARSE = 100
-"""Filling from old results: a refit after every hundredth part of what there is."""
-
 
 class Applied(NamedTuple):
     """What one entry did.
@@ -184,6 +181,10 @@ class VenueRatings:
         entry = Entry(self.seq + 1, Kind.CORRECTION, None, black, white, score2, was2=was2, repeat=repeat, at=at)
         return self._apply(entry, game)
 
+    def forget(self, black: int, white: int, digest: int) -> None:
+        """No game of these with this digest counts any more, by corrections: the next one will be no repeat."""
+        self._repeats.discard(black, white, digest)
+
     def _apply(self, entry: Entry, game: int | None = None, digest: int | None = None) -> Applied:
         changes = self._headline.fold(entry)
         self.seq = entry.seq
@@ -274,9 +275,7 @@ class VenueRatings:
         for name, run in self._runs.items():
             if self._saved.get(name) != (run.seq, run.refits):
                 self._saved[name] = (run.seq, run.refits)
-                records.append(
-                    StateSaved(self.venue_id, name, run.seq, run.refits, at, run.system.dump(run.state))
-                )
+                records.append(StateSaved(self.venue_id, name, run.seq, run.refits, at, run.system.dump(run.state)))
         return records
 
     # -- the start
@@ -301,17 +300,11 @@ class VenueRatings:
         return groups
 
     def _refit_now_and_then(self, run: Run, at: int) -> list[Record]:
-        """Filling: a refit where one is due, done here and now."""
-        wanted = run.wanted()
-        enough = max(len(run.ratings) // 4, run.seq // _SPARSE, 1)
-        if not wanted.cold and not wanted.urgent and wanted.results < enough:
+        """Filling: a refit where one is due."""
+        done = run.refit_where_due()
+        if done is None:
             return []
-        begun = run.begin(wanted.cold)
-        refitting = run.refitting
-        assert refitting is not None
-        fit = refitting.refit(begun.job)
-        moved = run.install(fit)
-        assert moved is not None
+        begun, fit, moved = done
         return self._refitted(run, begun, fit.notes, moved, at, 0)
 
 

@@ -1,22 +1,23 @@
 """Computes a venue's published ratings again, entry by entry and refit by refit, and says where they differ.
 
-The past comes in windows, so that a venue of any age needs the same memory. Must not know: where the past is stored,
-how what was found is shown.
+The past is read in windows, so that a venue of any age needs the same memory. Must not know: how what was found is
+shown.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem
 from cgos_server.errors import OurFault
+from cgos_server.service.catching_up import WINDOW, Progress, RecordedRefits, unheard
 from cgos_server.service.retracing import Retrace, Retraced, Run
 from cgos_server.storage.answers import PublishedChange, PublishedRefit
+from cgos_server.storage.history import History
 
 TOLERANCE: Final = 1e-6
 """Elo: how far numbers may differ that another build computed; under the same build they are the same bits."""
@@ -55,6 +56,7 @@ class Replayed(msgspec.Struct, frozen=True):
     :ivar refits: recorded refits that were computed again
     :ivar points: published ratings after refits that were compared
     :ivar differing: changes and points that are not the same to the last bit, those on one side only included
+    :ivar unlike: those of them that are on one side only, or with another number of games
     :ivar paths: refits whose recorded notes (hyperparameters, iterations) came out otherwise
     :ivar largest: the largest difference of a mean or a spread, Elo
     :ivar first: where the first difference is
@@ -69,6 +71,7 @@ class Replayed(msgspec.Struct, frozen=True):
     refits: int
     points: int
     differing: int
+    unlike: int
     paths: int
     largest: float
     first: Difference | None
@@ -85,7 +88,8 @@ class Replayed(msgspec.Struct, frozen=True):
     def agrees(self) -> bool:
         """True where it is exact, or as near as another build can come."""
         elsewhere = set(self.builds) != {self.build}
-        return self.exact or (elsewhere and not self.stopped and self.largest <= TOLERANCE)
+        near = not self.stopped and not self.unlike and self.largest <= TOLERANCE
+        return self.exact or (elsewhere and near)
 
 
 class Replay:
@@ -97,9 +101,10 @@ class Replay:
     def __init__(self, system: RatingSystem, build: str) -> None:
         self._run = Run(system)
         self._trace = Retrace(self._run, ())
+        self._waiting: dict[int, PublishedRefit] = {}
         self._build = build
         self._builds: Counter[str] = Counter()
-        self._changes = self._refits = self._points = self._differing = self._paths = 0
+        self._changes = self._points = self._differing = self._unlike = self._paths = 0
         self._largest = 0.0
         self._first: Difference | None = None
         self._stopped = ""
@@ -110,44 +115,104 @@ class Replay:
         return bool(self._stopped)
 
     def take(
-        self, entries: Sequence[Entry], changes: Iterable[PublishedChange], refits: Sequence[PublishedRefit]
+        self, entries: Sequence[Entry], changes: Iterable[PublishedChange], refits: Iterable[PublishedRefit]
     ) -> None:
         """The next window of the past.
 
         :param entries: the next entries of the ledger
-        :param changes: what the system published for them
-        :param refits: its refits that include one of them as the last, in any order
+        :param changes: all that the system published for them
+        :param refits: its recorded refits that began after one of them, in any order
         """
-        if self._stopped:
-            return
-        published: dict[int, dict[int, PublishedChange]] = {}
+        published: dict[int, dict[int, Numbers]] = {}
         for change in changes:
-            published.setdefault(change.seq, {})[change.version] = change
-        self._trace.expect([refit.refit for refit in refits])
-        self._waiting = getattr(self, "_waiting", {}) | {refit.refit.number: refit for refit in refits}
+            numbers = Numbers(change.after_mean, change.after_spread, change.games)
+            published.setdefault(change.seq, {})[change.version] = numbers
+        begun = {refit.refit.number: refit for refit in refits}
+        self._waiting |= begun
+        self._trace.expect([refit.refit for refit in begun.values()])
         for entry in entries:
+            if self._stopped:
+                return
             try:
                 changed, met = self._trace.step(entry)
             except (OurFault, KeyError, ValueError, ArithmeticError) as error:
-                self._stopped = f"entry {entry.seq} ({entry.kind.value}) cannot be applied: {error}"
+                self._stopped = f"Entry {entry.seq} ({entry.kind.value}) cannot be applied: {error}"
                 return
-            self._compare_entry(entry.seq, published.get(entry.seq, {}), changed)
+            self._entry(entry.seq, published.get(entry.seq, {}), changed)
             for again in met:
-                self._compare_refit(self._waiting.pop(again.refit.number), again)
+                self._refit(self._waiting.pop(again.refit.number), again)
 
     def result(self) -> Replayed:
         """What was found."""
         return Replayed(
-            self._run.system.name,
-            self._run.seq,
-            self._changes,
-            self._refits,
-            self._points,
-            self._differing,
-            self._paths,
-            self._largest,
-            self._first,
-            self._stopped,
-            dict(self._builds),
-            self._build,
+            system=self._run.system.name,
+            entries=self._run.seq,
+            changes=self._changes,
+            refits=self._run.refits,
+            points=self._points,
+            differing=self._differing,
+            unlike=self._unlike,
+            paths=self._paths,
+            largest=self._largest,
+            first=self._first,
+            stopped=self._stopped,
+            builds=dict(self._builds),
+            build=self._build,
         )
+
+    def _entry(self, seq: int, published: Mapping[int, Numbers], changed: Sequence[Change]) -> None:
+        computed = {version: Numbers(after.mean, after.spread, after.games) for version, _, after in changed}
+        for version in sorted(published.keys() | computed.keys()):
+            self._changes += version in published
+            self._compare(seq, None, version, published.get(version), computed.get(version))
+
+    def _refit(self, recorded: PublishedRefit, again: Retraced) -> None:
+        """Which versions have a point is no matter: that depends on where the server was stopped in between."""
+        self._builds[recorded.build] += 1
+        self._paths += recorded.refit.notes != again.notes
+        for point in recorded.points:
+            self._points += 1
+            now: Rating | None = again.ratings.get(point.version)
+            computed = None if now is None else Numbers(now.mean, now.spread, None)
+            published = Numbers(point.mean, point.spread, None)
+            self._compare(recorded.refit.applied, recorded.refit.number, point.version, published, computed)
+
+    def _compare(
+        self, seq: int, refit: int | None, version: int, published: Numbers | None, computed: Numbers | None
+    ) -> None:
+        if published == computed:
+            return
+        self._differing += 1
+        if published is not None and computed is not None and published.games == computed.games:
+            by = max(abs(published.mean - computed.mean), abs(published.spread - computed.spread))
+            self._largest = max(self._largest, by)
+        else:
+            self._unlike += 1
+        if self._first is None:
+            self._first = Difference(seq, refit, version, published, computed)
+
+
+async def replay(
+    history: History, venue: str, system: RatingSystem, build: str, progress: Progress = unheard
+) -> Replayed:
+    """Replay what `system` published in a venue, up to its last publication.
+
+    :param system: with the options under which it published
+    :param build: text of :func:`cgos_server.service.build.this_build`
+    :raises Refused: where there is no such venue
+    """
+    # In this order: what is being published meanwhile by a live server is left out wholly.
+    last = max((row.seq for row in await history.standings(venue, system.name)), default=0)
+    recorded = await history.refits(venue, system.name, limit=1)
+    refits = RecordedRefits(history, venue, system.name, 0, recorded[-1].number if recorded else 0)
+    under_way = Replay(system, build)
+    done = 0
+    while done < last and not under_way.stopped:
+        entries = await history.entries(venue, done, min(WINDOW, last - done))
+        if not entries:
+            break
+        changes = await history.published(venue, system.name, done, entries[-1].seq - done)
+        under_way.take(entries, changes, await refits.begun(entries[-1].seq))
+        done = entries[-1].seq
+        progress(done, last)
+    return under_way.result()

@@ -7,11 +7,18 @@ Must not know: how it is done, who may ask, sockets.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import msgspec
 
 from cgos_server.errors import Refused
 from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
+
+RIGHTS: Final = ("admin",)
+"""What an account may be given."""
+
+RESULTS: Final = ("Void", "B+Forfeit", "W+Forfeit", "Draw")
+"""What an ended game can be made to count as."""
 
 
 class _Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):

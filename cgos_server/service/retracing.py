@@ -15,6 +15,9 @@ from cgos_server.storage.store import StoredRefit
 NOTICED = 0.1
 """Elo: a refit's change of a version's mean or spread below this is not published by itself."""
 
+SPARSE = 100
+"""While old results are folded: a refit after every hundredth part of what there is."""
+
 
 class Begun(NamedTuple):
     """A refit under way.
@@ -100,13 +103,40 @@ class Run:
                 recorded[version] = moved[version] = now
         return moved
 
+    def refit_where_due(self, sparse: int = SPARSE) -> tuple[Begun, Any, dict[int, Rating]] | None:
+        """While old results are folded: a refit where one is due, done here and now.
+
+        :param sparse: into how many parts refits divide what there is
+        :return: what began, what it found, what it moved noticeably; None where none was due
+        """
+        wanted = self.wanted()
+        enough = max(len(self.ratings) // 4, self.seq // sparse, 1)
+        if not wanted.cold and not wanted.urgent and wanted.results < enough:
+            return None
+        return self.refit_now(wanted.cold)
+
+    def refit_now(self, cold: bool) -> tuple[Begun, Any, dict[int, Rating]]:
+        """A refit here and now. Only for systems with refits."""
+        refitting = self.refitting
+        assert refitting is not None
+        begun = self.begin(cold)
+        fit = refitting.refit(begun.job)
+        moved = self.install(fit)
+        assert moved is not None
+        return begun, fit, moved
+
 
 class Retraced(NamedTuple):
-    """A recorded refit that was computed and installed again."""
+    """A recorded refit that was computed and installed again.
+
+    :ivar moved: the versions that it moved noticeably
+    :ivar ratings: everybody's rating right after it; not to be kept beyond the next step
+    """
 
     refit: StoredRefit
     notes: str
     moved: dict[int, Rating]
+    ratings: dict[int, Rating]
 
 
 class Retrace:
@@ -117,12 +147,17 @@ class Retrace:
 
     def __init__(self, run: Run, refits: Sequence[StoredRefit]) -> None:
         self.run = run
-        self._left = list(reversed(refits))
+        self._left: list[StoredRefit] = []
         self._begins: dict[tuple[int, int], list[StoredRefit]] = {}
+        self._begun: dict[int, Begun] = {}
+        self.expect(refits)
+        self._meet()
+
+    def expect(self, refits: Sequence[StoredRefit]) -> None:
+        """Further recorded refits, each before the run comes to the entry where it began."""
+        self._left = sorted((*self._left, *refits), key=lambda refit: -refit.number)
         for refit in refits:
             self._begins.setdefault((refit.included, refit.base), []).append(refit)
-        self._begun: dict[int, Begun] = {}
-        self._meet()
 
     @property
     def done(self) -> bool:
@@ -152,4 +187,4 @@ class Retrace:
             moved = run.install(fit)
             if moved is None:
                 raise ValueError(f"refit {refit.number} of {run.system.name} is recorded, but was out of date")
-            met.append(Retraced(refit, fit.notes, moved))
+            met.append(Retraced(refit, fit.notes, moved, run.ratings))

@@ -1,4 +1,5 @@
-"""The read side for pages and commands: what was played, by whom, and why; ratings are in `rating_history`.
+"""The read side for pages and commands: what was played, by whom, and why; ratings are in `rating_history`, ledgers
+in `ledger_history`.
 
 Reads by keys and indexes only, so that a database of a million games answers as fast as a new one. Must not know: the
 live server, which database, how an answer is shown.
@@ -25,7 +26,8 @@ from cgos_server.storage.answers import (
     VenueRow,
 )
 from cgos_server.storage.functions import bytewise
-from cgos_server.storage.rating_history import RatingHistory, changes_by_game, correction_rows, repeated_by
+from cgos_server.storage.ledger_history import changes_by_game, correction_rows, repeated_by
+from cgos_server.storage.rating_history import RatingHistory
 from cgos_server.storage.reading import Read, decoded, no_bot, number, value, venue_id
 
 _games, _moves, _versions, _bots = tables.games, tables.moves, tables.versions, tables.bots
@@ -172,8 +174,8 @@ class History(RatingHistory):
             if not rows:
                 raise Refused("no-round", f"There is no act of pairing {round_id}. `cgos-server show GAME` names one.")
             pairings = await _pairing_rows(read, tables.pairings.c.round_id == round_id)
-        decoded = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
-        return value(RoundDetail, rows[0], pairings=pairings, **decoded)
+        texts = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
+        return value(RoundDetail, rows[0], pairings=pairings, **texts)
 
     async def counts(self) -> Counts:
         """How much there is."""

@@ -200,17 +200,26 @@ REFITS: Question = (
 # Kinds are spelt out, so that SQLite sees that the partial indexes serve.
 _is_game = _ledger.c.kind == literal_column("'game'")
 _is_correction = _ledger.c.kind == literal_column("'correction'")
-DIGESTS: Question = (
-    select(_ledger.c.black_id, _ledger.c.white_id, _ledger.c.digest)
-    .where(_ledger.c.venue_id == bindparam("venue_id"), _is_game, _ledger.c.digest.is_not(None))
-    .order_by(_ledger.c.seq)
-)
 _of_game = _ledger.c.game_id == bindparam("game_id", type_=BigInteger)
 _counted_columns = [_ledger.c[name] for name in ("seq", "kind", "score2", "digest", "repeat")]
 COUNTED: Question = union_all(
     select(*_counted_columns).where(_of_game, _is_game), select(*_counted_columns).where(_of_game, _is_correction)
 ).order_by("seq")
 _taken_back = _ledger.alias("taken_back")
+DIGESTS: Question = (
+    select(_ledger.c.black_id, _ledger.c.white_id, _ledger.c.digest)
+    .where(
+        _ledger.c.venue_id == bindparam("venue_id"),
+        _is_game,
+        _ledger.c.digest.is_not(None),
+        ~exists().where(
+            _taken_back.c.game_id == _ledger.c.game_id,
+            _taken_back.c.kind == literal_column("'correction'"),
+            or_(_taken_back.c.score2.is_(None), _taken_back.c.score2 != _ledger.c.score2),
+        ),
+    )
+    .order_by(_ledger.c.seq)
+)
 FIRST_REPEAT: Question = (
     select(_ledger.c.game_id, _ledger.c.score2)
     .where(

@@ -184,9 +184,11 @@ class SqlStore(abc.ABC):
         found = None
         for seq, kind, score2, digest, repeat in await self._rows(queries.COUNTED, game_id=game_id):
             if kind == Kind.GAME:
-                found = Counted(seq, score2, digest, repeat != 0)
+                found = Counted(seq, score2, digest, repeat != 0, ruled=False)
             else:
-                found = (found or Counted(None, None, None, False))._replace(score2=score2, repeat=False)
+                found = found or Counted(None, None, None, repeat=False, ruled=False)
+                ruled = found.ruled or found.score2 != score2
+                found = found._replace(score2=score2, repeat=False, ruled=ruled)
         return found
 
     async def first_repeat(self, venue_id: int, black: int, white: int, digest: int) -> FirstRepeat | None:

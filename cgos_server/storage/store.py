@@ -157,12 +157,14 @@ class Counted(NamedTuple):
     :ivar seq: its own entry, None where it never counted
     :ivar score2: half points for Black, None: nothing
     :ivar repeat: True where its own entry was marked as a repeat of an earlier game and no correction came after
+    :ivar ruled: True where a correction changed what it counts as, and did not only put it in a repeated game's place
     """
 
     seq: int | None
     score2: int | None
     digest: int | None
     repeat: bool
+    ruled: bool
 
 
 class FirstRepeat(NamedTuple):
@@ -250,7 +252,8 @@ class Store(Protocol):
         """The recorded refits with numbers above `after`, in order."""
 
     async def digests(self, venue_id: int) -> list[tuple[int, int, int]]:
-        """(black, white, digest) of every GAME entry with a digest, in order."""
+        """(black, white, digest) of every GAME entry with a digest, in order, but for games that corrections have made
+        count as something else."""
 
     async def counted(self, game_id: int) -> Counted | None:
         """What the ledger says of an ended game; None where it has no entry there."""

@@ -35,7 +35,9 @@ async def _fill(data: Path) -> None:
     store = await open_store(config.server.location, failed=_raise, on_error=_raise)
     try:
         venue, *_ = await enrol_venues(config, store, T0, "here")
-        ratings = VenueRatings(venue.id, rating_system(venue.rating, venue.initial, venue.rating_options))
+        ratings = VenueRatings(
+            venue.id, rating_system(venue.rating, venue.initial, venue.rating_options.get(venue.rating, {}))
+        )
         group: list[r.Record] = []
         for number, name in enumerate(("Alpha", "Beta", "Gamma"), 1):
             group.append(r.BotAdded(number, name, name.lower(), "no hash", "active", T0))

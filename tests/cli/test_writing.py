@@ -242,6 +242,7 @@ class Live:
         self.data = data
         self.dismissed: list[str] = []
         self.drained = False
+        self.changed: list[str] = []
         self.ruled: list[tuple[Any, ...]] = []
         self.pool: VenueRatings | None = None
         self._up, self._end = threading.Event(), asyncio.Event()
@@ -287,6 +288,9 @@ class Live:
 
     def ratings(self, venue: str) -> VenueRatings | None:
         return self.pool if venue == "9x9" else None
+
+    def ratings_changed(self, venue: str) -> None:
+        self.changed.append(venue)
 
     def drain(self) -> None:
         self.drained = True

@@ -28,6 +28,7 @@ class MemoryStore:
         self.owners: dict[str, Owner] = {}
         self.versions: list[tuple[int, StoredVersion]] = []
         self.token_rows: dict[int, tuple[int, str, Token]] = {}
+        self.leaders: dict[int, int | None] = {}
         self.entries: list[Entry] = []
 
     def of(self, kind: type) -> list[Any]:
@@ -81,10 +82,12 @@ class MemoryStore:
             case r.OwnerChanged():
                 (owner,) = (owner for owner in self.owners.values() if owner.id == record.id)
                 self.owners[owner.name] = Owner(owner.id, owner.name, record.password, bool(record.admin), record.state)
+            case r.BotFamily():
+                self.leaders[record.id] = record.family_id
             case r.LedgerAdded():
                 self.entries.append(
                     Entry(record.seq, Kind(record.kind), record.version_id, record.black_id, record.white_id,
-                          record.score2, record.value)
+                          record.score2, record.value, record.sd, record.other_id)
                 )  # fmt: skip
 
     def _bot(self, number: int, **changes: Any) -> None:
@@ -121,8 +124,32 @@ class MemoryStore:
         await asyncio.sleep(0)
         return [token for owner, _, token in self.token_rows.values() if owner == bot_id]
 
-    async def ledger(self, venue_id: int, after: int = 0) -> list[Entry]:
-        return [entry for entry in self.entries if entry.seq > after]
+    async def version_names(self) -> dict[int, str]:
+        await asyncio.sleep(0)
+        return {version.id: version.wire_name for _, version in self.versions}
+
+    async def bot_ids(self) -> dict[int, int]:
+        await asyncio.sleep(0)
+        return {version.id: bot for bot, version in self.versions}
+
+    async def bot_names(self) -> list[tuple[int, str, int | None]]:
+        await asyncio.sleep(0)
+        return [(bot.bot_id, bot.name, self.leaders.get(bot.bot_id)) for bot in self.bots.values()]
+
+    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        return [entry for entry in self.entries if entry.seq > after][:limit]
+
+    async def digests(self, venue_id: int) -> list[Any]:
+        return []
+
+    async def published(self, venue_id: int) -> dict[str, int]:
+        return {"cgos-elo": len(self.entries)}
+
+    async def rating_state(self, venue_id: int, system: str) -> None:
+        return None
+
+    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[Any]:
+        return []
 
 
 class Clock:

@@ -13,14 +13,18 @@ from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, Refused
 from cgos_server.protocol.session import Credentials
-from cgos_server.service import admin as words
+from cgos_server.service import requests as words
 from cgos_server.service.accounts import Accounts
-from cgos_server.service.admin import (
+from cgos_server.service.admin import Admin
+from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords, digest
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.requests import (
     AccountAdd,
     AccountGrant,
     AccountPasswd,
     AccountRevoke,
-    Admin,
     AnchorSet,
     AnchorUnset,
     Approve,
@@ -44,10 +48,6 @@ from cgos_server.service.admin import (
     VenueResume,
     ask,
 )
-from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
-from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords, digest
-from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.records import BotState, LedgerAdded, RatingNow, TokenAdded, TokenRevoked
 from cgos_server.storage.store import StoredGame, StoredMove
 
@@ -66,6 +66,7 @@ class LiveServer:
     def __init__(self) -> None:
         self.dismissed: list[tuple[str, str]] = []
         self.drained = False
+        self.changed: list[str] = []
         self.asked: list[tuple[Any, ...]] = []
         self.pools = {"9x9": VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))}
 
@@ -78,6 +79,9 @@ class LiveServer:
 
     def ratings(self, venue: str) -> VenueRatings | None:
         return self.pools.get(venue)
+
+    def ratings_changed(self, venue: str) -> None:
+        self.changed.append(venue)
 
     def drain(self) -> None:
         self.drained = True

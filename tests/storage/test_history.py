@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from sqlalchemy import event
-from storage_sample import execute, games, move, people, put, query, unexpected, version
+from storage_sample import execute, games, move, people, put, query, refits, unexpected, version
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage.answers import (
@@ -36,6 +36,8 @@ from cgos_server.storage.records import (
     MoveAdded,
     RatingMoved,
     RatingNow,
+    RefitAdded,
+    RefitMoved,
 )
 from cgos_server.storage.sql_store import open_store
 
@@ -56,8 +58,8 @@ async def test_venues(history: History) -> None:
 
 async def test_standings(history: History) -> None:
     assert await history.standings("9x9") == [
-        Standing("cgos-elo", "Beta", 1_780.0, 96.0, 2, False, True, 5, 3_700),
-        Standing("cgos-elo", "alpha", 1_770.0, 96.0, 2, True, False, 5, 3_700),
+        Standing("cgos-elo", "Beta", 1_780.0, 96.0, 2, False, True, 5, 3_700, 4),
+        Standing("cgos-elo", "alpha", 1_770.0, 96.0, 2, True, False, 5, 3_700, 4),
     ]
     assert await history.standings("9x9", "another") == []
     assert await history.standings("19x19") == []
@@ -176,7 +178,7 @@ async def test_the_ledger_by_names(history: History) -> None:
     rows = await history.ledger("9x9", after=1)
     assert rows == [
         LedgerRow(2, 900, "enter", None, "Beta", None, None, None, 1_750.0),
-        LedgerRow(3, 1_500, "game", 1, None, "alpha", "Beta", 2, None),
+        LedgerRow(3, 1_500, "game", 1, None, "alpha", "Beta", 2, None, digest=-77),
         LedgerRow(4, 2_500, "game", 2, None, "Beta", "alpha", 2, None),
     ]
     assert await history.ledger("9x9", after=1, limit=1) == rows[:1]
@@ -271,11 +273,14 @@ async def test_one_answer_shows_one_moment(history_database: Location, history: 
 
 
 def many_games() -> list[Any]:
-    """Three thousand games of one move each: 3000 moves in all, for the plans of questions."""
+    """Three thousand games of one move each: 3000 moves in all, and 300 refits, for the plans of questions."""
     many = range(100, 3_100)
     rows: list[Any] = [BotAdded(8, "delta", "delta", "", "active", 0), version(8, 8, "delta", 0)]
     rows += [GameAdded(game, 1, 1, 8, 2, "", "", "{}", "", game) for game in many]
     rows += [MoveAdded(game, 1, "E5", 0, 0, 0, 0, 0, 0) for game in many]
+    for refit in range(3, 303):
+        rows.append(RefitAdded(1, "bayes", refit, 5, refit - 1, 5, 0, "{}", "b1", 0, 0))
+        rows += [RefitMoved(1, "bayes", each, refit, 5, 1_800.0, 100.0) for each in (1, 2)]
     return rows + [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]
 
 
@@ -292,7 +297,20 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
     assert len(await history.games(bot="delta", venue="9x9")) == 50
     await history.running_games()
     await history.game(500)
+    await history.standings("9x9", as_of=4)
     await history.rating_history("alpha", "9x9")
+    await history.rating_history("alpha", "9x9", limit=2, system="bayes")
+    await history.version_games("alpha", "9x9")
+    await history.version_games("alpha", "9x9", limit=2)
+    await history.ledger("9x9", after=3, limit=10)
+    await history.entries("9x9", after=3, limit=10)
+    await history.last_entry("9x9")
+    await history.published("9x9", "bayes", after=2, limit=10)
+    await history.published_refits("9x9", "bayes", after=1)
+    await history.refits("9x9", "bayes", limit=10)
+    await history.rating_state("9x9", "bayes")
+    await history.corrections(game=1)
+    await history.corrections(venue="9x9")
     await history.bots()
     await history.round(2)
     assert (await history.counts()).moves == 3_006
@@ -301,7 +319,7 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
 @pytest.mark.parametrize("analyzed", [False, True])
 async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> None:
     """With many games in the database no answer walks through the games or the moves themselves."""
-    put(sqlite_database, [*people(), *games(), *many_games()])
+    put(sqlite_database, [*people(), *games(), *refits(), *many_games()])
     connection = connect_for_writing(sqlite_database)
     if analyzed:
         connection.execute("ANALYZE")
@@ -309,15 +327,19 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
     async with History(sqlite_database) as history:
         await ask_everything(history, asked)
     assert len(asked) > 20
-    big = ("games", "moves", "rating_changes", "ledger")
+    big = ("games", "moves", "rating_changes", "ledger", "refits", "refit_points")
+    whole = (
+        "SEARCH rating_changes USING PRIMARY KEY (venue_id=?)",
+        "SEARCH ledger USING PRIMARY KEY (venue_id=?)",
+        "SEARCH refit_points USING PRIMARY KEY (venue_id=?)",
+        "SEARCH refit_points USING PRIMARY KEY (venue_id=? AND system=?)",
+    )
     for sql, parameters in asked:
         if sql != "BEGIN":
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
-            whole_venue = "SEARCH rating_changes USING PRIMARY KEY (venue_id=?)"
-            scans = [
-                step for step in plan if (step.startswith("SCAN") and step.split()[1] in big) or step == whole_venue
-            ]
-            in_order = "ORDER BY games.id DESC" in sql and "TEMP B-TREE" not in "".join(plan)
+            scans = [step for step in plan if (step.startswith("SCAN") and step.split()[1] in big) or step in whole]
+            ordered = ("ORDER BY games.id DESC" in sql, "ORDER BY ledger.seq DESC" in sql and "LIMIT" in sql)
+            in_order = any(ordered) and "TEMP B-TREE" not in "".join(plan)
             quick = ("COVERING INDEX", "ix_games_unfinished")
             assert in_order or all(any(index in step for index in quick) for step in scans), (sql, plan)
     connection.close()
@@ -326,7 +348,7 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
 async def test_answers_use_indexes_on_postgresql(new_url: Callable[..., PostgresUrl]) -> None:
     """As above, with enough games to make a walk through them dear to PostgreSQL, too."""
     database = new_url()
-    put(database, [*people(), *games(), *many_games()])
+    put(database, [*people(), *games(), *refits(), *many_games()])
     columns = "venue_id, round_id, black_id, white_id, black_label, white_label, terms, start, started_at"
     ending = "ended_at, reason, result, plies"
     execute(

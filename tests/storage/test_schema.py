@@ -247,8 +247,8 @@ def test_the_first_schema_with_data_in_it_is_upgraded(database: Location, direct
 
 SECOND_SCHEMA = (
     *FIRST_SCHEMA[:3],
-    "INSERT INTO versions (id, bot_id, wire_name, wire_key, engine, created_at) VALUES (1, 7, 'Alpha', 'alpha', 'e', 1), "
-    "(2, 8, 'b', 'b', '', 2)",
+    "INSERT INTO versions (id, bot_id, wire_name, wire_key, engine, created_at) "
+    "VALUES (1, 7, 'Alpha', 'alpha', 'e', 1), (2, 8, 'b', 'b', '', 2)",
     FIRST_SCHEMA[4],
     FIRST_SCHEMA[6],
     "INSERT INTO ledger VALUES (1, 2, 0, 'enter', NULL, 2, NULL, NULL, NULL, 1700.0), "

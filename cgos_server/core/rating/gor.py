@@ -157,8 +157,9 @@ def total_change(rating: float, x: float, eps: float = EPS) -> float:
     2.2.2) calls the expected total change.
 
     Its probabilities sum to 1 - `eps`, so that it is only what epsilon puts into the pool, and 0 where `eps` is 0. To
-    find the games that move ratings most use :func:`abs_change`. Raises ValueError for a rating that is not finite.
+    find the games that move ratings most use :func:`abs_change`. Raises ValueError for numbers that are not finite.
     """
+    finite(rating, x)
     low, high = min(rating, rating + x), max(rating, rating + x)
     s_low, s_high = expectancy(low, high, variant="thesis", eps=eps)
     return eps * (con(low) * s_low + con(high) * s_high)
@@ -167,6 +168,7 @@ def total_change(rating: float, x: float, eps: float = EPS) -> float:
 def abs_change(rating: float, x: float) -> float:
     """By how much a game between players of `rating` and `rating + x` can be expected to move both, in points and
     without regard to sign; with epsilon 0, colours and handicap left aside. Raises ValueError as above."""
+    finite(rating, x)
     low, high = min(rating, rating + x), max(rating, rating + x)
     s_low, _ = expectancy(low, high, variant="thesis", eps=0.0)
     return (con(low) + con(high)) * 2.0 * s_low * (1.0 - s_low)

@@ -62,7 +62,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, Option]]] = MappingProxyType(
             **_POSTERIOR,
         },
         "whole-history": {
-            "drift": _elo(10.0, "how far strength drifts: Elo per square root of a day; 0: not at all", least=0.0),
+            "drift": _elo(3.0, "how far strength drifts: Elo per square root of a day; 0: not at all", least=0.0),
             **_POSTERIOR,
         },
         "cgos-elo": {

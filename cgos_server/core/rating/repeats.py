@@ -35,3 +35,10 @@ class Repeats:
             return True
         played.insert(at, digest)
         return False
+
+    def discard(self, black: int, white: int, digest: int) -> None:
+        """No game of these with this digest counts any more: the next one will be no repeat."""
+        played = self._played.get((black, white), array("q"))
+        at = bisect_left(played, digest)
+        if at < len(played) and played[at] == digest:
+            del played[at]

@@ -131,7 +131,8 @@ class WholeHistory:
     where the last one ended. Without anchors the mean of the versions that were established when the last refit began
     is held at `initial` (of all, before any is), and every sd refers to the rating minus that mean.
 
-    :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time
+    :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time, so that 3
+        Elo a day are 57 a year (our choice: a version of an engine hardly changes)
     :ivar anchor_sd: of an anchor whose entry gives none, Elo
     :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     :ivar provisional: half of the 95 % interval, in Elo, above which a rating is provisional
@@ -139,7 +140,7 @@ class WholeHistory:
     """
 
     initial: float
-    drift: float = 10.0
+    drift: float = 3.0
     prior_sd: float = 500.0
     anchor_sd: float = 1.0
     lineage_sd: float = 150.0
@@ -297,6 +298,11 @@ class WholeHistory:
             return 0.5
         mean, variance = state.belief.difference(a, b)
         return 0.5 * (1.0 + erf(mean / sqrt(2.0 * variance)))
+
+    def difference(self, state: State, one: int, other: int) -> tuple[float, float]:
+        """Mean and standard deviation, in Elo, of today's strength of `one` minus that of `other`, of two versions."""
+        mean, variance = state.belief.difference(state.index[one], state.index[other])
+        return mean, sqrt(variance)
 
     def history(self, state: State, version: int) -> list[Moment]:
         """What the installed refit says of a version's strength over time, in its gauge; empty for a version that it

@@ -19,14 +19,19 @@ COMPAT = CgosElo(1800.0, compat=True)
 
 
 def ledger(*events: tuple[Any, ...]) -> list[Entry]:
-    """Entries from ("enter", version[, value]), ("game", black, white, score2), ("anchor", version, value), ..."""
+    """Entries from ("enter", version[, value[, other]]), ("game", black, white, score2), ("anchor", version, value),
+    ("link", version, other), ("correction", black, white, score2, was2), ..."""
     entries = []
     for seq, (kind, *rest) in enumerate(events, 1):
         if kind == "game":
             entries.append(Entry(seq, Kind.GAME, None, *rest))
+        elif kind == "correction":
+            entries.append(Entry(seq, Kind.CORRECTION, None, *rest[:3], was2=rest[3]))
+        elif kind in ("link", "unlink"):
+            entries.append(Entry(seq, Kind(kind), rest[0], other=rest[1]))
         else:
-            value = rest[1] if len(rest) > 1 else None
-            entries.append(Entry(seq, Kind(kind), rest[0], value=value))
+            value, other = (*rest[1:], None, None)[:2]
+            entries.append(Entry(seq, Kind(kind), rest[0], value=value, other=other))
     return entries
 
 
@@ -129,6 +134,12 @@ def test_an_unanchored_version_moves_again() -> None:
         [("enter", 1), ("game", 1, 1, 2)],
         [("enter", 1), ("enter", 2), ("game", 1, 2, 3)],
         [("enter", 1), ("game", 1, None, 1)],
+        [("enter", 1, None, 1)],
+        [("enter", 1), ("link", 1, None)],
+        [("enter", 1), ("link", 1, 1)],
+        [("enter", 1), ("enter", 2), ("correction", 1, 2, None, None)],
+        [("enter", 1), ("enter", 2), ("correction", 1, 2, 3, 0)],
+        [("enter", 1), ("enter", 2), ("correction", 1, 1, 2, 0)],
     ],
 )
 def test_entries_that_make_no_sense_are_our_fault(events: list[tuple[Any, ...]]) -> None:
@@ -136,7 +147,18 @@ def test_entries_that_make_no_sense_are_our_fault(events: list[tuple[Any, ...]])
         fold(SYSTEM, ledger(*events))
 
 
-@pytest.mark.parametrize("event", [("game", 1, 2, 2), ("anchor", 2, 1800.0), ("unanchor", 2)])
+@pytest.mark.parametrize(
+    "event",
+    [
+        ("game", 1, 2, 2),
+        ("anchor", 2, 1800.0),
+        ("unanchor", 2),
+        ("link", 1, 2),
+        ("link", 2, 1),
+        ("correction", 1, 2, 0, 2),
+        ("enter", 2, None, 3),
+    ],
+)
 def test_strangers_are_key_errors(event: tuple[Any, ...]) -> None:
     with pytest.raises(KeyError):
         fold(SYSTEM, ledger(("enter", 1), event))
@@ -148,8 +170,77 @@ def test_standings_cannot_be_written_and_prediction_follows_them() -> None:
     assert dict(standings) == state
     with pytest.raises(TypeError):
         standings[1] = state[2]  # type: ignore[index]
-    assert SYSTEM.predict(state, 1, 2) == pytest.approx(10 / 11)
-    assert SYSTEM.predict(state, 2, 1) == pytest.approx(1 / 11)
+    assert SYSTEM.predict(state, 1, 2) == pytest.approx((10 / 11, 0.0, 1 / 11))
+    assert SYSTEM.predict(state, 2, 1).score == pytest.approx(1 / 11)
+
+
+def test_a_successor_starts_where_its_predecessor_stands_unless_a_rating_is_given() -> None:
+    state, _ = fold(SYSTEM, ledger(("enter", 1, 2100.0), ("enter", 2, None, 1), ("enter", 3, 1500.0, 1)))
+    assert state[2] == Rating(2100.0, 200.0, 0, True)
+    assert state[3] == Rating(1500.0, 200.0, 0, True)
+
+
+def test_lineage_moves_nobody() -> None:
+    state, changes = fold(SYSTEM, ledger(("enter", 1, 2100.0), ("enter", 2), ("link", 2, 1), ("unlink", 2, 1)))
+    assert [change.version for change in changes] == [1, 2]
+    assert state == {1: Rating(2100.0, 200.0, 0, True), 2: Rating(1800.0, 200.0, 0, True)}
+
+
+def settled(**means: float) -> State:
+    return {int(name[1:]): Rating(mean, 10.0, 50, False) for name, mean in means.items()}
+
+
+def test_a_corrected_result_moves_by_the_difference_at_todays_k() -> None:
+    """A win of Black becomes a loss: each moves by a whole point times K times how settled the other is."""
+    state, changes = fold(SYSTEM, ledger(("correction", 1, 2, 0, 2)), settled(v1=1900.0, v2=1800.0))
+    by = 10.0 * (1 - 7.0 / 197.0)
+    assert state[1] == Rating(pytest.approx(1900.0 - by), 10.0, 50, False)
+    assert state[2] == Rating(pytest.approx(1800.0 + by), 10.0, 50, False)
+    assert changes[0].before == Rating(1900.0, 10.0, 50, False)
+
+
+def test_a_voided_result_moves_by_what_it_gave_above_expectation() -> None:
+    state, _ = fold(SYSTEM, ledger(("correction", 1, 2, None, 2)), settled(v1=2200.0, v2=1800.0))
+    by = 10.0 * (1 - 7.0 / 197.0) / 11
+    assert state[1] == Rating(pytest.approx(2200.0 - by), 10.0, 49, False)
+    assert state[2] == Rating(pytest.approx(1800.0 + by), 10.0, 49, False)
+
+
+def test_corrections_do_not_move_anchors() -> None:
+    state = settled(v1=2200.0) | {2: Rating(1800.0, 3.0, 50, False, True)}
+    state, _ = fold(SYSTEM, ledger(("correction", 1, 2, 0, None)), state)
+    assert state[2] == Rating(1800.0, 3.0, 51, False, True)
+    assert state[1].mean < 2200.0
+
+
+halves = st.sampled_from([None, 0, 1, 2])
+levels = st.floats(0.0, 4000.0)
+
+
+@given(levels, levels, st.integers(0, 2), st.integers(0, 2))
+def test_a_changed_verdict_and_back_is_as_before(one: float, other: float, was: int, score2: int) -> None:
+    before = settled(v1=one, v2=other)
+    events = [("correction", 1, 2, score2, was), ("correction", 1, 2, was, score2)]
+    state, _ = fold(SYSTEM, ledger(*events), dict(before))
+    assert {v: r.mean for v, r in state.items()} == pytest.approx({v: r.mean for v, r in before.items()})
+
+
+@given(levels, levels, halves, halves)
+def test_a_voided_game_and_back_is_nearly_as_before(one: float, other: float, was: Any, score2: Any) -> None:
+    """The expected score of the way there is not quite that of the way back."""
+    if was is None and score2 is None:
+        return
+    before = settled(v1=one, v2=other)
+    events = [("correction", 1, 2, score2, was), ("correction", 1, 2, was, score2)]
+    state, _ = fold(SYSTEM, ledger(*events), dict(before))
+    assert {v: r.mean for v, r in state.items()} == pytest.approx({v: r.mean for v, r in before.items()}, abs=0.3)
+    assert {r.games for r in state.values()} == {50}
+
+
+def test_a_repeated_game_counts_again() -> None:
+    state = settled(v1=1900.0, v2=1800.0)
+    state, _ = fold(SYSTEM, [Entry(1, Kind.GAME, None, 1, 2, 2, repeat=True)], state)
+    assert state[1].mean > 1900.0
 
 
 versions = st.integers(0, 4)

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from cgos_server.core.rating.base import Rating
+from cgos_server.core.rating.base import Z95, Rating
 from cgos_server.core.rating.cgos_elo import CgosElo
-from cgos_server.core.rating.registry import label, rating_system
+from cgos_server.core.rating.egf2021 import Egf2021
+from cgos_server.core.rating.gor import Gor
+from cgos_server.core.rating.registry import OPTIONS, SYSTEMS, half_width, label, rating_system, shown, sure
 from cgos_server.errors import Refused
 
 
@@ -33,6 +35,14 @@ def test_default_and_options() -> None:
         ("cgos-elo", {"min_k": 200}, "below max_k"),
         ("cgos-elo", {"provisional_k": 2}, "between"),
         ("cgos-elo", {"provisional_k": 201}, "between"),
+        ("gor", {"variant": "swiss"}, "thesis, egf, egf_half_eps"),
+        ("gor", {"eps": 0.2}, "from 0 to 0.1"),
+        ("gor", {"compat": True}, "variant, eps"),
+        ("egf2021", {"bonus": 1}, "true or false"),
+        ("glicko2", {"tau": 0}, "from 0.1 to 2"),
+        ("whole-history", {"drift": -1}, "from 0 to"),
+        ("bayes", {"learned": "no"}, "true or false"),
+        ("bayes", {"prior_sd": 0}, "from 0.01"),
     ],
 )
 def test_refusals_say_what_to_choose(name: str, options: dict[str, Any], word: str) -> None:
@@ -40,9 +50,54 @@ def test_refusals_say_what_to_choose(name: str, options: dict[str, Any], word: s
         rating_system(name, 1800.0, options)
 
 
-def test_an_impossible_initial_rating_is_refused() -> None:
-    with pytest.raises(Refused, match="1800"):
-        rating_system("cgos-elo", float("nan"), {})
+@pytest.mark.parametrize("initial", [float("nan"), float("inf"), True, "1800"])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_an_impossible_initial_rating_is_refused(name: str, initial: Any) -> None:
+    with pytest.raises(Refused, match="such as 1800"):
+        rating_system(name, initial, {})
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_system_is_there_with_the_defaults_of_its_table(name: str) -> None:
+    """Each option said as its default makes the very same system; each has a meaning and lies in its own range."""
+    system = rating_system(name, 1800.0, {})
+    defaults = {key: option.default for key, option in OPTIONS[name].items()}
+    assert rating_system(name, 1800.0, defaults) == system
+    assert system.name == name
+    assert system.sure is sure(name)
+    for option in OPTIONS[name].values():
+        assert isinstance(option.default, option.kind)
+        assert option.meaning
+        assert option.kind is not float or option.least <= option.default <= option.most
+
+
+def test_options_arrive() -> None:
+    assert rating_system("gor", 1400, {"variant": "thesis", "eps": 0.016}) == Gor(1400.0, "thesis", 0.016)
+    assert rating_system("egf2021", 1400, {"bonus": True}) == Egf2021(1400.0, True)
+
+
+def test_a_system_of_the_past_is_sure_of_nothing() -> None:
+    assert not sure("trueskill")
+    assert half_width("trueskill", 30.0) is None
+
+
+def test_half_widths() -> None:
+    assert half_width("bayes", 50.0) == pytest.approx(98.0, abs=0.01) == Z95 * 50
+    assert half_width("cgos-elo", 50.0) is None
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "provisional", "text"),
+    [
+        (1873.2, 41.6, False, "1873 ± 42"),
+        (1873.2, 141.6, True, "1873? ± 142"),
+        (1872.5, None, False, "1872"),
+        (-3.2, None, True, "-3?"),
+        (-0.2, 0.4, False, "0 ± 0"),
+    ],
+)
+def test_ratings_as_people_read_them(mean: float, half: float | None, provisional: bool, text: str) -> None:
+    assert shown(mean, half, provisional) == text
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
         return normal.cold(pool, follow)
     recorded = None if follow is None else follow[1]
     merged = sites.cells(pool)
-    hyper = first_guess(pool, merged)
+    hyper = first_guess(merged)
 
     single = join(pool, 1, merged)
     links = np.broadcast_to(prior_sites.starting(np.ones((1, 1)), hyper.s), (len(single.free), 2, 2))
@@ -86,27 +86,28 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
 
     joint = join(pool, prior.components, merged)
     begun = starts(one.at.x[joint.free], prior)
-    counts, found, evidence = [mode.steps, first], [], []
+    counts, evidence = [mode.steps, first], list[float]()
+    found: dict[int, Standing] = {}
     for index, start in enumerate(begun):
         if follow is not None and index != follow[0]:
             counts.append(follow[1][2 + index])
-            found.append(None)
             continue
         standing, count = run(
             joint, prior, _begin(joint, one, start), START, iterate, None if recorded is None else recorded[2 + index]
         )
         counts.append(count)
-        found.append(standing)
+        found[index] = standing
         if follow is None:
             evidence.append(
-                log_evidence(joint, prior, standing.hyper, standing.at, standing.T, standing.V, standing.PS, standing.PH)
+                log_evidence(
+                    joint, prior, standing.hyper, standing.at, standing.T, standing.V, standing.PS, standing.PH
+                )
             )
     chosen = choose(evidence) if follow is None else follow[0]
-    standing = found[chosen or 0]
-    if standing is None:
+    if (chosen or 0) not in found:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
-    last, count = run(joint, prior, standing, LAST, iterate, None if recorded is None else recorded[-1])
-    details = {
+    last, count = run(joint, prior, found[chosen or 0], LAST, iterate, None if recorded is None else recorded[-1])
+    details: dict[str, object] = {
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
         "log_evidence": tuple(evidence),
     }
@@ -143,7 +144,7 @@ def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
     return at.x + joint.initial, symmetric(at.C)
 
 
-def first_guess(pool: Pool, merged: sites.Cells) -> Hyper:
+def first_guess(merged: sites.Cells) -> Hyper:
     """Before anything is known: the single component, no advantage, the draw parameter of equal opponents."""
     games, drawn = float((merged.ahead + merged.behind).sum()), float(merged.drawn.sum())
     share = min(drawn / games, 0.9) if games > 0 else 0.0

@@ -57,11 +57,11 @@ class BradleyTerry:
     >>> pool.add("newcomer", "rival", 0, games=4)
     >>> pool.add("rival", "newcomer", 0, games=3)
     >>> print(pool.rating("newcomer"))
-    X
+    2050 ± 182
     >>> round(pool.superiority("rival", "newcomer"), 2)
-    X
+    0.62
     >>> round(pool.predict("newcomer", "GNU Go").win, 2)
-    X
+    0.72
 
     :param initial: where the pool is expected, Elo. Without anchors the mean of all names is held there
     :param learned: False: a fixed normal prior with standard deviation `prior_sd`, in place of the learned one

@@ -3,9 +3,9 @@
 Decides the probabilities of win, draw and loss and the log likelihood of counted results with its derivatives. Must not
 know: versions, priors, or how a posterior is computed.
 
-With z = q (d + h), q = ln 10 / 400, P(win) : P(draw) : P(loss) = e^(z/2) : nu : e^(-z/2) (Bradley & Terry 1952, Davidson
-1970), so that log P = m z - log(e^(z/2) + nu + e^(-z/2)) (+ ln nu for a draw), m = 1/2, 0, -1/2. The logarithm in it, the
-log normaliser, is even and convex in z: all that follows is made of it and of its derivatives.
+With z = q (d + h), q = ln 10 / 400, P(win) : P(draw) : P(loss) = e^(z/2) : nu : e^(-z/2) (Bradley & Terry 1952,
+Davidson 1970), so that log P = m z - log(e^(z/2) + nu + e^(-z/2)) (+ ln nu for a draw), m = 1/2, 0, -1/2. The logarithm
+in it, the log normaliser, is even and convex in z: all that follows is made of it and of its derivatives.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Probabilities(NamedTuple):
 
 
 class LogLikelihood(NamedTuple):
-    """Of counted results at a difference: value in nats, derivatives with respect to the difference, in 1/Elo, 1/Elo^2."""
+    """Of counted results at a difference: in nats, and its derivatives by the difference, 1/Elo and 1/Elo^2."""
 
     value: Floats
     slope: Floats
@@ -62,9 +62,7 @@ def log_normaliser(z: Floats, draw: float) -> Floats:
         u = np.exp(-half)
         u = (u + draw) * u
         u += 1.0
-    np.log(u, out=u)
-    u += half
-    return u
+    return np.log(u) + half
 
 
 def normaliser(z: Floats, draw: float) -> Normaliser:
@@ -90,9 +88,7 @@ def probabilities(d: ArrayLike, advantage: float = 0.0, draw: float = 0.0) -> Pr
     better, drawn, worse = np.ones_like(u), draw * u, u * u
     total = better + drawn + worse
     ahead = z >= 0
-    return Probabilities(
-        np.where(ahead, better, worse) / total, drawn / total, np.where(ahead, worse, better) / total
-    )
+    return Probabilities(np.where(ahead, better, worse) / total, drawn / total, np.where(ahead, worse, better) / total)
 
 
 def log_likelihood(

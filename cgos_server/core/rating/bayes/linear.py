@@ -6,6 +6,7 @@ what the matrices mean.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,9 +37,10 @@ def invert(precision: Floats) -> Inverse:
     """
     out = np.empty_like(precision)
     try:
-        return Inverse(out, _halve(precision, out))
+        log_det = _halve(precision, out)
     except np.linalg.LinAlgError:
         return _with_ridge(precision)
+    return Inverse(out, log_det) if isfinite(log_det) else _with_ridge(precision)
 
 
 def _halve(a: Floats, out: Floats) -> float:

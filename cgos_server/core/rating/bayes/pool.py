@@ -93,8 +93,9 @@ class Sites:
     :ivar two: (k,) higher index
     :ivar T: (k,) precision of the pair's site on r_one - r_two
     :ivar V: (k,) its shift (precision times mean)
-    :ivar PS: (n, Q+1, Q+1) precision of each version's prior site on (r_i, m_1..m_Q); zero for anchors
-    :ivar PH: (n, Q+1) its shift
+    :ivar PS: (n, Q+1, Q+1) precision of each version's prior site on (r_i, m_1..m_Q); zero for anchors; with a fixed
+        prior (n, 0, 0)
+    :ivar PH: (n, Q+1) its shift, all strengths relative to the prior's `initial`
     """
 
     one: Ints

@@ -1,7 +1,8 @@
 """Game sites: what the results of each pair say of its difference, as a Gaussian factor, all pairs at once.
 
-Expectation propagation (Minka 2001) with Gauss-Hermite quadrature about the mode. Decides the sites and what the results
-say of the first-move advantage and of draws. Must not know: the prior, the joint precision matrix, when to stop.
+Expectation propagation (Minka 2001) with Gauss-Hermite quadrature about the mode. Decides the sites, and what the
+results say of the first-move advantage and of draws. Must not know: the prior, the joint precision matrix, when to
+stop.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from math import log, pi
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .likelihood import log_normaliser, normaliser
 from .pool import Q_ELO, Floats, Ints, Pool
@@ -73,19 +75,18 @@ class Cells:
 
 
 def cells(pool: Pool) -> Cells:
-    """The pool's ordered pairs merged; pairs without games are left out. Independent of the order they are listed in."""
-    games = pool.wins + pool.draws + pool.losses
-    met = np.flatnonzero(games > 0)
-    first, second, wins, draws, losses, games = (
-        each[met] for each in (pool.first, pool.second, pool.wins, pool.draws, pool.losses, games)
-    )
+    """The pool's ordered pairs merged, whatever order they are listed in; pairs without games are left out."""
+    met = np.flatnonzero(pool.wins + pool.draws + pool.losses > 0)
+    first, second = pool.first[met], pool.second[met]
+    wins, draws, losses = pool.wins[met], pool.draws[met], pool.losses[met]
+    games = wins + draws + losses
     swap = first > second
     key = np.where(swap, second, first) * pool.n + np.where(swap, first, second)
     order = np.lexsort((swap, key))
     keys, where = np.unique(key[order], return_inverse=True)
 
     def total(of: Floats) -> Floats:
-        summed: Floats = np.bincount(where, of[order], minlength=len(keys))
+        summed: Floats = np.bincount(where, of[order], minlength=len(keys)).astype(np.float64)
         return summed
 
     half = 0.5 * (wins - losses)
@@ -250,7 +251,7 @@ class Cavities(NamedTuple):
 
     precision: Floats
     mean: Floats
-    met: Floats
+    met: NDArray[np.bool_]
 
 
 def cavities(d: Floats, v: Floats, T: Floats, V: Floats) -> Cavities:

@@ -294,6 +294,11 @@ class Bayes:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
         return state.belief.superiority(state.index[one], state.index[other])
 
+    def difference(self, state: State, one: int, other: int) -> tuple[float, float]:
+        """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
+        mean, variance = state.belief.difference(state.index[one], state.index[other])
+        return mean, sqrt(variance)
+
     def anchor_residuals(self, state: State) -> list[AnchorResidual]:
         """For each anchor, what games and the other anchors say of it: its own statement is taken out of its marginal.
 

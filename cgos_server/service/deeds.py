@@ -1,0 +1,72 @@
+"""What deeds of operators share: finding whom they name, and one commit together with the audit row.
+
+Must not know: the deeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cgos_server.errors import Refused
+from cgos_server.protocol.names import fold
+from cgos_server.service.audit import audit
+from cgos_server.service.requests import Request
+from cgos_server.storage.records import Record
+from cgos_server.storage.store import BotLogin, Store
+
+REASON_MAX = 200
+"""Characters of a reason."""
+
+
+class Named(NamedTuple):
+    """A version that an operator named. `name` is its wire name."""
+
+    bot_id: int
+    version_id: int
+    name: str
+
+
+class Deeds:
+    """The store and the time of those who handle requests.
+
+    :param now_ms: Unix milliseconds
+    """
+
+    def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
+        self.store = store
+        self.now_ms = now_ms
+
+    async def bot(self, name: str) -> BotLogin:
+        """Raises Refused (``unknown-bot``), with the name that may be meant."""
+        bot = await self.store.login(name)
+        if bot is None:
+            near = await self.store.name_taken(fold(name))
+            other = near is not None and near != name  # then nobody else can have this name
+            hint = (
+                f"Did you mean {near}?" if other else f"See: cgos-server bots. Add it with: cgos-server bot add {name}"
+            )
+            raise Refused("unknown-bot", f"There is no bot {name}. {hint}")
+        return bot
+
+    async def version(self, name: str) -> Named:
+        """The version with this wire name: a bot's name is its own version's. Raises Refused (``unknown-bot``)."""
+        login = await self.store.login(name)
+        if login is None:
+            for version, wire_name in (await self.store.version_names()).items():
+                if wire_name == name:
+                    return Named((await self.store.bot_ids())[version], version, name)
+            login = await self.bot(name)
+        return Named(login.bot_id, login.version_id, login.name)
+
+    async def commit(
+        self, request: Request, subject: str, records: list[Record], **detail: str | int | float | bool
+    ) -> None:
+        """One commit with the audit row. Raises CommitFailed."""
+        action = str(request.__struct_config__.tag)
+        await self.store.commit([*records, audit(self.now_ms(), request.actor, action, subject, **detail)])
+
+
+def one_line(reason: str) -> str:
+    """A reason as it is kept and told."""
+    return " ".join(reason.split())[:REASON_MAX]

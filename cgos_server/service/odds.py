@@ -1,0 +1,95 @@
+"""Who is stronger, and what comes of a game between two: from a rating system's joint distribution of strengths.
+
+Must not know: where the state comes from, how the answer is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+
+from cgos_server.core.rating.base import Z95, Rating, RatingSystem
+
+
+@runtime_checkable
+class Joint(Protocol):
+    """What a rating system has that knows strengths jointly."""
+
+    def superiority(self, state: Any, one: int, other: int) -> float: ...
+
+    def difference(self, state: Any, one: int, other: int) -> tuple[float, float]: ...
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """A game of the first against the second.
+
+    :ivar score: the first one's expected score, 0..1
+    """
+
+    win: float
+    draw: float
+    loss: float
+    score: float
+
+
+class Odds(msgspec.Struct, frozen=True):
+    """Two versions compared.
+
+    :ivar superiority: the probability that the first is stronger; None where the system does not say
+    :ivar half_width: half of the 95 % interval of the difference, Elo; None where the system does not say
+    :ivar as_black: the first plays Black
+    """
+
+    superiority: float | None
+    difference: float
+    half_width: float | None
+    as_black: Expected
+    as_white: Expected
+
+
+def odds(system: RatingSystem, state: Any, one: int, other: int) -> Odds:
+    """Compare two different versions. Raises KeyError for one that never entered."""
+    black = system.predict(state, one, other)
+    white = system.predict(state, other, one)
+    standings = system.standings(state)
+    superiority, difference, half_width = None, standings[one].mean - standings[other].mean, None
+    if isinstance(system, Joint):
+        superiority = system.superiority(state, one, other)
+        difference, sd = system.difference(state, one, other)
+        half_width = Z95 * sd
+    return Odds(
+        superiority,
+        difference,
+        half_width,
+        Expected(black.win, black.draw, black.loss, black.score),
+        Expected(white.loss, white.draw, white.win, 1 - white.score),
+    )
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Likelihoods of superiority among the best.
+
+    :ivar versions: ids, the highest mean first
+    :ivar superior: row by row the probability that this version is stronger than that one; None on the diagonal
+    """
+
+    versions: list[int]
+    ratings: list[Rating]
+    superior: list[list[float | None]]
+
+
+def table(system: RatingSystem, state: Any, most: int, only: Iterable[int] | None = None) -> Table:
+    """The best `most` versions of all, or of these, against each other. Raises TypeError for a system that does not know
+    strengths jointly."""
+    if not isinstance(system, Joint):
+        raise TypeError(f"{system.name} knows no joint distribution of strengths")
+    standings = system.standings(state)
+    chosen = standings if only is None else [version for version in only if version in standings]
+    best: Sequence[int] = sorted(chosen, key=lambda version: (-standings[version].mean, version))[:most]
+    return Table(
+        list(best),
+        [standings[version] for version in best],
+        [[None if a == b else system.superiority(state, a, b) for b in best] for a in best],
+    )

@@ -1,0 +1,316 @@
+"""Refits of the learned prior: published edges, fixed points, following, and what order and history may not change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.rating_pools import apart, pool, sds, shuffled, simulated
+
+from cgos_server.core.rating.bayes import fit
+from cgos_server.core.rating.bayes.joint import join
+from cgos_server.core.rating.bayes.linear import invert
+from cgos_server.core.rating.bayes.pool import Floats, Hyper, Pool, Posterior, Prior, Sites
+
+PLAIN = Prior(2000.0, advantage_sd=0.0)
+
+
+def normal_pool(n: int, games: int, seed: int = 1, *, draw: float = 0.0, advantage: float = 0.0) -> tuple[Pool, Floats]:
+    truth = np.random.default_rng(seed).normal(2000.0, 350.0, n)
+    return simulated(truth, games, seed, draw=draw, advantage=advantage, anchors=(0, 1)), truth
+
+
+def difference(of: Posterior, i: int, j: int) -> tuple[float, float]:
+    variance = of.C[i, i] + of.C[j, j] - 2 * of.C[i, j]
+    return float(of.x[i] - of.x[j]), float(variance**0.5)
+
+
+def same(one: Posterior, other: Posterior) -> None:
+    assert one.hyper == other.hyper
+    assert (one.iterations, one.start) == (other.iterations, other.start)
+    for a, b in ((one.x, other.x), (one.C, other.C)):
+        assert np.array_equal(a, b)
+    for name in ("one", "two", "T", "V", "PS", "PH"):
+        assert np.array_equal(getattr(one.sites, name), getattr(other.sites, name)), name
+
+
+# Edges whose outcome is published for the constants of the learned prior.
+
+
+def test_without_games_everybody_is_where_the_pool_is_expected() -> None:
+    found = fit.cold(pool(5))
+    assert found.x == pytest.approx(np.full(9, 2000.0))
+    expected = (found.hyper.s**2 + 500.0**2 + 300.0**2) ** 0.5
+    assert sds(found, 5) == pytest.approx(np.full(5, expected), rel=0.01)
+    assert expected == pytest.approx(680.0, abs=2.0)
+
+
+def test_nobody_at_all() -> None:
+    found = fit.cold(pool(0))
+    assert found.x == pytest.approx(np.full(4, 2000.0))
+    again = fit.warm(pool(2), found.hyper, found.sites, found.x)
+    assert again.x == pytest.approx(np.full(6, 2000.0))
+
+
+def test_five_wins_and_an_idle_third() -> None:
+    found = fit.cold(pool(3, [(0, 1, 5, 0, 0)], prior=PLAIN))
+    assert found.x[:3] == pytest.approx([2407, 1593, 2000], abs=6)
+    assert sds(found, 3) == pytest.approx([608, 608, 685], rel=0.01)
+
+
+def test_five_hundred_wins() -> None:
+    found = fit.cold(pool(3, [(0, 1, 500, 0, 0)], prior=PLAIN))
+    assert found.x[:3] == pytest.approx([2742, 1258, 2000], abs=15)
+
+
+def test_an_anchor_that_loses() -> None:
+    found = fit.cold(pool(3, [(0, 1, 5, 0, 0)], anchors=[(1, 1500, 1)], prior=PLAIN))
+    assert found.x[:3] == pytest.approx([2433, 1500, 2163], abs=6)
+    assert sds(found, 1) == pytest.approx([463], rel=0.01)
+
+
+def test_even_results_everywhere() -> None:
+    """Half of 200 games for every pair of 64: the width step must not run away, and all differences are known well."""
+    n = 64
+    cells = [(i, j, 100, 0, 100) for i in range(n) for j in range(i + 1, n)]
+    found = fit.cold(pool(n, cells, prior=PLAIN))
+    centre = np.eye(n) - 1.0 / n
+    centred = np.sqrt(np.diagonal(centre @ found.C[:n, :n] @ centre))
+    assert centred == pytest.approx(np.full(n, 2.0), rel=0.3)
+    assert found.x[:n] == pytest.approx(np.full(n, 2000.0), abs=1e-6)
+    assert sum(found.iterations) < 300
+
+
+def test_two_groups_that_never_met() -> None:
+    truth = np.random.default_rng(3).normal(2000.0, 300.0, 10)
+    one = simulated(truth, 300, 4)
+    both = replace(
+        one,
+        n=20,
+        first=np.concatenate([one.first, one.first + 10]),
+        second=np.concatenate([one.second, one.second + 10]),
+        **{name: np.tile(getattr(one, name), 2) for name in ("wins", "draws", "losses")},
+    )
+    found = fit.cold(both)
+    mean = np.concatenate([np.full(10, 0.1), np.full(10, -0.1)])
+    assert 100 < float(mean @ found.C[:20, :20] @ mean) ** 0.5 < 250
+    within = [difference(found, i, j)[1] for i in range(10) for j in range(i)]
+    across = [difference(found, i, j + 10)[1] for i in range(10) for j in range(10)]
+    assert np.median(within) < np.median(across) - 50
+
+
+HARD: dict[str, Pool] = {
+    "hundreds to nothing": pool(3, [(0, 1, 500, 0, 0), (1, 2, 500, 0, 0)]),
+    "a ladder of clean sweeps": pool(12, [(i, i + 1, 1000, 0, 0) for i in range(11)]),
+    "all games drawn": pool(16, [(i, j, 0, 200, 0) for i in range(16) for j in range(i + 1, 16)]),
+    "lost everything": pool(9, [(8, j, 0, 0, 40) for j in range(8)] + [(0, j, 3, 0, 3) for j in range(1, 8)]),
+    "a certain anchor loses": pool(2, [(0, 1, 5000, 0, 0)], anchors=[(1, 1500, 1e-6)]),
+    "anchors that disagree": pool(2, [(0, 1, 0, 0, 500)], anchors=[(0, 3000, 1), (1, 1000, 1)]),
+    "anchors alone": pool(2, [(0, 1, 3, 1, 2)], anchors=[(0, 2100, 1), (1, 1900, 30)]),
+    "a far anchor": pool(4, [(0, 1, 9, 0, 0), (2, 3, 1, 0, 1)], anchors=[(1, 9000, 1)]),
+    "the first move decides": pool(4, [(i, j, 30, 0, 0) for i in range(4) for j in range(4) if i != j]),
+    "one": pool(1),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_pools_stay_finite_and_definite(name: str) -> None:
+    found = fit.cold(HARD[name])
+    for part in (found.x, found.C, found.sites.T, found.sites.V, found.sites.PS, found.sites.PH):
+        assert np.isfinite(part).all()
+    assert (np.linalg.eigvalsh(found.C) > 0).all()
+    again = fit.warm(HARD[name], found.hyper, found.sites, found.x)
+    assert apart(again, found, HARD[name].n) < 0.05
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> Pool:
+    n = draw(st.integers(1, 7))
+    index = st.integers(0, n - 1)
+    pairs = draw(st.lists(st.tuples(index, index).filter(lambda p: p[0] != p[1]), unique=True, max_size=12))
+    counts = st.integers(0, 30)
+    cells = [(*pair, draw(counts), draw(st.integers(0, 5)), draw(counts)) for pair in pairs]
+    value = st.floats(500.0, 3500.0)
+    anchors = [(i, draw(value), draw(st.floats(0.5, 100.0))) for i in draw(st.lists(index, unique=True, max_size=2))]
+    own = [(i, draw(value), draw(st.floats(20.0, 400.0))) for i in draw(st.lists(index, unique=True, max_size=2))]
+    links = draw(st.lists(st.tuples(index, index, st.floats(10.0, 300.0)).filter(lambda p: p[0] > p[1]), max_size=3))
+    return pool(n, cells, anchors=anchors, own=own, links=links)
+
+
+@given(pools(), st.booleans())
+@settings(max_examples=40)
+def test_any_small_pool(of: Pool, learned: bool) -> None:
+    """Finite, positive definite, settled: on from a cold refit nothing moves by more than a twentieth of an sd."""
+    of = replace(of, prior=replace(of.prior, learned=learned))
+    found = fit.cold(of)
+    assert np.isfinite(found.x).all()
+    assert (np.linalg.eigvalsh(found.C) > 0).all()
+    assert np.array_equal(found.C, found.C.T)
+    assert found.C.flags.c_contiguous
+    assert apart(fit.warm(of, found.hyper, found.sites, found.x), found, of.n) < 0.05
+    x, C = fit.rebuild(of, found.hyper, found.sites)
+    assert np.array_equal(x, found.x)
+    assert np.array_equal(C, found.C)
+
+
+def test_the_order_of_results_changes_nothing() -> None:
+    given_pool, _ = normal_pool(12, 200, draw=0.3)
+    same(fit.cold(given_pool), fit.cold(shuffled(given_pool, 9)))
+
+
+def test_the_fixed_point_is_reached() -> None:
+    """The refit's own tolerance is a thousandth of an sd: fifty more rounds stay within a hundredth."""
+    given_pool, _ = normal_pool(20, 300, 5)
+    found = fit.cold(given_pool)
+    on = fit.warm(given_pool, found.hyper, found.sites, found.x, follow=(None, (50,)))
+    assert apart(on, found, 20) < 0.05
+    assert np.abs(sds(on, 20) / sds(found, 20) - 1).max() < 0.02
+
+
+def test_warm_refits_lead_where_a_cold_one_with_the_same_width_is() -> None:
+    """A hundred results arrive in tens; warm all the way against warm at once from the last."""
+    late, _ = normal_pool(16, 400, 6)
+    early = replace(late, wins=np.floor(late.wins / 2), losses=np.floor(late.losses / 2))
+    now = fit.cold(early)
+    hyper = now.hyper
+    for share in (0.2, 0.4, 0.6, 0.8, 1.0):
+        step = replace(
+            late,
+            wins=early.wins + np.floor(share * (late.wins - early.wins)),
+            losses=early.losses + np.floor(share * (late.losses - early.losses)),
+        )
+        now = fit.warm(step, hyper, now.sites, now.x)
+    nothing = Sites(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0), np.zeros(0), now.sites.PS, now.sites.PH)
+    settled = fit.warm(late, hyper, now.sites, now.x, follow=(None, (60,)))
+    fresh = fit.warm(late, hyper, nothing, now.x, follow=(None, (60,)))
+    assert apart(now, settled, 16) < 0.05
+    assert apart(fresh, settled, 16) < 0.01
+
+
+def test_versions_pairs_and_voids_come_and_go() -> None:
+    given_pool, _ = normal_pool(10, 150, 7)
+    now = fit.cold(given_pool)
+    more = replace(
+        given_pool,
+        n=12,
+        first=np.append(given_pool.first, [10, 11]),
+        second=np.append(given_pool.second, [3, 10]),
+        wins=np.append(given_pool.wins, [2.0, 1.0]),
+        draws=np.append(given_pool.draws, [0.0, 0.0]),
+        losses=np.append(given_pool.losses, [1.0, 0.0]),
+    )
+    grown = fit.warm(more, now.hyper, now.sites, now.x)
+    assert len(grown.sites.PS) == 12
+    assert sds(grown, 12)[11] > sds(grown, 12)[10] > sds(now, 10).max()
+    back = {name: np.where(more.first >= 10, 0.0, getattr(more, name)) for name in ("wins", "losses")}
+    voided = fit.warm(replace(more, **back), now.hyper, grown.sites, grown.x)
+    assert np.array_equal(voided.sites.one, now.sites.one)
+    assert apart(voided, now, 10) < 0.05
+
+
+def test_a_version_that_stops_being_an_anchor_begins_as_a_newcomer() -> None:
+    given_pool, _ = normal_pool(8, 200, 8)
+    now = fit.cold(given_pool)
+    free = replace(given_pool, anchors=tuple(each[:1] for each in given_pool.anchors))
+    later = fit.warm(free, now.hyper, now.sites, now.x)
+    assert later.sites.PS[1, 0, 0] > 0
+    assert (later.sites.PS[0] == 0).all()
+    assert sds(later, 8)[1] > 5
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_a_recorded_refit_is_followed_bit_for_bit(learned: bool) -> None:
+    given_pool, _ = normal_pool(14, 200, 9, draw=0.3, advantage=40.0)
+    given_pool = replace(given_pool, prior=replace(given_pool.prior, learned=learned))
+    found = fit.cold(given_pool)
+    same(found, fit.cold(given_pool, follow=(found.start, found.iterations)))
+    more = replace(given_pool, wins=given_pool.wins + 1)
+    on = fit.warm(more, found.hyper, found.sites, found.x)
+    same(on, fit.warm(more, found.hyper, found.sites, found.x, follow=(None, on.iterations)))
+
+
+def test_following_takes_over_start_and_iterations() -> None:
+    given_pool, _ = normal_pool(14, 100, 10)
+    found = fit.cold(given_pool)
+    other = fit.cold(given_pool, follow=(3, (*found.iterations[:-1], 7)))
+    assert (other.start, other.iterations) == (3, (*found.iterations[:-1], 7))
+
+
+def test_rebuilding_other_counts_is_refused() -> None:
+    given_pool, _ = normal_pool(6, 30, 11)
+    found = fit.cold(given_pool)
+    with pytest.raises(ValueError, match="do not belong to these counts"):
+        fit.rebuild(
+            replace(given_pool, wins=given_pool.wins * 0, losses=given_pool.losses * 0), found.hyper, found.sites
+        )
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_advantage_and_draws_are_learned(learned: bool) -> None:
+    """40 % draws between equals (nu = 4/3) and 60 Elo for the first move, from 12 000 games."""
+    given_pool, truth = normal_pool(30, 12_000, 12, draw=4 / 3, advantage=60.0)
+    found = fit.cold(replace(given_pool, prior=replace(given_pool.prior, learned=learned)))
+    assert found.hyper.advantage == pytest.approx(60.0, abs=12.0)
+    assert found.hyper.draw == pytest.approx(4 / 3, rel=0.1)
+    error = found.x[:30] - truth
+    assert float(((error / sds(found, 30)) ** 2).mean()) < 2
+    assert sds(found, 30).max() < 40
+
+
+def test_an_advantage_of_no_width_is_not_learned() -> None:
+    given_pool, _ = normal_pool(8, 400, 13, advantage=80.0)
+    off = replace(given_pool, prior=PLAIN)
+    assert fit.cold(off).hyper.advantage == 0.0
+    assert fit.cold(given_pool).hyper.advantage > 30.0
+
+
+def test_colours_of_a_pair_multiply() -> None:
+    """Without an advantage it does not matter who had the first move; with one, wins by it weigh less."""
+    listed = pool(2, [(0, 1, 6, 0, 4), (1, 0, 3, 0, 7)], prior=PLAIN)
+    merged = pool(2, [(0, 1, 13, 0, 7)], prior=PLAIN)
+    assert fit.cold(listed).x == pytest.approx(fit.cold(merged).x, abs=1e-6)
+    always = pool(2, [(0, 1, 8, 0, 2)])
+    known = Hyper(350.0, (1 / 3,) * 3, 100.0)
+    empty = Sites(*(np.zeros(0, dtype=np.int64),) * 2, *(np.zeros(0),) * 2, np.zeros((0, 4, 4)), np.zeros((0, 4)))
+    with_it, without = (fit.warm(always, replace(known, advantage=h), empty, np.zeros(0)) for h in (100.0, 0.0))
+    assert difference(with_it, 0, 1)[0] < difference(without, 0, 1)[0] - 50
+
+
+def test_a_link_carries_a_predecessors_strength() -> None:
+    given_pool, _ = normal_pool(8, 2000, 14)
+    newcomer = replace(given_pool, n=9)
+    alone = fit.cold(newcomer)
+    linked = fit.cold(replace(newcomer, links=(np.array([8]), np.array([5]), np.array([80.0]))))
+    assert difference(linked, 8, 5)[1] < 80
+    assert abs(difference(linked, 8, 5)[0]) < 20
+    assert difference(alone, 8, 5)[1] > 250
+
+
+def test_outside_knowledge_keeps_the_prior_factor() -> None:
+    prior = Prior(2000.0)
+    known, idle = fit.cold(pool(2, own=[(0, 2500, 100)], prior=prior)), fit.cold(pool(2, prior=prior))
+    assert 2400 < known.x[0] < 2500
+    assert sds(known, 2)[0] < 100 < sds(idle, 2)[0]
+    assert known.sites.PS[0, 0, 0] > 0
+
+
+def test_four_components_and_two_work_too() -> None:
+    given_pool, truth = normal_pool(12, 600, 15)
+    for count in (1, 2, 4):
+        found = fit.cold(replace(given_pool, prior=replace(given_pool.prior, components=count)))
+        assert len(found.hyper.w) == count
+        assert len(found.x) == 12 + count + 1
+        assert np.abs((found.x[:12] - truth) / sds(found, 12)).max() < 5
+
+
+def test_the_precision_is_positive_definite_as_assembled() -> None:
+    given_pool, _ = normal_pool(70, 700, 16, draw=0.2)
+    found = fit.cold(given_pool)
+    joint = join(given_pool, 3)
+    PS, PH = found.sites.PS[joint.free], found.sites.PH[joint.free]
+    precision, _ = joint.with_sites(found.sites.T, found.sites.V, PS, PH)
+    assert (np.linalg.eigvalsh(precision) > 0).all()
+    assert invert(precision).matrix == pytest.approx(found.C, rel=1e-9, abs=1e-6)

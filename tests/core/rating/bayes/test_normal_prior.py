@@ -1,0 +1,85 @@
+"""The fixed normal prior: the exact mode, its covariance, and what is held in a warm refit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pytest
+from support.rating_pools import apart, pool, sds, simulated
+
+from cgos_server.core.rating.bayes import fit, normal
+from cgos_server.core.rating.bayes.joint import join
+from cgos_server.core.rating.bayes.pool import Pool, Posterior, Prior
+
+FIXED = Prior(2000.0, learned=False)
+
+
+def drawn_pool() -> Pool:
+    truth = np.random.default_rng(1).normal(2000.0, 350.0, 20)
+    return replace(simulated(truth, 1500, 2, draw=0.5, advantage=30.0, anchors=(3,)), prior=FIXED)
+
+
+def point(of: Posterior, given: Pool) -> normal.Point:
+    draw = of.hyper.draw
+    return normal.Point(of.x - given.prior.initial, of.hyper.advantage, log(draw) if draw else 0.0)
+
+
+def test_the_gradient_vanishes() -> None:
+    given = drawn_pool()
+    found = fit.cold(given)
+    gradient, hessian = normal.derivatives(join(given, 0), FIXED, point(found, given), True)
+    assert np.linalg.norm(gradient) < 1e-8
+    assert np.linalg.inv(hessian[:20, :20]) == pytest.approx(found.C, rel=1e-6)
+
+
+def test_derivatives_are_those_of_the_value() -> None:
+    given = drawn_pool()
+    joint, rng = join(given, 0), np.random.default_rng(3)
+    x = np.append(rng.normal(0.0, 300.0, 20), [25.0, -0.4])
+
+    def at(y: np.ndarray) -> normal.Point:
+        return normal.Point(y[:-2], float(y[-2]), float(y[-1]))
+
+    gradient, hessian = normal.derivatives(joint, FIXED, at(x), True)
+    for k in range(22):
+        small = np.zeros(22)
+        small[k] = 1e-3
+        up, down = (normal.value(joint, FIXED, at(x + sign * small), True) for sign in (1, -1))
+        assert gradient[k] == pytest.approx((up - down) / 2e-3, abs=1e-4 * max(1.0, abs(gradient[k])))
+        above, below = (normal.derivatives(joint, FIXED, at(x + sign * small), True)[0] for sign in (1, -1))
+        assert -hessian[k] == pytest.approx((above - below) / 2e-3, abs=1e-5)
+
+
+def test_nobody_played() -> None:
+    found = fit.cold(pool(3, prior=FIXED))
+    assert found.x == pytest.approx([2000.0] * 3)
+    assert sds(found, 3) == pytest.approx([500.0] * 3)
+
+
+def test_five_wins_by_hand() -> None:
+    """At the mode of a symmetric pair each side's pull by the prior equals q times the surprise."""
+    found = fit.cold(pool(2, [(0, 1, 5, 0, 0)], prior=replace(FIXED, advantage_sd=0.0)))
+    d = found.x[0] - found.x[1]
+    assert found.x.sum() == pytest.approx(4000.0)
+    assert d / 2 / 500.0**2 == pytest.approx(5 * 0.005756462732485115 * (1 - 1 / (1 + 10 ** (-d / 400))))
+
+
+def test_warm_leads_where_cold_does() -> None:
+    given = drawn_pool()
+    found = fit.cold(given)
+    more = replace(given, wins=given.wins + 1)
+    warm, cold = fit.warm(more, found.hyper, found.sites, found.x), fit.cold(more)
+    assert warm.hyper == found.hyper
+    held = fit.warm(more, cold.hyper, found.sites, found.x)
+    assert apart(held, cold, 20) < 1e-6
+    assert sum(warm.iterations) < sum(cold.iterations)
+
+
+def test_a_new_version_begins_where_it_is_expected() -> None:
+    given = drawn_pool()
+    found = fit.cold(given)
+    grown = fit.warm(replace(given, n=22), found.hyper, found.sites, found.x)
+    assert grown.x[20:] == pytest.approx([2000.0, 2000.0])
+    assert apart(grown, found, 20) < 1e-6

@@ -1,0 +1,315 @@
+"""What holds for every rating system, whatever the ledger says: the contract that the rest of the server relies on."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem, Refitting
+from cgos_server.core.rating.registry import SYSTEMS, rating_system
+from cgos_server.errors import OurFault
+
+DAY = 86_400_000
+NOT_ALONE = [name for name in SYSTEMS if isinstance(rating_system(name, 1800.0, {}), Refitting)]
+
+every_system = pytest.mark.parametrize("name", SYSTEMS)
+few = settings(max_examples=25)
+
+
+def system_of(name: str) -> Any:
+    return rating_system(name, 1800.0, {})
+
+
+def same(one: Rating, other: Rating) -> bool:
+    """The same but for rounding: whoever shows all ratings at once may add up in another order."""
+    return one[2:] == other[2:] and one[:2] == pytest.approx(other[:2], rel=1e-9, abs=1e-9)
+
+
+levels = st.floats(0.0, 4000.0)
+sds = st.none() | st.floats(1.0, 300.0)
+
+
+@st.composite
+def ledgers(draw: st.DrawFn) -> list[Entry]:
+    """Entries that make sense, of all kinds: what the server itself could have written."""
+    entries: list[Entry] = []
+    entered: list[int] = []
+    played: list[Entry] = []
+    at = 1_700_000_000_000
+
+    def add(kind: Kind, *args: Any, **fields: Any) -> Entry:
+        entries.append(Entry(len(entries) + 1, kind, *args, **fields, at=at))
+        return entries[-1]
+
+    def enter() -> None:
+        other = draw(st.none() | st.sampled_from(entered)) if entered else None
+        version = 7 + 3 * len(entered)
+        add(Kind.ENTER, version, value=draw(st.none() | levels), sd=draw(sds), other=other)
+        entered.append(version)
+
+    for _ in range(draw(st.integers(2, 4))):
+        enter()
+    kinds = draw(st.lists(st.sampled_from([*Kind, Kind.GAME, Kind.GAME, Kind.GAME]), max_size=30))
+    for kind in kinds:
+        at += draw(st.integers(0, 60)) * DAY
+        one, other = draw(st.permutations(entered))[:2]
+        if kind is Kind.ENTER:
+            enter()
+        elif kind is Kind.GAME:
+            score2, repeat = draw(st.integers(0, 2)), draw(st.booleans())
+            played.append(add(kind, None, one, other, score2, repeat=repeat))
+        elif kind is Kind.ANCHOR:
+            add(kind, one, value=draw(levels), sd=draw(sds))
+        elif kind is Kind.LINK:
+            add(kind, one, other=other, sd=draw(sds))
+        elif kind is Kind.UNLINK:
+            add(kind, one, other=other)
+        elif kind is Kind.UNANCHOR:
+            add(kind, one)
+        elif played:
+            index = draw(st.integers(0, len(played) - 1))
+            game = played[index]
+            score2 = draw(st.integers(0, 2) if game.score2 is None else st.none() | st.integers(0, 2))
+            where = (None, game.black, game.white, score2)
+            played[index] = add(kind, *where, was2=game.score2, repeat=game.repeat)
+    return entries
+
+
+def folded(system: Any, entries: list[Entry], state: Any = None) -> tuple[Any, list[Change]]:
+    state = system.start() if state is None else state
+    changes: list[Change] = []
+    for entry in entries:
+        state, changed = system.fold(state, entry)
+        changes += changed
+    return state, changes
+
+
+@every_system
+@few
+@given(entries=ledgers())
+def test_ratings_are_finite_and_changes_tell_the_truth(name: str, entries: list[Entry]) -> None:
+    system = system_of(name)
+    state = system.start()
+    before: dict[int, Rating] = {}
+    for entry in entries:
+        state, changes = system.fold(state, entry)
+        after = dict(system.standings(state))
+        changed = {change.version: change for change in changes}
+        assert len(changed) == len(changes)
+        if entry.kind in (Kind.GAME, Kind.CORRECTION):
+            assert set(changed) == {entry.black, entry.white}
+        for version, change in changed.items():
+            assert same(change.after, after[version])
+            assert same(change.before, before.get(version, change.after))
+        for version, rating in after.items():
+            assert math.isfinite(rating.mean)
+            assert math.isfinite(rating.spread)
+            assert rating.spread >= 0
+            assert rating.games >= 0
+            if version not in changed:
+                assert rating.games == before[version].games
+            if rating.anchor:
+                assert not rating.provisional
+                if before[version].anchor and entry.kind is not Kind.ANCHOR:
+                    assert rating.mean == before[version].mean
+        before = after
+
+
+@every_system
+@few
+@given(entries=ledgers())
+def test_predictions_are_probabilities(name: str, entries: list[Entry]) -> None:
+    system = system_of(name)
+    state, _ = folded(system, entries)
+    for black, white in permutations(system.standings(state), 2):
+        outcome = system.predict(state, black, white)
+        assert sum(outcome) == pytest.approx(1.0)
+        assert all(0.0 <= chance <= 1.0 for chance in outcome)
+        assert 0.0 <= outcome.score <= 1.0
+        assert math.isfinite(outcome.log_loss(0))
+
+
+@every_system
+@few
+@given(entries=ledgers(), cut=st.integers(0, 40))
+def test_a_state_saved_at_any_instant_goes_on_bit_for_bit(name: str, entries: list[Entry], cut: int) -> None:
+    system = system_of(name)
+    half, _ = folded(system, entries[:cut])
+    saved = system.dump(half)
+    loaded = system.load(saved)
+    assert system.dump(loaded) == saved
+    assert dict(system.standings(loaded)) == dict(system.standings(half))
+    one, changes = folded(system, entries[cut:], half)
+    other, again = folded(system, entries[cut:], loaded)
+    assert again == changes
+    assert dict(system.standings(other)) == dict(system.standings(one))
+    assert system.dump(other) == system.dump(one)
+
+
+@every_system
+@few
+@given(entries=ledgers())
+def test_the_same_ledger_gives_the_same_numbers(name: str, entries: list[Entry]) -> None:
+    one, changes = folded(system_of(name), entries)
+    other, again = folded(system_of(name), entries)
+    assert again == changes
+    assert dict(system_of(name).standings(one)) == dict(system_of(name).standings(other))
+
+
+@pytest.mark.parametrize("name", NOT_ALONE)
+@settings(max_examples=10)
+@given(entries=ledgers(), begun=st.integers(0, 40), done=st.integers(0, 40), cold=st.booleans())
+def test_a_refit_takes_its_place_whenever_it_is_done(
+    name: str, entries: list[Entry], begun: int, done: int, cold: bool
+) -> None:
+    """Begun after one entry, installed after another, with a state that was saved in between and one that was not."""
+    system = system_of(name)
+    begun, done = sorted((begun, done))
+    state, _ = folded(system, entries[:begun])
+    job = pickle.loads(pickle.dumps(system.job(state, cold)))
+    fit = pickle.loads(pickle.dumps(system.refit(job)))
+    assert fit.included == min(begun, len(entries))
+    state, _ = folded(system, entries[begun:done], state)
+    twin = system.load(system.dump(state))
+    fixed = {version: rating.mean for version, rating in system.standings(state).items() if rating.anchor}
+    for one in (state, twin):
+        assert not system.stale(one, fit)
+        assert system.install(one, fit) is one
+        assert system.wanted(one).results <= max(0, min(done, len(entries)) - begun)
+    assert dict(system.standings(twin)) == dict(system.standings(state))
+    assert {version: system.standings(state)[version].mean for version in fixed} == fixed
+    state, changes = folded(system, entries[done:], state)
+    twin, again = folded(system, entries[done:], system.load(system.dump(twin)))
+    assert again == changes
+    for rating in system.standings(state).values():
+        assert math.isfinite(rating.mean)
+        assert 0 < rating.spread < 10_000
+    for one, other in permutations(system.standings(state), 2):
+        assert system.superiority(state, one, other) + system.superiority(state, other, one) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", NOT_ALONE)
+def test_a_recorded_refit_can_be_followed(name: str) -> None:
+    system = system_of(name)
+    state, _ = folded(system, GOOD)
+    fit = system.refit(system.job(state, True))
+    again = system.refit(system.job(state, True, follow=fit.notes))
+    assert again.notes == fit.notes
+    state = system.install(state, fit)
+    state, _ = folded(system, [Entry(5, Kind.GAME, None, 1, 2, 0)], state)
+    warm = system.refit(system.job(state, False))
+    assert system.refit(system.job(state, False, follow=warm.notes)).notes == warm.notes
+    assert not warm.cold
+    with pytest.raises(OurFault, match="notes"):
+        system.job(state, False, follow="{}")
+
+
+GOOD = [
+    Entry(1, Kind.ENTER, 1),
+    Entry(2, Kind.ENTER, 2, value=2000.0),
+    Entry(3, Kind.GAME, None, 1, 2, 2),
+    Entry(4, Kind.ANCHOR, 2, value=2000.0, sd=10.0),
+]
+
+STRANGERS = {
+    "game": Entry(5, Kind.GAME, None, 1, 9, 2),
+    "game of another": Entry(5, Kind.GAME, None, 9, 1, 2),
+    "anchor": Entry(5, Kind.ANCHOR, 9, value=2000.0),
+    "unanchor": Entry(5, Kind.UNANCHOR, 9),
+    "successor": Entry(5, Kind.ENTER, 3, other=9),
+    "link": Entry(5, Kind.LINK, 1, other=9),
+    "link of another": Entry(5, Kind.LINK, 9, other=1),
+    "unlink": Entry(5, Kind.UNLINK, 9, other=1),
+    "correction": Entry(5, Kind.CORRECTION, None, 1, 9, 2, was2=0),
+}
+
+NONSENSE = {
+    "enters twice": Entry(5, Kind.ENTER, 1),
+    "enters without version": Entry(5, Kind.ENTER),
+    "enters at nan": Entry(5, Kind.ENTER, 3, value=math.nan),
+    "alone": Entry(5, Kind.GAME, None, 1, 1, 2),
+    "no opponent": Entry(5, Kind.GAME, None, 1, None, 2),
+    "no result": Entry(5, Kind.GAME, None, 1, 2),
+    "three half points": Entry(5, Kind.GAME, None, 1, 2, 3),
+    "anchor without value": Entry(5, Kind.ANCHOR, 1),
+    "anchor at infinity": Entry(5, Kind.ANCHOR, 1, value=math.inf),
+    "anchor with sd 0": Entry(5, Kind.ANCHOR, 1, value=2000.0, sd=0.0),
+    "anchor without version": Entry(5, Kind.ANCHOR, value=2000.0),
+    "links to nobody": Entry(5, Kind.LINK, 1),
+    "links to itself": Entry(5, Kind.LINK, 1, other=1),
+    "link with sd nan": Entry(5, Kind.LINK, 1, other=2, sd=math.nan),
+    "corrects itself": Entry(5, Kind.CORRECTION, None, 1, 1, 2, was2=0),
+    "corrects from three": Entry(5, Kind.CORRECTION, None, 1, 2, 2, was2=3),
+    "corrects to three": Entry(5, Kind.CORRECTION, None, 1, 2, 3, was2=2),
+}
+
+
+@every_system
+@pytest.mark.parametrize("entry", STRANGERS.values(), ids=STRANGERS)
+def test_strangers_are_key_errors_and_nothing_is_changed(name: str, entry: Entry) -> None:
+    system = system_of(name)
+    state, _ = folded(system, GOOD)
+    before = system.dump(state)
+    with pytest.raises(KeyError):
+        system.fold(state, entry)
+    assert system.dump(state) == before
+
+
+@every_system
+@pytest.mark.parametrize("entry", NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_is_our_fault_and_nothing_is_changed(name: str, entry: Entry) -> None:
+    system = system_of(name)
+    state, _ = folded(system, GOOD)
+    before = system.dump(state)
+    with pytest.raises(OurFault, match="5"):
+        system.fold(state, entry)
+    assert system.dump(state) == before
+
+
+@every_system
+def test_predicting_a_stranger_is_a_key_error(name: str) -> None:
+    system = system_of(name)
+    state, _ = folded(system, GOOD)
+    for pair in ((1, 9), (9, 1)):
+        with pytest.raises(KeyError):
+            system.predict(state, *pair)
+
+
+@every_system
+def test_who_wins_is_above_who_loses_and_expected_to_win_again(name: str) -> None:
+    system = system_of(name)
+    entries = [Entry(seq, Kind.ENTER, seq) for seq in (1, 2)]
+    entries += [Entry(seq, Kind.GAME, None, *((1, 2, 2) if seq % 2 else (2, 1, 0))) for seq in range(3, 33)]
+    state, _ = folded(system, entries)
+    standings = system.standings(state)
+    assert standings[1].mean > standings[2].mean + 50
+    assert system.predict(state, 1, 2).score > 0.55
+    assert system.predict(state, 2, 1).score < 0.45
+
+
+@every_system
+@pytest.mark.parametrize("data", [b"", b"nothing", bytes(100)])
+def test_other_bytes_are_no_state(name: str, data: bytes) -> None:
+    with pytest.raises(ValueError, match="state"):
+        system_of(name).load(data)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_no_system_reads_the_state_of_another(name: str) -> None:
+    data = system_of(name).dump(folded(system_of(name), GOOD)[0])
+    for other in SYSTEMS:
+        if other != name:
+            with pytest.raises(ValueError, match="state"):
+                system_of(other).load(data)
+
+
+def test_the_registry_gives_rating_systems() -> None:
+    """Checked by the type checker, too."""
+    systems: list[RatingSystem] = [rating_system(name, 1800.0, {}) for name in SYSTEMS]
+    assert [system.name for system in systems] == list(SYSTEMS)

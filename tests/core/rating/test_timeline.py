@@ -1,0 +1,107 @@
+"""Results by pair and span of time: none is lost however time is cut, and spans stay few."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cgos_server.core.rating import timeline as module
+from cgos_server.core.rating.timeline import DAY_MS, MOST_SPANS, Timeline
+
+N = 4
+pairs = st.permutations(range(N)).map(lambda order: tuple(order[:2]))
+results = st.lists(st.tuples(pairs, st.integers(0, 2), st.integers(0, 4000)), max_size=120)
+Results = list[tuple[tuple[int, int], int, int]]
+
+
+def timeline_of(found: Results, drifting: bool = True) -> Timeline:
+    timeline = Timeline(drifting)
+    for version in range(N):
+        timeline.enter(version * DAY_MS)
+    for (first, second), score2, day in found:
+        timeline.add(first, second, score2, day * DAY_MS)
+    return timeline
+
+
+def totals(timeline: Timeline) -> Counter[tuple[int, int, int]]:
+    """(first, second, result in half points) -> games."""
+    counted: Counter[tuple[int, int, int]] = Counter()
+    snapshot = timeline.snapshot()
+    for (first, _, second, _), counts in zip(snapshot.cells.tolist(), snapshot.counts.tolist(), strict=True):
+        for column, count in enumerate(counts):
+            counted[(first, second, 2 - column)] += int(count)
+    return +counted
+
+
+@given(results, st.booleans())
+def test_every_result_is_counted_once(found: Results, drifting: bool) -> None:
+    timeline = timeline_of(found, drifting)
+    assert totals(timeline) == Counter((*pair, score2) for pair, score2, _ in found)
+
+
+@given(results, st.booleans())
+def test_spans_are_few_and_every_cell_lies_in_them(found: Results, drifting: bool) -> None:
+    timeline = timeline_of(found, drifting)
+    snapshot = timeline.snapshot()
+    for version, spans in enumerate(snapshot.spans):
+        days = {day for pair, _, day in found if version in pair}
+        width = int(snapshot.widths[version])
+        assert 1 <= len(spans) <= (MOST_SPANS if drifting else 1)
+        assert list(spans) == sorted(set(spans))
+        if drifting and days:
+            assert set(spans) == {day // width for day in days}
+            assert width == 1 or len({2 * day // width for day in days}) > MOST_SPANS
+    for cell, counts in zip(snapshot.cells.tolist(), snapshot.counts.tolist(), strict=True):
+        if any(counts):
+            assert cell[1] in snapshot.spans[cell[0]]
+            assert cell[3] in snapshot.spans[cell[2]]
+
+
+@given(results, results)
+def test_saved_and_read_back_it_counts_on_alike(found: Results, more: Results) -> None:
+    one = timeline_of(found)
+    other = Timeline.restored(True, timeline_of(found).dumped())
+    assert other.dumped() == one.dumped()
+    for timeline in (one, other):
+        for (first, second), score2, day in more:
+            timeline.add(first, second, score2, day * DAY_MS)
+            timeline.correct(first, second, score2, None, day * DAY_MS)
+            timeline.correct(second, first, None, score2, day * DAY_MS)
+    assert other.dumped() == one.dumped()
+    assert totals(other) == totals(one)
+
+
+@given(results, st.randoms())
+def test_the_order_of_results_means_nothing(found: Results, random: object) -> None:
+    shuffled = list(found)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert timeline_of(shuffled).dumped() == timeline_of(found).dumped()
+
+
+def test_a_correction_takes_the_latest_result_of_its_kind() -> None:
+    timeline = timeline_of([((0, 1), 2, 3), ((0, 1), 2, 9), ((0, 1), 0, 12), ((1, 0), 2, 20)])
+    assert timeline.correct(0, 1, 2, 0, 99 * DAY_MS)
+    assert dict(timeline.dumped().cells) == {
+        (0, 3, 1, 3): (1, 0, 0),
+        (0, 9, 1, 9): (0, 0, 1),
+        (0, 12, 1, 12): (0, 0, 1),
+        (1, 20, 0, 20): (1, 0, 0),
+    }
+    assert not timeline.correct(0, 1, 1, 2, 99 * DAY_MS)
+    assert totals(timeline) == {(0, 1, 2): 1, (0, 1, 0): 2, (1, 0, 2): 1}
+
+
+def test_all_versions_together_have_a_limited_number_of_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_IN_ALL", 12)
+    found: Results = [((day % 4, (day + 1) % 4), 2, 5 * day) for day in range(60)]
+    timeline = timeline_of(found)
+    assert sum(map(len, timeline.snapshot().spans)) <= 12
+    assert totals(timeline).total() == 60
+
+
+def test_without_drift_there_is_no_time() -> None:
+    timeline = timeline_of([((0, 1), 2, 3), ((0, 1), 2, 900)], drifting=False)
+    assert timeline.dumped().cells == [((0, 0, 1, 0), (2, 0, 0))]

@@ -1,0 +1,90 @@
+"""Small pools for the tests of the posterior, and simulated ones whose true strengths are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cgos_server.core.rating.bayes import likelihood
+from cgos_server.core.rating.bayes.pool import Floats, Ints, Pool, Posterior, Prior
+
+Known = Sequence[Sequence[float]]
+
+
+def column(rows: Known, index: int) -> Any:
+    return np.array([row[index] for row in rows])
+
+
+def ids(rows: Known, index: int) -> Ints:
+    return np.array([int(row[index]) for row in rows], dtype=np.int64)
+
+
+def floats(rows: Known, index: int) -> Floats:
+    return np.array([float(row[index]) for row in rows])
+
+
+def pool(
+    n: int,
+    cells: Known = (),
+    *,
+    anchors: Known = (),
+    own: Known = (),
+    links: Known = (),
+    prior: Prior | None = None,
+) -> Pool:
+    """:param cells: rows of (first, second, wins, draws, losses); an ordered pair may occur once"""
+    return Pool(
+        n=n,
+        prior=prior or Prior(2000.0),
+        anchors=(ids(anchors, 0), floats(anchors, 1), floats(anchors, 2)),
+        own=(ids(own, 0), floats(own, 1), floats(own, 2)),
+        links=(ids(links, 0), ids(links, 1), floats(links, 2)),
+        first=ids(cells, 0),
+        second=ids(cells, 1),
+        wins=floats(cells, 2),
+        draws=floats(cells, 3),
+        losses=floats(cells, 4),
+    )
+
+
+def simulated(
+    truth: Floats, games: int, seed: int, *, advantage: float = 0.0, draw: float = 0.0, anchors: Sequence[int] = ()
+) -> Pool:
+    """`games` games between random pairs of versions whose strengths are `truth`, random colours."""
+    rng = np.random.default_rng(seed)
+    n = len(truth)
+    first = rng.integers(0, n, games)
+    second = (first + rng.integers(1, n, games)) % n
+    p = likelihood.probabilities(truth[first] - truth[second], advantage, draw)
+    chance = rng.random(games)
+    outcome = np.where(chance < p.win, 0, np.where(chance < p.win + p.draw, 1, 2))
+    keys, where = np.unique(first * n + second, return_inverse=True)
+    wins, draws, losses = (np.bincount(where, outcome == kind, len(keys)).astype(float) for kind in range(3))
+    empty = pool(n, anchors=[(index, truth[index], 1.0) for index in anchors])
+    return replace(empty, first=keys // n, second=keys % n, wins=wins, draws=draws, losses=losses)
+
+
+def shuffled(given: Pool, seed: int) -> Pool:
+    """The same results, listed in another order."""
+    order = np.random.default_rng(seed).permutation(len(given.first))
+    return replace(
+        given,
+        first=given.first[order],
+        second=given.second[order],
+        wins=given.wins[order],
+        draws=given.draws[order],
+        losses=given.losses[order],
+    )
+
+
+def sds(of: Posterior, n: int) -> Floats:
+    found: Floats = np.sqrt(np.diagonal(of.C)[:n])
+    return found
+
+
+def apart(one: Posterior, other: Posterior, n: int) -> float:
+    """The largest difference of two posteriors' means, in standard deviations of the second."""
+    return float((np.abs(one.x[:n] - other.x[:n]) / sds(other, n)).max())
