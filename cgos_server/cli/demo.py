@@ -27,6 +27,7 @@ from cgos_server.service.control import ServerStatus
 from cgos_server.service.requests import StatusNow, StatusRequest, ask
 from cgos_server.storage import DATABASE
 from cgos_server.storage.history import History
+from cgos_server.web import words
 
 VENUE = "9x9"
 START_LIMIT_S = 30
@@ -220,7 +221,8 @@ async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code:
         standings = await history.standings(VENUE)
         counts = await history.counts()
     for row in standings:
-        click.echo(f"{row.version:<12} {row.mean:7.0f}{'?' if row.provisional else ' '} {row.games:5} games")
+        rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+        click.echo(f"{row.version:<12} {rating:>12} {row.games:5} games")
     errors = last.warnings + last.errors + crashed + (exit_code != 0)
     endings = ", ".join(f"{games} by {reason}" for reason, games in counts.ended.items())
     click.echo(f"endings: {endings or 'none'}; {counts.running} games suspended")

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.answers import Standing
+from cgos_server.web import words
 
 PLAIN_EVERY_S = 10.0
 """Between two lines where there is no terminal."""
@@ -101,7 +102,8 @@ class Screen:
             standings.add_column(heading, justify="right")
         for place, row in enumerate(now.standings, 1):
             rating = Text(
-                f"{row.mean:.0f}{'?' if row.provisional else ' '}", style="dim" if row.provisional else "bold"
+                words.rating(row.system, row.mean, row.spread, bool(row.provisional)),
+                style="dim" if row.provisional else "bold",
             )
             standings.add_row(str(place), row.version, rating, str(row.games))
         games = Table(title="Running games", title_justify="left", box=None, pad_edge=False)

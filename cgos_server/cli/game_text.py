@@ -15,7 +15,7 @@ from cgos_server.core.games.base import Color
 from cgos_server.core.games.notation import COLUMNS, vertex
 from cgos_server.storage.answers import GameDetail
 from cgos_server.web.stored_game import Seen, StoredGame
-from cgos_server.web.words import moment, span, terms, time_left
+from cgos_server.web.words import finely, moment, span, terms, time_left
 
 _MARKS = {None: ".", Color.BLACK: "X", Color.WHITE: "O"}
 
@@ -34,8 +34,13 @@ def describe(detail: GameDetail) -> None:
     if detail.pairing is not None:
         click.echo(f"paired in round {detail.pairing.round}: {detail.pairing.reason}")
         click.echo(f"colors: {detail.pairing.colors}")
+    if detail.repeats is not None:
+        click.echo(f"the same game as {detail.repeats}, move by move")
+    for row in detail.corrections:
+        click.echo(f"corrected {moment(row.at)} by {row.actor}: {row.was} became {row.result} ({row.reason})")
     for change in detail.ratings:
-        before, after = f"{change.before_mean:.1f}", f"{change.after_mean:.1f}"
+        before = finely(change.system, change.before_mean, change.before_spread)
+        after = finely(change.system, change.after_mean, change.after_spread)
         click.echo(f"rating of {change.version} ({change.system}, entry {change.seq}): {before} -> {after}")
     click.echo()
     for line in board(stored.position(len(detail.moves)), played_by.rules.size):
@@ -43,9 +48,9 @@ def describe(detail: GameDetail) -> None:
     if detail.moves:
         click.echo()
         rows = []
-        for row in detail.moves:
-            left = time_left(played_by.time, ClockState(row.main_us, row.period_us, row.quota, row.bank_us))
-            rows.append((row.ply, stored.color(row.ply).letter, row.move, span(row.used_us), left))
+        for move in detail.moves:
+            left = time_left(played_by.time, ClockState(move.main_us, move.period_us, move.quota, move.bank_us))
+            rows.append((move.ply, stored.color(move.ply).letter, move.move, span(move.used_us), left))
         print_table(("move", "by", "at", "used", "left"), rows)
 
 

@@ -1,4 +1,4 @@
-"""`cgos-server standings`, `games`, `history`, `show` and `sgf`: what was played and who stands where.
+"""`cgos-server games`, `show` and `sgf`: what was played.
 
 All of it is read from the database. Must not know: the live server.
 """
@@ -11,44 +11,13 @@ import click
 
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import describe
-from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.cli.reading import read, venues_asked
+from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.reading import read
 from cgos_server.errors import Refused
 from cgos_server.protocol.sgf import write
-from cgos_server.storage.answers import RatingPoint, Standing
-from cgos_server.storage.history import History
+from cgos_server.storage.answers import GameRow
 from cgos_server.web.stored_game import StoredGame
 from cgos_server.web.words import moment
-
-
-@click.command()
-@venue_option
-@json_option
-@configured
-def standings(setup: Setup, venue: str | None, as_json: bool) -> None:
-    """Who stands where, venue by venue."""
-
-    async def ask(history: History) -> dict[str, list[Standing]]:
-        return {name: await history.standings(name) for name in await venues_asked(history, venue)}
-
-    found = read(setup, ask)
-    if as_json:
-        print_json(found)
-        return
-    for index, (name, rows) in enumerate(found.items()):
-        if index:
-            click.echo()
-        print_table(
-            ("rank", "name", "rating", "state", "games", "last game"),
-            [
-                (
-                    rank, row.version, round(row.mean), _state(row),
-                    row.games, row.last_game,
-                )
-                for rank, row in enumerate(rows, 1)
-            ],
-            title=name,
-        )  # fmt: skip
 
 
 @click.command()
@@ -77,48 +46,11 @@ def games(
         [
             (
                 row.id, row.venue, f"{row.black} ({row.black_label})", f"{row.white} ({row.white_label})",
-                row.result or "running", row.moves, moment(row.started_at),
+                _result(row), row.moves, moment(row.started_at),
             )
             for row in rows
         ],
     )  # fmt: skip
-
-
-@click.command()
-@click.argument("name")
-@venue_option
-@json_option
-@configured
-def history(setup: Setup, name: str, venue: str | None, as_json: bool) -> None:
-    """Every change of a version's rating.
-
-    Oldest first, with the game that caused it.
-    """
-
-    async def ask(history: History) -> dict[str, list[RatingPoint]]:
-        return {each: await history.rating_history(name, each) for each in await venues_asked(history, venue)}
-
-    found = {each: points for each, points in read(setup, ask).items() if points}
-    if as_json:
-        print_json(found)
-        return
-    if not found:
-        say(f"{name} has no rating yet.")
-    for index, (each, points) in enumerate(found.items()):
-        if index:
-            click.echo()
-        print_table(
-            ("entry", "at (UTC)", "what", "game", "opponent", "score", "from", "to", "games"),
-            [
-                (
-                    point.seq, moment(point.at), point.kind, point.game, point.opponent,
-                    None if point.score2 is None else f"{point.score2 / 2:g}",
-                    f"{point.before_mean:.1f}", f"{point.after_mean:.1f}", point.games,
-                )
-                for point in points
-            ],
-            title=each,
-        )  # fmt: skip
 
 
 @click.command()
@@ -154,5 +86,7 @@ def sgf(setup: Setup, game: int, output: Path | None) -> None:
         raise Refused("cannot-write", f"{output} cannot be written: {error.strerror}.") from error
 
 
-def _state(row: Standing) -> str:
-    return "anchor" if row.anchor else "provisional" if row.provisional else "settled"
+def _result(row: GameRow) -> str:
+    if row.result is None:
+        return "running"
+    return row.result if row.corrected is None else f"{row.result}, now {row.corrected}"

@@ -48,13 +48,15 @@ class GameEnded(Fact, frozen=True):
 
 
 class RatingChanged(Fact, frozen=True):
-    """A rating moved because of entry `seq` of the venue's ledger."""
+    """A rating moved because of entry `seq` of the venue's ledger. `plus_minus` is half of its 95 % interval after it,
+    where it has one."""
 
     venue: str
     seq: int
     version: str
     before: float
     after: float
+    plus_minus: float | None = None
 
 
 class BotArrived(Fact, frozen=True):

@@ -102,6 +102,17 @@ class Turn(NamedTuple):
     on: bool
 
 
+class RatingMoved(NamedTuple):
+    """What a game did to one rating, in Elo.
+
+    :ivar plus_minus: half of the 95 % interval after it, where the rating system says so
+    """
+
+    before: float
+    after: float
+    plus_minus: float | None = None
+
+
 class GameOver(NamedTuple):
     """A game's end, as one of its players is told it.
 
@@ -109,7 +120,7 @@ class GameOver(NamedTuple):
     :ivar result: as :attr:`cgos_server.core.verdict.Verdict.text`
     :ivar reason: a value of :class:`cgos_server.core.verdict.Reason`
     :ivar plies: moves on the record
-    :ivar rating: this player's mean rating (before, after) where the game was rated and that is known
+    :ivar rating: what it did to this player's rating, where the game was rated and that is known
     """
 
     date: str
@@ -118,7 +129,7 @@ class GameOver(NamedTuple):
     reason: str
     detail: str
     plies: int
-    rating: tuple[float, float] | None = None
+    rating: RatingMoved | None = None
 
 
 class Table(Protocol):

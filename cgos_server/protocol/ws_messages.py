@@ -286,10 +286,11 @@ class Moved(_Message, frozen=True, tag="moved"):
 
 
 class RatingMove(_Part, frozen=True):
-    """A rating before and after a game, in Elo."""
+    """A rating before and after a game, in Elo, and half of its 95 % interval after it, where it has one."""
 
     before: float
     after: float
+    plus_minus: float | None = None
 
 
 class Over(_Message, frozen=True, tag="over"):

@@ -24,7 +24,7 @@ from cgos_server.core.venue import Venue
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.observability.metrics import VenueMeter
-from cgos_server.protocol.session import Fault, GameOver, GameSetup, Table, Turn
+from cgos_server.protocol.session import Fault, GameOver, GameSetup, RatingMoved, Table, Turn
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling
@@ -499,11 +499,12 @@ class LiveGame:
             desk.rater.tell(self._applied)
         desk.ended(self)
 
-    def _rating_of(self, color: Color) -> tuple[float, float] | None:
-        """Mean rating of that side before and after the game."""
+    def _rating_of(self, color: Color) -> RatingMoved | None:
+        """What the game did to that side's rating."""
         changes = () if self._applied is None else self._applied.changes
-        version = self.sides[color].version
-        return next(((before.mean, after.mean) for who, before, after in changes if who == version), None)
+        version, plus_minus = self.sides[color].version, self._desk.rater.plus_minus
+        found = (RatingMoved(was.mean, now.mean, plus_minus(now)) for who, was, now in changes if who == version)
+        return next(found, None)
 
 
 def _mover(ply: int) -> Color:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from cgos_server.core.facts import RatingChanged
-from cgos_server.core.rating.registry import label
+from cgos_server.core.rating.base import Rating
+from cgos_server.core.rating.registry import half_width, label
 from cgos_server.core.rating.repeats import game_digest
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.runtime.bus import FactBus
@@ -48,6 +49,10 @@ class Rater:
         """The version's rating as bots see it: ``1800`` or ``1800?``."""
         return label(self.ratings.rating(version))
 
+    def plus_minus(self, rating: Rating) -> float | None:
+        """Half of its 95 % interval, where the headline system says so."""
+        return half_width(self.ratings.system.name, rating.spread)
+
     def apply(
         self, game: int, black: int, white: int, verdict: Verdict, moves: Iterable[str], at: int
     ) -> Applied | None:
@@ -66,5 +71,8 @@ class Rater:
         if self._bus.wanted(RatingChanged):
             for version, before, after in applied.changes:
                 self._bus.publish(
-                    RatingChanged(self.venue, applied.entry.seq, self._names(version), before.mean, after.mean)
-                )
+                    RatingChanged(
+                        self.venue, applied.entry.seq, self._names(version), before.mean, after.mean,
+                        self.plus_minus(after),
+                    )
+                )  # fmt: skip

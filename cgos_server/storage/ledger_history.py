@@ -109,7 +109,8 @@ class LedgerHistory(Reader):
             if game is not None:
                 asked.append(_corrections.c.game_id == number(game))
             if venue is not None:
-                asked.append(_games.c.venue_id == await venue_id(read, venue))
+                # Not by an index, so that SQLite goes from the few corrections to their games and not the other way.
+                asked.append(_games.c.venue_id + 0 == await venue_id(read, venue))
             return await correction_rows(read, *asked)
 
     async def entries(self, venue: str, after: int = 0, limit: int | None = None) -> list[Entry]:

@@ -7,9 +7,21 @@ formulas, what a saved state holds, how an answer is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, RowMapping, and_, case, func, literal_column, or_, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    RowMapping,
+    Select,
+    Subquery,
+    and_,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 
 from cgos_server.core.rating.base import Kind
 from cgos_server.errors import Refused
@@ -161,7 +173,8 @@ async def _standings_then(read: Read, venue: int, system: str | None, as_of: int
         select(_ledger.c.kind)
         .where(
             _ledger.c.version_id == _ratings.c.version_id,
-            _ledger.c.venue_id == _ratings.c.venue_id,
+            # Not by its key, so that SQLite looks at this version's few entries and not at all of the venue's.
+            _ledger.c.venue_id + 0 == _ratings.c.venue_id,
             _ledger.c.seq <= then,
             _is_about_anchors,
         )
@@ -275,21 +288,24 @@ def _latest(side: Column[int]) -> ColumnElement[int]:
     return func.coalesce(latest, 0)
 
 
-async def _changes_of(read: Read, venue: int, me: int, system: str | None, limit: int) -> Sequence[RowMapping]:
-    # Found in the index first: asked for whole rows, or without a limit, SQLite would walk through all changes of the
-    # venue.
-    key = list(_changes.primary_key.columns)
-    latest = (
-        select(*key)
-        .where(
-            _changes.c.version_id == me,
-            _changes.c.venue_id == venue,
-            *([] if system is None else [_changes.c.system == system]),
-        )
+def _latest_changes(venue: int, me: int, system: str | None, *asked: ColumnElement[bool]) -> Select[Any]:
+    """The keys of a version's changes, latest first. They are found in the index alone: asked for whole rows, or
+    without a limit, SQLite would walk through all changes of the venue."""
+    if system is not None:
+        asked = (*asked, _changes.c.system == system)
+    return (
+        select(*_changes.primary_key.columns)
+        .where(_changes.c.version_id == me, _changes.c.venue_id == venue, *asked)
         .order_by(_changes.c.seq.desc(), _changes.c.system.desc())
-        .limit(limit)
-        .subquery()
     )
+
+
+def _same_change(keys: Subquery) -> ColumnElement[bool]:
+    return and_(*(keys.c[column.name] == column for column in _changes.primary_key.columns))
+
+
+async def _changes_of(read: Read, venue: int, me: int, system: str | None, limit: int) -> Sequence[RowMapping]:
+    latest = _latest_changes(venue, me, system).limit(limit).subquery()
     black = _ledger.c.black_id == me
     mine = or_(black, _ledger.c.white_id == me)
     other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
@@ -302,7 +318,7 @@ async def _changes_of(read: Read, venue: int, me: int, system: str | None, limit
             _versions.c.wire_name.label("opponent"),
             case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
         )
-        .join_from(latest, _changes, and_(*(latest.c[column.name] == column for column in key)))
+        .join_from(latest, _changes, _same_change(latest))
         .join(_ledger, entry_of_change)
         .outerjoin(_versions, _versions.c.id == other)
         .order_by(_changes.c.seq, _changes.c.system)
@@ -352,17 +368,8 @@ async def _was(read: Read, venue: int, me: int, system: str, applied: int, refit
         .order_by(_points.c.number.desc())
         .limit(1)
     )
-    changes = await read(
-        select(_changes)
-        .where(
-            _changes.c.version_id == me,
-            _changes.c.venue_id == venue,
-            _changes.c.system == system,
-            _changes.c.seq <= applied,
-        )
-        .order_by(_changes.c.seq.desc())
-        .limit(1)
-    )
+    latest = _latest_changes(venue, me, system, _changes.c.seq <= applied).limit(1).subquery()
+    changes = await read(select(_changes).join_from(latest, _changes, _same_change(latest)))
     games = int(changes[0]["games"]) if changes else 0
     if changes and not (points and points[0]["applied"] >= changes[0]["seq"]):
         return _Was(changes[0]["after_mean"], changes[0]["after_spread"], games)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from cgos_server.core import clock
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
 from cgos_server.core.games.base import Ko, Ruleset
+from cgos_server.core.rating.registry import half_width, shown
 from cgos_server.core.verdict import Reason
 
 _KO = {
@@ -26,6 +27,17 @@ def terms(rules: Ruleset, time: TimeControl) -> str:
     if rules.suicide:
         words.append("suicide allowed")
     return ", ".join(words)
+
+
+def rating(system: str, mean: float, spread: float, provisional: bool) -> str:
+    """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``."""
+    return shown(mean, half_width(system, spread), provisional)
+
+
+def finely(system: str, mean: float, spread: float) -> str:
+    """The same to a tenth, for small changes: ``1873.4 ± 42.0``."""
+    half = half_width(system, spread)
+    return f"{mean:.1f}" if half is None else f"{mean:.1f} ± {half:.1f}"
 
 
 def komi(komi2: int) -> str:

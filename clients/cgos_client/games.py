@@ -35,6 +35,7 @@ class Outcome(NamedTuple):
     :ivar reason: score, resignation, time, illegal move, forfeit, void, abort or unknown
     :ivar plies: moves on the record
     :ivar rating: this bot's (before, after) in Elo, where the game was rated
+    :ivar plus_minus: half of the 95 % interval of its rating after it, in Elo, where the server has one
     """
 
     result: str
@@ -44,6 +45,7 @@ class Outcome(NamedTuple):
     plies: int
     date: str
     rating: tuple[float, float] | None = None
+    plus_minus: float | None = None
 
 
 class Held(NamedTuple):
@@ -386,10 +388,12 @@ class Games:
         held, known = seat.held, len(seat.moves)
         if held is not None and message.plies == known + 1 == held.ply and held.spelled not in (None, "RESIGN"):
             seat.moves.append(Ply(str(held.spelled), seat.own_ms(seat.black_ms, seat.white_ms)))
-        rating = None if message.rating is None else (message.rating.before, message.rating.after)
+        moved = message.rating
         outcome = Outcome(
-            message.result, message.winner, message.reason, message.detail, message.plies, message.date, rating
-        )
+            message.result, message.winner, message.reason, message.detail, message.plies, message.date,
+            None if moved is None else (moved.before, moved.after),
+            None if moved is None else moved.plus_minus,
+        )  # fmt: skip
         return [seen, *self._end(game, seat, outcome)]
 
     def _end(self, game: int, seat: GameState, outcome: Outcome) -> list[Effect]:

@@ -158,7 +158,8 @@ class SlotsRunner:
         table.over()
         rating = game.result.rating
         if rating is not None:
-            log.info("game %d: rating %.0f, before it %.0f", game.number, rating[1], rating[0])
+            sure = "" if game.result.plus_minus is None else f" ± {game.result.plus_minus:.0f}"
+            log.info("game %d: rating %.0f%s, before it %.0f", game.number, rating[1], sure, rating[0])
         self._report(seating.result(game, game.result))
 
     def _asked(self) -> None:

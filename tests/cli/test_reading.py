@@ -14,16 +14,21 @@ from cgos_server.storage.lock import DatabaseLock
 
 def test_standings(run: Any, as_json: Any) -> None:
     lines = run("standings", "--venue", "9x9").stdout.splitlines()
-    assert lines[0] == "9x9"
+    assert lines[0] == "9x9, bayes, as of result 4"
     assert lines[1].split() == ["rank", "name", "rating", "state", "games", "last", "game"]
-    # 1800 + 200 * (1 - 1 / (1 + 10 ** (100 / 400))): Alpha's first game, won against an anchor of 1900
-    assert lines[2].split() == ["1", "Alpha", "1928", "provisional", "1", "2"]
-    assert lines[3].split() == ["2", "Beta", "1900", "anchor", "1", "2"]
-    assert len(lines) == 4
     found = as_json("standings")
     assert list(found) == ["9x9", "13x13", "19x19"]
-    assert [row["version"] for row in found["9x9"]] == ["Alpha", "Beta"]
-    assert found["9x9"][1]["anchor"] is True
+    beta, alpha = sorted(found["9x9"], key=lambda row: -row["anchor"])
+    assert (alpha["version"], alpha["provisional"], alpha["games"], alpha["system"]) == ("Alpha", True, 1, "bayes")
+    assert (beta["version"], beta["mean"], beta["provisional"]) == ("Beta", 1900.0, False)
+    # One game says little: half of the interval of 95 % is almost as wide as before it.
+    assert 400 < alpha["half_width"] < 1.96 * 1000
+    shown = f"{alpha['mean']:.0f}? ± {alpha['half_width']:.0f}".split()
+    (line,) = (line for line in lines if "Alpha" in line)
+    assert line.split()[1:] == ["Alpha", *shown, "provisional", "1", "2"]
+    (line,) = (line for line in lines if "Beta" in line)
+    assert line.split()[1:] == ["Beta", "1900", "±", "2", "anchor", "1", "2"]
+    assert len(lines) == 4
 
 
 def test_games(run: Any, as_json: Any) -> None:
@@ -44,11 +49,12 @@ def test_games(run: Any, as_json: Any) -> None:
 
 def test_history(run: Any, as_json: Any) -> None:
     lines = run("history", "Alpha").stdout.splitlines()
-    assert lines[0] == "9x9"
+    assert lines[0] == "9x9, bayes"
     assert lines[2].split()[:5] == ["1", "2023-11-14", "22:13", "enter", "-"]
     assert lines[3].split()[:7] == ["4", "2023-11-14", "22:14", "game", "1", "Beta", "1"]
     (found,) = as_json("history", "Alpha", "--venue", "9x9").values()
-    assert found[1]["before_mean"] == 1800.0 < found[1]["after_mean"]
+    assert found[1]["before_mean"] < found[1]["after_mean"]
+    assert found[1]["before_spread"] > found[1]["after_spread"]
     assert "Gamma has no rating yet" in run("history", "Gamma").stderr
     assert "There is no version 'Nobody'" in run("history", "Nobody", fails=1).stderr
 
@@ -62,7 +68,9 @@ def test_show(run: Any, as_json: Any) -> None:
     assert "result B+4.0: Alpha won by 4 points." in text
     assert "Alpha was drawn from 1 candidate." in text
     assert "Alpha is owed Black." in text
-    assert "rating of Alpha (cgos-elo, entry 4): 1800.0 -> " in text
+    (change,) = (change for change in as_json("show", "1")["ratings"] if change["version"] == "Alpha")
+    before = f"{change['before_mean']:.1f} ± {1.959964 * change['before_spread']:.1f}"
+    assert f"rating of Alpha (bayes, entry 4): {before} -> {change['after_mean']:.1f} ± " in text
     # The position by hand: X C3 B3 A1, O D3 C4 C2.
     at = lines.index("    A B C D E F G H J")
     assert lines[at + 1 : at + 12] == [

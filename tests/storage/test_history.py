@@ -331,6 +331,9 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
     whole = (
         "SEARCH rating_changes USING PRIMARY KEY (venue_id=?)",
         "SEARCH ledger USING PRIMARY KEY (venue_id=?)",
+        "SEARCH ledger USING PRIMARY KEY (venue_id=? AND seq<?)",
+        "SEARCH rating_changes USING PRIMARY KEY (venue_id=? AND seq<?)",
+        "SEARCH games USING INDEX ix_games_venue_id_id (venue_id=?)",
         "SEARCH refit_points USING PRIMARY KEY (venue_id=?)",
         "SEARCH refit_points USING PRIMARY KEY (venue_id=? AND system=?)",
     )

@@ -129,9 +129,9 @@ class Classical(ABC, Generic[S]):
         elif entry.kind is Kind.UNANCHOR and before.anchor:
             after = self._freed(before)
         else:
-            if entry.kind is not Kind.UNANCHOR:
-                checks.deviation(entry, 1.0)
-                ratings[checks.predecessor(entry)]
+            if entry.kind is not Kind.UNANCHOR and checks.predecessor(entry) not in ratings:
+                raise KeyError(entry.other)
+            checks.deviation(entry, 1.0)
             return ()
         ratings[version] = after
         return (Change(version, before, after),)

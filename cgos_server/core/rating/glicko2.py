@@ -129,9 +129,9 @@ class Glicko2(Classical[State]):
     Time without games widens nothing: engines do not forget. No rating is less sure than a newcomer's.
 
     An anchor does not move and is known to the entry's `sd`, or 1 Elo. A version that stops being an anchor stays where
-    it stands, just no longer provisional. A successor whose ENTER carries `sd` is known as well as its predecessor and
-    that together. A corrected result moves a player by what the difference of the scores is worth today, where a game
-    that does not count stands for the expected score, and gives or takes that game's information.
+    it stands, just no longer provisional. A newcomer whose ENTER carries `sd` is known to that, a successor as well as
+    its predecessor and that together. A corrected result moves a player by what the difference of the scores is worth
+    today, where a game that does not count stands for the expected score, and gives or takes that game's information.
 
     :ivar initial: Elo of a version whose ENTER carries no value
     :ivar tau: see :func:`rated`; a period's
@@ -178,8 +178,9 @@ class Glicko2(Classical[State]):
         version = checks.version(entry)
         mean = self._start_of(state, entry, self.initial)
         deviation = self.deviation
-        if entry.other is not None and entry.sd is not None:
-            deviation = math.hypot(state.ratings[entry.other].spread, checks.deviation(entry, deviation))
+        if entry.sd is not None:
+            known = 0.0 if entry.other is None or entry.value is not None else state.ratings[entry.other].spread
+            deviation = math.hypot(known, checks.deviation(entry, deviation))
         state.volatility[version] = self.volatility / math.sqrt(self.period_games)
         return self._rating(mean, deviation, 0)
 

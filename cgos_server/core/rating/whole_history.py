@@ -131,8 +131,8 @@ class WholeHistory:
     where the last one ended. Without anchors the mean of the versions that were established when the last refit began
     is held at `initial` (of all, before any is), and every sd refers to the rating minus that mean.
 
-    :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time, so that 3
-        Elo a day are 57 a year (our choice: a version of an engine hardly changes)
+    :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time, so that
+        3 Elo a day are 57 a year (our choice: a version of an engine hardly changes)
     :ivar anchor_sd: of an anchor whose entry gives none, Elo
     :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     :ivar provisional: half of the 95 % interval, in Elo, above which a rating is provisional

@@ -8,7 +8,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem, Refitting
@@ -291,6 +291,30 @@ def test_who_wins_is_above_who_loses_and_expected_to_win_again(name: str) -> Non
     assert standings[1].mean > standings[2].mean + 50
     assert system.predict(state, 1, 2).score > 0.55
     assert system.predict(state, 2, 1).score < 0.45
+
+
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in NOT_ALONE])
+@few
+@given(entries=ledgers(), was=st.integers(0, 2), score2=st.integers(0, 2), void=st.booleans())
+def test_a_correction_taken_back_is_nearly_as_before(
+    name: str, entries: list[Entry], was: int, score2: int, void: bool
+) -> None:
+    """A third of what the whole game could move at most: steps depend on where the players stand by then."""
+    system = system_of(name)
+    state, _ = folded(system, entries)
+    black, white = list(system.standings(state))[:2]
+    for seq in range(100, 140):
+        winner = (white, black, 1 + seq % 2)
+        state, _ = system.fold(state, Entry(seq, Kind.GAME, None, *winner))
+    before = {version: system.standings(state)[version] for version in (black, white)}
+    assume(min(rating.mean for rating in before.values()) > 250)  # a floor forgets how far below it the way led
+    for seq, (old, new) in enumerate([(was, None if void else score2), (None if void else score2, was)], 200):
+        state, changes = system.fold(state, Entry(seq, Kind.CORRECTION, None, black, white, new, was2=old))
+    for version, rating in before.items():
+        after = system.standings(state)[version]
+        assert after.games == rating.games
+        moved = max(abs(change.after.mean - change.before.mean) for change in changes)
+        assert after.mean == pytest.approx(rating.mean, abs=1e-9 + moved / 3)
 
 
 @every_system

@@ -107,6 +107,13 @@ def test_a_successor_is_as_sure_as_its_predecessor_and_their_distance() -> None:
     assert state.ratings[6].spread == 350.0
 
 
+def test_an_imported_rating_is_as_sure_as_it_says() -> None:
+    system = Glicko2(1800.0)
+    state, _ = system.fold(system.start(), Entry(1, Kind.ENTER, 1, value=2300.0, sd=120.0))
+    state, _ = system.fold(state, Entry(2, Kind.ENTER, 2, value=2300.0, sd=900.0))
+    assert [(rating.mean, rating.spread) for rating in state.ratings.values()] == [(2300.0, 120.0), (2300.0, 350.0)]
+
+
 def test_voiding_widens_and_reinstating_narrows_again() -> None:
     system = Glicko2(1800.0)
     state = play(system, *[(1, 4, 2), (4, 1, 2)] * 30)

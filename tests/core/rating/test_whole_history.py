@@ -189,7 +189,7 @@ def test_warm_and_cold_refits_find_the_same() -> None:
         state, _ = system.fold(state, entry)
     warm, cold = (system.refit(system.job(state, cold)) for cold in (False, True))
     assert warm.x == pytest.approx(cold.x, abs=1e-4)
-    assert warm.C == pytest.approx(cold.C, rel=1e-6, abs=1e-4)
+    assert np.allclose(warm.C, cold.C, rtol=1e-6, atol=1e-4)
     assert json.loads(warm.notes)["iterations"] < json.loads(cold.notes)["iterations"]
     assert (warm.cold, cold.cold) == (False, True)
 
@@ -261,7 +261,7 @@ def test_a_successor_starts_at_its_predecessor_then_and_is_tied_to_it() -> None:
         assert entered.provisional
         state = system.install(state, system.refit(system.job(state, False)))
     assert change.before == change.after
-    state, changes = system.fold(state, Entry(100, Kind.UNLINK, 3, other=1))
+    state, _ = system.fold(state, Entry(100, Kind.UNLINK, 3, other=1))
     assert system.wanted(state).urgent
     state = system.install(state, system.refit(system.job(state, False)))
     assert system.standings(state)[3].spread == pytest.approx(500.0, rel=0.01)

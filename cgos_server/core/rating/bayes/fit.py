@@ -6,57 +6,31 @@ the schedule: stages, starts, when to stop. Everything is deterministic. Must no
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from math import exp, log, sqrt
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from . import normal, prior_sites, sites
 from .evidence import log_evidence
-from .joint import Joint, Marginals, join, known_start
+from .joint import Joint, join, known_start
 from .linear import symmetric
 from .mode import climb
-from .pool import Floats, Hyper, Pool, Posterior, Prior, Sites
+from .pool import Floats, Hyper, Pool, Posterior, Sites
+from .propagation import FIRST_WIDTH, Stage, Standing, links, run, run_where_it_moves
 from .starts import Start, starts
 
 Follow = tuple[int | None, tuple[int, ...]]
 """A recorded refit: the start it chose (None for a warm one) and the iterations of each of its stages."""
 
-FIRST_WIDTH: Final = 500.0
-"""Elo: where the width of the single component begins, and its median."""
-
 BETTER: Final = 1.0
 """Nats by which another start must beat the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """When iterations end. `exact`: variances and not only means must have settled."""
-
-    limit: int
-    tolerance: float
-    learn: bool
-    exact: bool
-
-
 ONE: Final = Stage(100, 0.02, learn=True, exact=False)
 START: Final = Stage(80, 0.01, learn=True, exact=False)
-LAST: Final = Stage(200, 0.001, learn=True, exact=True)
+LAST: Final = Stage(200, 0.001, learn=True, exact=True, leap=True)
 WARM: Final = Stage(30, 0.001, learn=False, exact=True)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Standing:
-    """Where an expectation propagation stands; PS, PH of the free versions only."""
-
-    hyper: Hyper
-    T: Floats
-    V: Floats
-    PS: Floats
-    PH: Floats
-    at: Marginals
 
 
 def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
@@ -73,16 +47,15 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     hyper = first_guess(merged)
 
     single = join(pool, 1, merged)
-    links = np.broadcast_to(prior_sites.starting(np.ones((1, 1)), hyper.s), (len(single.free), 2, 2))
-    none = np.zeros((len(single.free), 2))
-    prior_only = single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), links, none)[0]
+    ties, none = links(len(single.free), hyper.s), np.zeros((len(single.free), 2))
+    prior_only = single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), ties, none)[0]
     mode = climb(
         single, prior_only, known_start(pool, single), hyper.advantage, hyper.draw,
         exactly=None if recorded is None else recorded[0],
     )  # fmt: skip
-    at = single.solve(mode.T, mode.V, links, none)
-    one = Standing(hyper, mode.T, mode.V, links, none, at)
-    one, first = run(single, prior, one, ONE, _iterate_single, None if recorded is None else recorded[1])
+    at = single.solve(mode.T, mode.V, ties, none)
+    one = Standing(hyper, mode.T, mode.V, ties, none, at)
+    one, first = run(single, prior, one, ONE, None if recorded is None else recorded[1])
 
     joint = join(pool, prior.components, merged)
     begun = starts(one.at.x[joint.free], prior)
@@ -93,7 +66,7 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
             counts.append(follow[1][2 + index])
             continue
         standing, count = run(
-            joint, prior, _begin(joint, one, start), START, iterate, None if recorded is None else recorded[2 + index]
+            joint, prior, _begin(joint, one, start), START, None if recorded is None else recorded[2 + index]
         )
         counts.append(count)
         found[index] = standing
@@ -106,7 +79,7 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     chosen = choose(evidence) if follow is None else follow[0]
     if (chosen or 0) not in found:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
-    last, count = run(joint, prior, found[chosen or 0], LAST, iterate, None if recorded is None else recorded[-1])
+    last, count = run(joint, prior, found[chosen or 0], LAST, None if recorded is None else recorded[-1])
     details: dict[str, object] = {
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
         "log_evidence": tuple(evidence),
@@ -126,8 +99,8 @@ def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | Non
     T, V = carried(joint, given)
     PS, PH = _prior_carried(joint, given, hyper)
     standing = Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
-    last, count = run(joint, pool.prior, standing, WARM, iterate, None if follow is None else follow[1][0])
-    return _posterior(joint, last, (count,), None, {})
+    last, rounds = run_where_it_moves(joint, pool.prior, standing, WARM, None if follow is None else follow[1])
+    return _posterior(joint, last, rounds, None, {})
 
 
 def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
@@ -155,88 +128,6 @@ def choose(evidence: list[float]) -> int:
     """The first start, unless others beat it by more than a nat; then the best."""
     best = max(range(len(evidence)), key=lambda index: (evidence[index], -index))
     return best if evidence[best] > evidence[0] + BETTER else 0
-
-
-Iteration = Callable[[Joint, Prior, Standing, bool], tuple[Standing, float, float]]
-"""One round of all sites: the new standing, the largest change of means and hyperparameters, and of variances."""
-
-
-def run(
-    joint: Joint, prior: Prior, standing: Standing, stage: Stage, once: Iteration, exactly: int | None = None
-) -> tuple[Standing, int]:
-    """Iterate until nothing moves (two rounds at least), or as often as recorded; how often it was."""
-    count = 0
-    while count < (stage.limit if exactly is None else exactly):
-        standing, moved, widened = once(joint, prior, standing, stage.learn)
-        count += 1
-        change = max(moved, widened) if stage.exact else moved
-        if exactly is None and count >= 2 and change < stage.tolerance:
-            break
-    return standing, count
-
-
-def iterate(joint: Joint, prior: Prior, now: Standing, learn: bool) -> tuple[Standing, float, float]:
-    """Games, prior, width and weights, advantage and draws, then the joint posterior again."""
-    hyper, at = now.hyper, now.at
-    games = _games(joint, now, learn)
-    versions = prior_sites.update(*joint.of_free(at.x, at.C), now.PS, now.PH, np.array(hyper.w), hyper.s)
-    moved = max(float(games.moved.max(initial=0.0)), float(versions.moved.max(initial=0.0)))
-    if learn:
-        width = prior_sites.width(
-            versions.rho.sum(axis=0), float(versions.q1.sum()), float(versions.q2.sum()),
-            len(joint.free), hyper.s, prior.width, prior.width_log_sd,
-        )  # fmt: skip
-        hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
-        moved = max(moved, abs(width.change), change)
-    was = np.diagonal(at.C)[joint.free]
-    at = joint.solve(games.T, games.V, versions.PS, versions.PH)
-    widened = 0.5 * np.abs(np.diagonal(at.C)[joint.free] / was - 1.0)
-    now = Standing(hyper, games.T, games.V, versions.PS, versions.PH, at)
-    return now, moved, float(widened.max(initial=0.0))
-
-
-def _iterate_single(joint: Joint, prior: Prior, now: Standing, learn: bool) -> tuple[Standing, float, float]:
-    """The same for one component: its sites are links, exact for any width."""
-    hyper, at = now.hyper, now.at
-    games = _games(joint, now, learn)
-    count = len(joint.free)
-    q1, q2 = prior_sites.links_moments(*joint.of_free(at.x, at.C)[:2])
-    width = prior_sites.width(np.array([float(count)]), q1, q2, count, hyper.s, FIRST_WIDTH, prior.width_log_sd)
-    hyper, change = learned(replace(hyper, s=width.s), prior, games)
-    links = np.broadcast_to(prior_sites.starting(np.ones((1, 1)), hyper.s), now.PS.shape)
-    at = joint.solve(games.T, games.V, links, now.PH)
-    moved = max(float(games.moved.max(initial=0.0)), abs(width.change), change)
-    return Standing(hyper, games.T, games.V, links, now.PH, at), moved, 0.0
-
-
-def _games(joint: Joint, now: Standing, learn: bool) -> sites.Update:
-    d, v = joint.differences(now.at.x), joint.variances(now.at.C)
-    return sites.update(joint.cells, d, v, now.T, now.V, now.hyper.advantage, now.hyper.draw, learn=learn)
-
-
-def learned(hyper: Hyper, prior: Prior, games: sites.Update) -> tuple[Hyper, float]:
-    """One Newton step of advantage and of ln nu on the expected log likelihood; the larger in standard deviations.
-
-    Priors (our choice): advantage ~ N(0, advantage_sd^2), ln nu ~ N(0, 1).
-    """
-    evidence, change = games.tilted.evidence, 0.0
-    if evidence is None:
-        return hyper, change
-    advantage, draw = hyper.advantage, hyper.draw
-    if prior.advantage_sd > 0:
-        known = 1.0 / prior.advantage_sd**2
-        bend = known - evidence.advantage_bend
-        step = (evidence.advantage_slope - known * advantage) / bend
-        step = min(max(step, -100.0), 100.0)
-        advantage += step
-        change = abs(step) * sqrt(bend)
-    if draw > 0:
-        bend = 1.0 - evidence.draw_bend
-        step = (evidence.draw_slope - log(draw)) / bend
-        step = min(max(step, -1.0), 1.0)
-        draw *= exp(step)
-        change = max(change, abs(step) * sqrt(bend))
-    return replace(hyper, advantage=advantage, draw=draw), change
 
 
 def _begin(joint: Joint, one: Standing, start: Start) -> Standing:

@@ -29,7 +29,8 @@ class Update(NamedTuple):
     :ivar rho: (n_f, Q) responsibilities
     :ivar mean: (n_f, Q+1) of the tilted distribution
     :ivar q1: (n_f, Q) rho (um s^2/t)^2; `q2`: (n_f, Q) rho uv s^2/t
-    :ivar moved: (n_f,) shift of the mean of r_i in standard deviations
+    :ivar moved: (n_f,) shift of the mean of r_i in standard deviations; `widened`: (n_f,) half the relative change of
+        its variance that this step makes, absolute
     :ivar log_z: (n_f,) log integral of the normalised cavity times the factor
     :ivar marginal: (n_f,) log normaliser of the marginal; `cavity`: (n_f,) of the cavity
     :ivar clipped: matrices with a negative eigenvalue, set to 0
@@ -44,6 +45,7 @@ class Update(NamedTuple):
     q1: Floats
     q2: Floats
     moved: Floats
+    widened: Floats
     log_z: Floats
     marginal: Floats
     cavity: Floats
@@ -93,8 +95,10 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) 
     damping = 1.0 if len(w) == 1 else DAMPING
     share = s * s / t
     both = 0.5 * len(mu) * log(2.0 * pi)
+    step = damping * (raw - PS)
+    row = Sg[0]
     return Update(
-        PS=np.moveaxis(PS + damping * (raw - PS), 2, 0),
+        PS=np.moveaxis(PS + step, 2, 0),
         PH=(PH + damping * (raw_shift - PH)).T,
         PS_undamped=np.moveaxis(raw, 2, 0),
         PH_undamped=raw_shift.T,
@@ -103,11 +107,17 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) 
         q1=(rho * (um * share) ** 2).T,
         q2=(rho * uv * share).T,
         moved=np.abs(e[0] - mu[0]) / np.sqrt(Sg[0, 0]),
+        widened=0.5 * np.abs((row * _times(step, row)).sum(axis=0)) / Sg[0, 0],
         log_z=top + np.log(z),
         marginal=0.5 * (mu * h).sum(axis=0) + 0.5 * P.log_det + both,
         cavity=0.5 * ((mc * hc).sum(axis=0) - NUDGE * mu[0] ** 2 - cavity.log_det) + both,
         clipped=clipped,
     )
+
+
+def semidefinite_sites(PS: Floats) -> Floats:
+    """(n_f, Q+1, Q+1) with negative eigenvalues set to 0."""
+    return np.moveaxis(semidefinite(np.ascontiguousarray(np.moveaxis(PS, 0, 2)))[0], 2, 0)
 
 
 def _times(a: Floats, x: Floats) -> Floats:

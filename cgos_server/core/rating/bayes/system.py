@@ -302,13 +302,16 @@ class Bayes:
     def anchor_residuals(self, state: State) -> list[AnchorResidual]:
         """For each anchor, what games and the other anchors say of it: its own statement is taken out of its marginal.
 
-        Empty with fewer than two anchors: then nothing else holds the scale. An anchor of which nothing else is known
-        is left out. |z| above 3 or so says that it does not play like its number any more.
+        Empty with fewer than two anchors: then nothing else holds the scale. An anchor of which nothing else is known,
+        or that no refit has seen as one, is left out. |z| above 3 or so says that it does not play like its number.
         """
         residuals: list[AnchorResidual] = []
         if len(state.anchors) < 2:
             return residuals
+        fitted = {at for at, _, _ in state.base.known.anchors}
         for at, (value, sd) in sorted(state.anchors.items()):
+            if at not in fitted:
+                continue
             mean, variance = state.belief.marginal(at)
             precision = 1.0 / variance - _precision(sd)
             if precision < 1e-8:

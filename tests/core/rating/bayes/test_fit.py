@@ -165,7 +165,7 @@ def test_the_fixed_point_is_reached() -> None:
     """The refit's own tolerance is a thousandth of an sd: fifty more rounds stay within a hundredth."""
     given_pool, _ = normal_pool(20, 300, 5)
     found = fit.cold(given_pool)
-    on = fit.warm(given_pool, found.hyper, found.sites, found.x, follow=(None, (50,)))
+    on = fit.warm(given_pool, found.hyper, found.sites, found.x, follow=(None, (0,) * 50))
     assert apart(on, found, 20) < 0.05
     assert np.abs(sds(on, 20) / sds(found, 20) - 1).max() < 0.02
 
@@ -184,8 +184,8 @@ def test_warm_refits_lead_where_a_cold_one_with_the_same_width_is() -> None:
         )
         now = fit.warm(step, hyper, now.sites, now.x)
     nothing = Sites(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0), np.zeros(0), now.sites.PS, now.sites.PH)
-    settled = fit.warm(late, hyper, now.sites, now.x, follow=(None, (60,)))
-    fresh = fit.warm(late, hyper, nothing, now.x, follow=(None, (60,)))
+    settled = fit.warm(late, hyper, now.sites, now.x, follow=(None, (0,) * 60))
+    fresh = fit.warm(late, hyper, nothing, now.x, follow=(None, (0,) * 60))
     assert apart(now, settled, 16) < 0.05
     assert apart(fresh, settled, 16) < 0.01
 

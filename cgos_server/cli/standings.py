@@ -1,0 +1,186 @@
+"""`cgos-server standings` and `history`: who stands where, how they came there, and where they would stand otherwise.
+
+Must not know: the live server, how ratings are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+
+from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.reading import read, venue_terms, venues_asked
+from cgos_server.core.rating.registry import SYSTEMS, half_width, rating_system
+from cgos_server.errors import Refused
+from cgos_server.storage.answers import RatingPoint, Standing
+from cgos_server.storage.history import History
+from cgos_server.web import words
+from cgos_server.web.words import moment
+
+_system_option = click.option(
+    "--system", type=click.Choice(SYSTEMS), help="Under this rating system; without it under the venue's headline."
+)
+
+
+class _Table(NamedTuple):
+    """One venue's standings.
+
+    :ivar seq: the entry of the ledger that they are as of
+    """
+
+    seq: int
+    rows: list[Standing]
+
+
+@click.command()
+@venue_option
+@_system_option
+@click.option("--as-of", type=click.IntRange(0, 2**63 - 1), metavar="N", help="After entry N of the venue's ledger.")
+@click.option(
+    "--as",
+    "answer",
+    type=click.Choice(("published", "recomputed")),
+    default="published",
+    show_default=True,
+    help="As everybody saw them, or as they are had every game always counted as it counts now.",
+)
+@json_option
+@configured
+def standings(
+    setup: Setup, venue: str | None, system: str | None, as_of: int | None, answer: str, as_json: bool
+) -> None:
+    """Who stands where, venue by venue.
+
+    A rating is shown with its 95 % interval where its system says one: 1873 ± 42; with ? while it is provisional.
+    """
+    if as_of is not None:
+        venue = one_venue(setup, venue)
+
+    async def ask(history: History) -> dict[str, _Table]:
+        found: dict[str, _Table] = {}
+        for name in await venues_asked(history, venue):
+            if answer == "recomputed":
+                found[name] = await _recomputed(setup, history, name, system, as_of)
+                continue
+            last = await history.last_entry(name)
+            rows = await history.standings(name, system, as_of)
+            chosen = system or headline(setup, name, {row.system for row in rows})
+            found[name] = _Table(last if as_of is None else as_of, [row for row in rows if row.system == chosen])
+        return found
+
+    found = read(setup, ask)
+    if as_json:
+        print_json({name: [_as_json(row) for row in table.rows] for name, table in found.items()})
+        return
+    for index, (name, table) in enumerate(found.items()):
+        if index:
+            click.echo()
+        print_table(
+            ("rank", "name", "rating", "state", "games", "last game"),
+            [
+                (rank, row.version, _rating(row), _state(row), row.games, row.last_game)
+                for rank, row in enumerate(table.rows, 1)
+            ],
+            title=_title(name, table, answer),
+        )
+
+
+@click.command()
+@click.argument("name")
+@venue_option
+@_system_option
+@click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="Only the latest N changes.")
+@json_option
+@configured
+def history(setup: Setup, name: str, venue: str | None, system: str | None, limit: int | None, as_json: bool) -> None:
+    """Every change of a version's rating.
+
+    Oldest first, with the game that caused it, or the number of the refit that did.
+    """
+
+    async def ask(history: History) -> dict[str, list[RatingPoint]]:
+        found: dict[str, list[RatingPoint]] = {}
+        for each in await venues_asked(history, venue):
+            there = {row.system for row in await history.standings(each)}
+            found[each] = await history.rating_history(name, each, limit, system or headline(setup, each, there))
+        return found
+
+    found = {each: points for each, points in read(setup, ask).items() if points}
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say(f"{name} has no rating yet.")
+    for index, (each, points) in enumerate(found.items()):
+        if index:
+            click.echo()
+        print_table(
+            ("entry", "at (UTC)", "what", "game", "opponent", "score", "from", "to", "games"),
+            [
+                (
+                    point.seq, moment(point.at), point.kind if point.refit is None else f"refit {point.refit}",
+                    point.game, point.opponent, None if point.score2 is None else f"{point.score2 / 2:g}",
+                    words.finely(point.system, point.before_mean, point.before_spread),
+                    words.finely(point.system, point.after_mean, point.after_spread), point.games,
+                )
+                for point in points
+            ],
+            title=f"{each}, {points[0].system}",
+        )  # fmt: skip
+
+
+def headline(setup: Setup, venue: str, there: Collection[str]) -> str:
+    """The system whose numbers are shown unless another one is asked for: the configured one where it is there."""
+    order = dict.fromkeys((*(each.rating.system for each in setup.config.venue if each.name == venue), *SYSTEMS))
+    return next((name for name in order if name in there), next(iter(order)))
+
+
+async def _recomputed(setup: Setup, history: History, venue: str, system: str | None, as_of: int | None) -> _Table:
+    # Only this answer computes anything.
+    from cgos_server.service.build import one_thread
+    from cgos_server.service.recomputing import recompute
+
+    one_thread()
+    terms = venue_terms(setup, venue)
+    name = system or terms.rating
+    last = await history.last_entry(venue)
+    if as_of is not None and as_of > last:
+        raise Refused("no-entry", f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
+    with progress_bar(venue) as progress:
+        chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
+        found = await recompute(history, venue, chosen, as_of, progress)
+    names = await history.version_names()
+    rows = [
+        Standing(
+            name, names[version], rating.mean, rating.spread, rating.games, rating.provisional, rating.anchor, None,
+            None, found.seq,
+        )
+        for version, rating in found.ratings.items()
+    ]  # fmt: skip
+    return _Table(found.seq, sorted(rows, key=lambda row: (-row.mean, row.version)))
+
+
+def _title(venue: str, table: _Table, answer: str) -> str:
+    if not table.rows:
+        return venue
+    how = "" if answer == "published" else ", recomputed with every game as it counts now"
+    return f"{venue}, {table.rows[0].system}, as of result {table.seq}{how}"
+
+
+def _rating(row: Standing) -> str:
+    return words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+
+
+def _as_json(row: Standing) -> dict[str, Any]:
+    return msgspec.structs.asdict(row) | {"half_width": half_width(row.system, row.spread)}
+
+
+def _state(row: Standing) -> str | None:
+    if row.anchor:
+        return "anchor"
+    return None if row.provisional is None else "provisional" if row.provisional else "settled"

@@ -1,0 +1,282 @@
+"""Expectation propagation: rounds of all sites until nothing moves, and ways to need fewer or smaller rounds.
+
+Decides what a round is, when rounds end, when to leap along a slow drift, and which sites a warm refit works on. Must
+not know: where the rounds begin, which stages there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from . import prior_sites, sites
+from .joint import Joint, Marginals
+from .linear import invert
+from .pool import Floats, Hyper, Ints, Prior
+
+FIRST_WIDTH: Final = 500.0
+"""Elo: where the width of a single component begins, and its median."""
+
+LONGEST_ADVANTAGE, LONGEST_LN_DRAW = 100.0, 1.0
+"""The longest steps of the advantage (Elo) and of ln nu in one round."""
+
+PLAIN_ROUNDS: Final = 3
+SLOW, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.95, 8.0, 0.3
+"""A leap: after so many plain rounds, where each repeats at least this share of the one before and points the same way
+(cosine); at most so many rounds' worth, and no mean (in sd) nor ln s further than the last."""
+
+QUIET: Final = 0.25
+"""Of the tolerance: a site that would move less is left alone by the small rounds of a warm refit."""
+
+WORTHWHILE: Final = 0.7
+"""Of the versions: where more have a site that moves, small rounds are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """When rounds end.
+
+    :ivar learn: width, weights, advantage and draw parameter
+    :ivar exact: variances and not only means must have settled
+    :ivar leap: follow a slow drift faster
+    """
+
+    limit: int
+    tolerance: float
+    learn: bool
+    exact: bool
+    leap: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where the sites stand, and the posterior `at` that they give; PS, PH of the free versions only."""
+
+    hyper: Hyper
+    T: Floats
+    V: Floats
+    PS: Floats
+    PH: Floats
+    at: Marginals
+
+
+class Proposal(NamedTuple):
+    """What a round would make of a standing.
+
+    :ivar pairs: (k,) how far it moves each difference, in sd; `stiffened`: (k,) half the relative change of variance
+    :ivar versions: (n_f,) each version; `widened`: (n_f,)
+    :ivar change: of what is learned, the largest, in units of its own uncertainty (ln s: absolute)
+    """
+
+    hyper: Hyper
+    T: Floats
+    V: Floats
+    PS: Floats
+    PH: Floats
+    pairs: Floats
+    stiffened: Floats
+    versions: Floats
+    widened: Floats
+    change: float
+
+    def moves(self, exact: bool) -> float:
+        """The largest change, that decides whether to stop."""
+        largest = max(self.change, *(float(each.max(initial=0.0)) for each in (self.pairs, self.versions)))
+        return max(largest, float(self.widened.max(initial=0.0))) if exact else largest
+
+
+def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
+    """One round: games, prior, width and weights, advantage and draws. With one component its sites are exact links."""
+    hyper, at = now.hyper, now.at
+    d, v = joint.differences(at.x), joint.variances(at.C)
+    games = sites.update(joint.cells, d, v, now.T, now.V, hyper.advantage, hyper.draw, learn=learn)
+    stiffened = 0.5 * np.abs(games.T - now.T) * v
+    Sg, mu = joint.of_free(at.x, at.C)
+    if joint.components == 1 and learn:
+        return _single(joint, prior, now, games, stiffened, Sg, mu)
+    versions = prior_sites.update(Sg, mu, now.PS, now.PH, np.array(hyper.w), hyper.s)
+    change = 0.0
+    if learn:
+        width = prior_sites.width(
+            versions.rho.sum(axis=0), float(versions.q1.sum()), float(versions.q2.sum()),
+            len(joint.free), hyper.s, prior.width, prior.width_log_sd,
+        )  # fmt: skip
+        hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
+        change = max(change, abs(width.change))
+    return Proposal(
+        hyper, games.T, games.V, versions.PS, versions.PH,
+        games.moved, stiffened, versions.moved, versions.widened, change,
+    )  # fmt: skip
+
+
+def _single(
+    joint: Joint, prior: Prior, now: Standing, games: sites.Update, stiffened: Floats, Sg: Floats, mu: Floats
+) -> Proposal:
+    count = len(joint.free)
+    q1, q2 = prior_sites.links_moments(Sg, mu)
+    median = FIRST_WIDTH if prior.components > 1 else prior.width
+    width = prior_sites.width(np.array([float(count)]), q1, q2, count, now.hyper.s, median, prior.width_log_sd)
+    hyper, change = learned(replace(now.hyper, s=width.s), prior, games)
+    nothing = np.zeros(count)
+    return Proposal(
+        hyper, games.T, games.V, links(count, hyper.s), now.PH,
+        games.moved, stiffened, nothing, nothing, max(change, abs(width.change)),
+    )  # fmt: skip
+
+
+def links(count: int, s: float) -> Floats:
+    """(count, 2, 2) exact sites of one component of width s."""
+    return np.tile(prior_sites.starting(np.ones((1, 1)), s), (count, 1, 1))
+
+
+def learned(hyper: Hyper, prior: Prior, games: sites.Update) -> tuple[Hyper, float]:
+    """One Newton step of advantage and of ln nu on the expected log likelihood; the larger in standard deviations.
+
+    Priors (our choice): advantage ~ N(0, advantage_sd^2), ln nu ~ N(0, 1).
+    """
+    evidence, change = games.tilted.evidence, 0.0
+    if evidence is None:
+        return hyper, change
+    advantage, draw = hyper.advantage, hyper.draw
+    if prior.advantage_sd > 0:
+        known = 1.0 / prior.advantage_sd**2
+        bend = known - evidence.advantage_bend
+        step = (evidence.advantage_slope - known * advantage) / bend
+        step = min(max(step, -LONGEST_ADVANTAGE), LONGEST_ADVANTAGE)
+        advantage += step
+        change = abs(step) * sqrt(bend)
+    if draw > 0:
+        bend = 1.0 - evidence.draw_bend
+        step = (evidence.draw_slope - log(draw)) / bend
+        step = min(max(step, -LONGEST_LN_DRAW), LONGEST_LN_DRAW)
+        draw *= exp(step)
+        change = max(change, abs(step) * sqrt(bend))
+    return replace(hyper, advantage=advantage, draw=draw), change
+
+
+def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | None = None) -> tuple[Standing, int]:
+    """Rounds of all sites until nothing moves (two at least), or as many as recorded; how many there were."""
+    count, plain = 0, 0
+    drift: Floats | None = None
+    while count < (stage.limit if exactly is None else exactly):
+        proposal = propose(joint, prior, now, stage.learn)
+        before, now = now, settle(joint, proposal)
+        count += 1
+        if exactly is None and count >= 2 and proposal.moves(stage.exact) < stage.tolerance:
+            break
+        if stage.leap:
+            last, drift = drift, (now.at.x - before.at.x) / np.sqrt(np.diagonal(now.at.C))
+            plain += 1
+            rounds = _leap(last, drift, log(now.hyper.s / before.hyper.s)) if plain >= PLAIN_ROUNDS else 0.0
+            if rounds > 0:
+                now, plain, drift = _ahead(joint, before, now, rounds), 0, None
+    return now, count
+
+
+def settle(joint: Joint, proposal: Proposal) -> Standing:
+    """The proposal taken, with the posterior that follows."""
+    hyper, T, V, PS, PH = proposal[:5]
+    return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+
+
+def _leap(last: Floats | None, drift: Floats, widening: float) -> float:
+    """How many rounds' worth of a slow, steady drift to go at once: the rest of its geometric series, with limits."""
+    if last is None:
+        return 0.0
+    before, after, along = float(last @ last), float(drift @ drift), float(last @ drift)
+    if before == 0.0 or after == 0.0 or along < ALIKE * sqrt(before * after):
+        return 0.0
+    repeated = along / before
+    if repeated < SLOW:
+        return 0.0
+    rest = repeated / (1.0 - repeated) if repeated < 1.0 else LONGEST_LEAP
+    return min(rest, LONGEST_LEAP, FARTHEST / max(float(np.abs(drift).max()), abs(widening)))
+
+
+def _ahead(joint: Joint, before: Standing, now: Standing, rounds: float) -> Standing:
+    """Every site and all that is learned, further along the last round's change; precisions stay positive."""
+
+    def on(old: Floats, new: Floats) -> Floats:
+        return new + rounds * (new - old)
+
+    was, hyper = before.hyper, now.hyper
+    w = np.exp(on(np.log(was.w), np.log(hyper.w)))
+    PS = prior_sites.semidefinite_sites(on(before.PS, now.PS))
+    T = on(before.T, now.T)
+    safe = T > 0.5 * now.T
+    T, V = np.where(safe, T, now.T), np.where(safe, on(before.V, now.V), now.V)
+    PH = on(before.PH, now.PH)
+    hyper = Hyper(
+        s=hyper.s * (hyper.s / was.s) ** rounds,
+        w=tuple((w / w.sum()).tolist()),
+        advantage=hyper.advantage + rounds * (hyper.advantage - was.advantage),
+        draw=hyper.draw * (hyper.draw / was.draw) ** rounds if was.draw > 0 else hyper.draw,
+    )
+    return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+
+
+def run_where_it_moves(
+    joint: Joint, prior: Prior, now: Standing, stage: Stage, follow: tuple[int, ...] | None = None
+) -> tuple[Standing, tuple[int, ...]]:
+    """Rounds with all that is learned held, on the sites that move; then one over all tells whether that was all.
+
+    A refit after few results moves few sites. Only the versions that they touch need new covariances meanwhile: the
+    marginal precision of those, which is the inverse of their block of C, stands for all else.
+
+    :returns: for each search for what moves, how many small rounds followed; 0: one round of all sites
+    """
+    taken: list[int] = []
+    while follow is None or len(taken) < len(follow):
+        proposal = propose(joint, prior, now, False)
+        spent = sum(max(rounds, 1) for rounds in taken)
+        if follow is None and (spent >= stage.limit or (taken and proposal.moves(True) < stage.tolerance)):
+            break
+        quiet = QUIET * stage.tolerance
+        pairs = np.flatnonzero(np.maximum(proposal.pairs, proposal.stiffened) >= quiet)
+        priors = np.flatnonzero(np.maximum(proposal.versions, proposal.widened) >= quiet)
+        touched = np.zeros(joint.n, dtype=bool)
+        for some in (joint.cells.one[pairs], joint.cells.two[pairs], joint.free[priors]):
+            touched[some] = True
+        whole = touched.sum() > WORTHWHILE * joint.n if follow is None else follow[len(taken)] == 0
+        if whole:
+            now = settle(joint, proposal)
+            taken.append(0)
+            continue
+        small = replace(stage, limit=stage.limit - spent, tolerance=quiet)
+        exactly = None if follow is None else follow[len(taken)]
+        now, rounds = _small_rounds(joint, prior, now, pairs, priors, np.flatnonzero(touched), small, exactly)
+        taken.append(rounds)
+    return now, tuple(taken)
+
+
+def _small_rounds(
+    joint: Joint,
+    prior: Prior,
+    now: Standing,
+    pairs: Ints,
+    priors: Ints,
+    touched: Ints,
+    stage: Stage,
+    exactly: int | None,
+) -> tuple[Standing, int]:
+    kept = np.concatenate([touched, np.arange(joint.n, joint.n + joint.components)])
+    place = np.zeros(joint.n, dtype=np.int64)
+    place[touched] = np.arange(len(touched))
+    C, x = np.ascontiguousarray(now.at.C[np.ix_(kept, kept)]), now.at.x[kept]
+    cells = joint.cells.part(pairs)
+    cells = replace(cells, one=place[cells.one], two=place[cells.two])
+    precision = invert(C).matrix
+    part = replace(
+        joint, n=len(touched), free=place[joint.free[priors]], cells=cells, base=precision, base_shift=precision @ x
+    )
+    T, V, PS, PH = now.T[pairs], now.V[pairs], now.PS[priors], now.PH[priors]
+    rest, rest_shift = part.with_sites(-T, -V, -PS, -PH)
+    part = replace(part, base=rest, base_shift=rest_shift)
+    here = Standing(now.hyper, T, V, PS, PH, Marginals(x, C, 0.0, part.base_shift))
+    here, count = run(part, prior, here, stage, exactly)
+    T, V, PS, PH = now.T.copy(), now.V.copy(), now.PS.copy(), now.PH.copy()
+    T[pairs], V[pairs], PS[priors], PH[priors] = here.T, here.V, here.PS, here.PH
+    return Standing(now.hyper, T, V, PS, PH, joint.solve(T, V, PS, PH)), count

@@ -1,0 +1,156 @@
+"""A real database with venues, bots and games as the server writes them, and the deeds of an operator on it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.rating.repeats import game_digest
+from cgos_server.core.referee import Terms, encode
+from cgos_server.errors import Refused
+from cgos_server.service.deeds import Deeds
+from cgos_server.service.families import Families
+from cgos_server.service.rating_deeds import RatingDeeds
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage import records as r
+from cgos_server.storage import schema
+from cgos_server.storage.sql_store import SqlStore, open_store
+
+T0 = 1_700_000_000_000
+SYSTEMS = ("bayes", "cgos-elo")
+
+
+@cache
+def _template() -> Path:
+    path = Path(mkdtemp(prefix="cgos-pool-")) / "cgos.sqlite"
+    schema.prepare(path)
+    return path
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+class RealPool:
+    """Open it with :meth:`open`. It is the live server that the deeds see, too.
+
+    :ivar rated: venue -> its ratings
+    :ivar changed: what the deeds said had changed
+    """
+
+    def __init__(self, path: Path, venues: Sequence[str] = ("9x9",)) -> None:
+        self.path = path
+        self.venues = tuple(venues)
+        self.rated: dict[str, VenueRatings] = {}
+        self.changed: list[str] = []
+        self.names: dict[int, str] = {}
+        self.games = 0
+        self.now = T0
+        self.store: SqlStore
+        self.families: Families
+        self.deeds: RatingDeeds
+
+    async def open(self) -> RealPool:
+        """A new database; afterwards, as after a restart of the server."""
+        new = not self.path.exists()
+        if new:
+            shutil.copy(_template(), self.path)
+        self.store = await open_store(self.path, failed=_raise, on_error=_raise)
+        if new:
+            await self.store.commit(
+                [r.VenueAdded(number, name, "{}", T0) for number, name in enumerate(self.venues, 1)]
+            )
+        for number, name in enumerate(self.venues, 1):
+            self.rated[name] = await self.load(number)
+        self.families = await Families.load(self.store)
+        self.deeds = RatingDeeds(Deeds(self.store, self.tick), self.families, self, None)
+        return self
+
+    async def reopen(self) -> None:
+        """Stop and start."""
+        await self.store.close()
+        await self.open()
+
+    async def load(self, venue_id: int) -> VenueRatings:
+        headline, *views = (rating_system(name, 1800.0, {}) for name in SYSTEMS)
+        return await VenueRatings.load(self.store, venue_id, headline, views, at=T0)
+
+    def tick(self) -> int:
+        self.now += 1000
+        return self.now
+
+    def ratings(self, venue: str) -> VenueRatings | None:
+        return self.rated.get(venue)
+
+    def ratings_changed(self, venue: str) -> None:
+        self.changed.append(venue)
+
+    async def bot(self, name: str, *venues: str, version: str = "") -> int:
+        """A bot, or with `version` another one of a bot that is there; it enters these venues. Its version's id."""
+        number = len(self.names) + 1
+        self.names[number] = f"{name}-{version}" if version else name
+        wire = self.names[number]
+        group: list[r.Record] = []
+        bot = number
+        if version:
+            login = await self.store.login(name)
+            assert login is not None
+            bot = login.bot_id
+        else:
+            group.append(r.BotAdded(bot, name, name.lower(), "no hash", "active", T0))
+        group.append(r.VersionAdded(number, bot, wire, wire.lower(), version, "", "", "", T0))
+        self.families.arrived(number, bot)
+        for venue in venues:
+            ratings = self.rated[venue]
+            other = self.families.predecessor(number, ratings.standings())
+            group += ratings.enter(number, 1800.0, self.tick(), other).records
+        await self.store.commit(group)
+        return number
+
+    async def game(
+        self,
+        black: int,
+        white: int,
+        result: str | None,
+        moves: str = "",
+        *,
+        rated: bool = True,
+        komi2: int = 14,
+        venue: int = 1,
+    ) -> int:
+        """A game with `result` (``B+Resign``, ``Abort``, ``Draw``; None: it runs). With `moves` it may be the same as
+        another one."""
+        self.games += 1
+        terms = Terms(Ruleset(komi2=komi2), TimeControl(TimeSystem.ABSOLUTE, main=1), 9, 9, rated)
+        group: list[r.Record] = [
+            r.GameAdded(self.games, venue, None, black, white, "1800?", "1800?", encode(terms), "", self.tick())
+        ]
+        score2 = {"B": 2, "W": 0, "D": 1}.get((result or "A")[0])
+        if result is not None:
+            winner = {2: 0, 0: 1}.get(score2) if score2 is not None else None
+            group.append(r.GameEnded(self.tick(), winner, "score", None, "", result, 2, 2, self.games))
+        if rated and score2 is not None:
+            digest = game_digest(moves.split(), score2) if moves else None
+            ratings = self.rated[self.venues[venue - 1]]
+            group += ratings.game(self.games, black, white, score2, self.now, digest).records
+        await self.store.commit(group)
+        return self.games
+
+
+class Elsewhere:
+    """Deeds where no server runs."""
+
+    def __init__(self, pool: RealPool) -> None:
+        self._pool = pool
+        self.deeds = RatingDeeds(Deeds(pool.store, pool.tick), pool.families, None, self._load)
+
+    async def _load(self, venue: str) -> VenueRatings:
+        if venue not in self._pool.rated:
+            raise Refused("unknown-venue", f"There is no venue {venue}.")
+        return await self._pool.load(self._pool.venues.index(venue) + 1)
