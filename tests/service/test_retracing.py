@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.ledger_store import LedgerStore
 
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, Wanted
 from cgos_server.core.rating.registry import rating_system
@@ -17,7 +18,6 @@ from cgos_server.core.rating.repeats import game_digest
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun, Retrace, Run
 from cgos_server.storage.records import RatingMoved
-from support.ledger_store import LedgerStore
 
 VERSIONS = 4
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -306,7 +307,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def dump(state: State, prior: Prior) -> bytes:
-    """The state as MessagePack."""
+    """The state as MessagePack, after four bytes of checksum (CRC-32, big-endian)."""
     base, sites = state.base, state.base.sites
     first, second, counts = state.cells.arrays()
     saved = _Saved(
@@ -330,7 +331,8 @@ def dump(state: State, prior: Prior) -> bytes:
         sites=None if sites is None else tuple(_packed(getattr(sites, name)) for name in _SITES),
         established=None if base.established is None else _packed(base.established),
     )
-    return _ENCODER.encode(saved)
+    data = _ENCODER.encode(saved)
+    return crc32(data).to_bytes(4, "big") + data
 
 
 _SITES: Final = ("one", "two", "T", "V", "PS", "PH")
@@ -343,7 +345,9 @@ Rebuild = Callable[[Pool, Hyper, Sites], tuple[Floats, Floats]]
 def load(data: bytes, prior: Prior, rebuild: Rebuild) -> State:
     """What :func:`dump` wrote. Raises ValueError for anything else, and for a state of a pool with another prior."""
     try:
-        saved = _DECODER.decode(data)
+        if crc32(data[4:]).to_bytes(4, "big") != data[:4]:
+            raise ValueError("its checksum is wrong")
+        saved = _DECODER.decode(data[4:])
         if saved.format != _FORMAT:
             raise ValueError(f"its format is {saved.format!r}, not {_FORMAT!r}")
         if saved.prior != _constants(prior):

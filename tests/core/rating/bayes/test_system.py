@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import pickle
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -732,17 +734,31 @@ def saved() -> bytes:
     return BAYES.dump(venue.state)
 
 
-@given(at=st.integers(0, 10_000), mask=st.integers(1, 255))
-def test_broken_bytes_are_refused_or_read_as_another_state(saved: bytes, at: int, mask: int) -> None:
-    """Never another exception than ValueError."""
+@given(at=st.integers(0, 10_000), mask=st.integers(1, 255), cut=st.integers(0, 10_000))
+def test_broken_bytes_are_refused(saved: bytes, at: int, mask: int, cut: int) -> None:
     data = bytearray(saved)
     data[at % len(data)] ^= mask
-    try:
-        state = BAYES.load(bytes(data))
-    except ValueError as refusal:
-        assert "no saved state" in str(refusal)
-    else:
-        assert BAYES.dump(state) != saved
+    for broken in (bytes(data), saved[: cut % len(saved)], saved + b"0"):
+        with pytest.raises(ValueError, match="no saved state"):
+            BAYES.load(broken)
+
+
+def checked(data: bytes) -> bytes:
+    return crc32(data).to_bytes(4, "big") + data
+
+
+@given(at=st.integers(0, 10_000), mask=st.integers(1, 255))
+def test_bytes_with_a_right_checksum_that_make_no_sense_raise_nothing_else(saved: bytes, at: int, mask: int) -> None:
+    data = bytearray(saved[4:])
+    data[at % len(data)] ^= mask
+    with contextlib.suppress(ValueError):
+        BAYES.load(checked(bytes(data)))
+
+
+def test_another_format_is_refused(saved: bytes) -> None:
+    other = saved[4:].replace(b"cgos-bayes-1", b"cgos-bayes-0")
+    with pytest.raises(ValueError, match="cgos-bayes-0"):
+        BAYES.load(checked(other))
 
 
 def test_a_state_of_another_pool_is_refused() -> None:
