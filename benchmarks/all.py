@@ -1,5 +1,5 @@
 """All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server,
-a thousand viewers, ten thousand idle bots.
+a thousand viewers, ten thousand idle bots, ratings. How true ratings are is measured by rating_accuracy.py.
 
 Prints ratios and the machine; `--json FILE` writes every figure. Takes about twenty minutes on two cores.
 """
@@ -17,6 +17,7 @@ from typing import Any
 import board
 import commit
 import crowd
+import rating_speed
 import server_moves
 import viewers
 
@@ -50,6 +51,7 @@ def main() -> None:
         ("server", server_moves.run),
         ("viewers", viewers.run),
         ("crowd", crowd.run),
+        ("ratings", rating_speed.brief),
     ):
         print(f"\n== {name}", flush=True)
         figures[name] = run()

@@ -47,7 +47,8 @@ POINTS = ("gor", "egf2021")
 """Systems whose points are not Elo: they are compared after the straight line that fits best."""
 
 MAIN = ("normal", "bimodal")
-KNOWN = ("stated", "results")
+KNOWN: Mapping[str, int] = {"stated": 3, "results": 6}
+"""How the versions that newcomers meet are known -> this many times fewer replicates."""
 ROUNDS = 160
 NEWCOMERS = 64
 """Newcomers a replicate."""
@@ -93,8 +94,8 @@ def work(task: Task) -> dict[str, Any]:
 def plan(options: argparse.Namespace) -> list[Task]:
     """All replicates, the main pools first."""
     main = options.replicates
-    counts = {name: main if name in MAIN else math.ceil(main / 2) for name in POOLS}
-    counts |= {name: math.ceil(main / 3) for name in POOLS if "-" not in name and name not in MAIN}
+    fewer = {name: 3 if POOLS[name].nu or POOLS[name].advantage else 4 for name in POOLS if name not in MAIN}
+    counts = {name: math.ceil(main / fewer.get(name, 1)) for name in POOLS}
 
     def size(name: str) -> int:
         return options.versions or POOLS[name].versions
@@ -111,7 +112,7 @@ def plan(options: argparse.Namespace) -> list[Task]:
         for known in KNOWN:
             tasks += [
                 Task("newcomers", "normal", known, size("normal"), games, options.seed, replicate)
-                for replicate in range(math.ceil(main / 3))
+                for replicate in range(math.ceil(main / KNOWN[known]))
             ]
     return sorted(tasks, key=lambda task: task.kind == "pool" and task.pool not in MAIN)
 

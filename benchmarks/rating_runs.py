@@ -1,7 +1,8 @@
 """One replicate of a simulation: rating systems driven as the server drives them, and how far off they are.
 
 A system is told what a server would know: who enters, who is an anchor, who won. Refits follow at once, which a server
-does in the background: a cold one when the system wants it, else a warm one after every n/4 results.
+does in the background: a cold one when the system wants it, else a warm one after every n/2 results. That is once a
+round; a server has at least as many, but nobody looks at ratings within a round here.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Driven:
     :ivar cpu: CPU seconds spent on (folding, refits)
     """
 
-    def __init__(self, name: str, options: Mapping[str, Any] | None = None, share: float = 0.25) -> None:
+    def __init__(self, name: str, options: Mapping[str, Any] | None = None, share: float = 0.5) -> None:
         self.system: RatingSystem = rating_system(name, INITIAL, dict(options or {}))
         self.state: Any = self.system.start()
         self.versions = 0

@@ -10,6 +10,7 @@ import getpass
 import os
 import time
 from contextlib import AsyncExitStack
+from functools import partial
 
 import msgspec
 
@@ -24,7 +25,7 @@ from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
-from cgos_server.service.ratings import VenueRatings, load_ratings
+from cgos_server.service.ratings import CHUNK, VenueRatings, load_ratings
 from cgos_server.service.requests import AccountAdd, BotAdd, Done, Request, Response
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
@@ -101,11 +102,17 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
                     one_thread()
                     build = this_build()
                     await store.commit([BuildSeen(*build)])
-                    return await load_ratings(store, venue, build.id, _now_ms())
+                    return await load_ratings(store, venue, build.id, _now_ms(), partial(_folded, name))
             raise Refused("unknown-venue", f"There is no venue {name} in {setup.origin}.")
 
         admin = Admin(store, ids, accounts, passwords, _now_ms, load_ratings=ratings_of, families=families)
         return await admin.handle(request)
+
+
+def _folded(venue: str, entries: int) -> None:
+    """Only where it takes long enough to be wondered at."""
+    if entries > CHUNK:
+        say(f"{venue}: folded {entries} results into ratings")
 
 
 def _failed(error: CommitFailed | Exception) -> None:

@@ -387,7 +387,7 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = 50.0
     drift: Annotated[
         NotNegative, doc("`whole-history`: how far strength drifts, Elo per square root of a day; 0: not at all.")
-    ] = 10.0
+    ] = 3.0
     gor_variant: Annotated[
         str, doc("`gor`: the reading of its rules: `egf_half_eps`, `egf` or `thesis`.")
     ] = "egf_half_eps"

@@ -308,8 +308,14 @@ class VenueRatings:
         return self._refitted(run, begun, fit.notes, moved, at, 0)
 
 
-async def load_ratings(store: Store, venue: Venue, build: str, at: int) -> VenueRatings:
-    """The venue's ratings under its headline system and its views. `at` in Unix ms. Raises Refused, StoreError."""
+async def load_ratings(
+    store: Store, venue: Venue, build: str, at: int, progress: Callable[[int], None] | None = None
+) -> VenueRatings:
+    """The venue's ratings under its headline system and its views. Raises Refused, StoreError.
+
+    :param at: Unix ms
+    :param progress: told up to which entry the ledger is folded; None: the log is
+    """
     headline, *views = (
         rating_system(name, venue.initial, venue.rating_options.get(name, {})) for name in (venue.rating, *venue.views)
     )
@@ -318,10 +324,10 @@ async def load_ratings(store: Store, venue: Venue, build: str, at: int) -> Venue
         log.error("a view of the ratings failed and is left out until the next start", venue=venue.name, system=name,
                   exc_info=error)  # fmt: skip
 
-    def progress(seq: int) -> None:
+    def logged(seq: int) -> None:
         log.info("folding results into ratings", venue=venue.name, entries=seq)
 
-    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress, at)
+    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress or logged, at)
 
 
 class _Filling(NamedTuple):

@@ -130,13 +130,12 @@ class LedgerHistory(Reader):
         """Entry of a corrected game, or of the first correction of a game without an entry of its own -> what it counts
         as now: half points for Black, None for nothing."""
         async with self._snapshot() as read:
-            at = await venue_id(read, venue)
-            corrected = select(_ledger.c.game_id).where(_ledger.c.venue_id == at, is_correction)
+            # Not by the key, so that SQLite goes through the few corrections and not through all of the venue's entries.
+            here = _ledger.c.venue_id + 0 == await venue_id(read, venue)
+            corrected = select(_ledger.c.game_id).where(here, is_correction)
             rows = await read(
                 union_all(
-                    select(_ledger.c.seq, _ledger.c.game_id, _ledger.c.score2).where(
-                        _ledger.c.venue_id == at, is_correction
-                    ),
+                    select(_ledger.c.seq, _ledger.c.game_id, _ledger.c.score2).where(here, is_correction),
                     select(_ledger.c.seq, _ledger.c.game_id, _ledger.c.score2).where(
                         _ledger.c.game_id.in_(corrected), is_game
                     ),
@@ -192,18 +191,23 @@ class LedgerHistory(Reader):
             if not refits:
                 return []
             points: dict[int, list[PublishedPoint]] = {row["number"]: [] for row in refits}
+            theirs = [
+                _points.c.venue_id == at,
+                _points.c.system == system,
+                _points.c.number >= refits[0]["number"],
+                _points.c.number <= refits[-1]["number"],
+            ]
+            if cold is not None:
+                such = select(_refits.c.number).where(
+                    _refits.c.venue_id == at, _refits.c.system == system, _refits.c.cold == int(cold)
+                )
+                theirs.append(_points.c.number.in_(such))
             for row in await read(
                 select(_points.c.number, _points.c.version_id, _points.c.mean, _points.c.spread)
-                .where(
-                    _points.c.venue_id == at,
-                    _points.c.system == system,
-                    _points.c.number >= refits[0]["number"],
-                    _points.c.number <= refits[-1]["number"],
-                )
+                .where(*theirs)
                 .order_by(_points.c.number, _points.c.version_id)
             ):
-                if row["number"] in points:
-                    points[row["number"]].append(PublishedPoint(row["version_id"], row["mean"], row["spread"]))
+                points[row["number"]].append(PublishedPoint(row["version_id"], row["mean"], row["spread"]))
         return [
             PublishedRefit(
                 StoredRefit(**{name: row[name] for name in StoredRefit._fields})._replace(cold=bool(row["cold"])),

@@ -125,7 +125,7 @@ def test_bots_accounts_anchors(run: Any, as_json: Any) -> None:
     assert run("bots").stdout.splitlines()[1].split() == ["Alpha", "active", "0", "2023-11-14", "22:13", "-", "-", "-"]
     assert [row["name"] for row in as_json("bots")] == ["Alpha", "Beta", "Gamma"]
     assert as_json("account", "list") == []
-    assert run("anchor", "list").stdout.splitlines()[1].split() == ["9x9", "Beta", "1900.0", "1"]
+    assert run("anchor", "list").stdout.splitlines()[1].split() == ["9x9", "Beta", "1900.0", "1", "1"]
     assert [row["version"] for row in as_json("anchor", "list", "--venue", "9x9")["9x9"]] == ["Beta"]
     assert as_json("token", "list", "Alpha") == []
     assert "There is no bot" in run("token", "list", "Nobody", fails=1).stderr

@@ -22,6 +22,7 @@ from cgos_server.net import control_socket
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, BotStatus, EndedGame, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
 from cgos_server.service.ratings import VenueRatings
@@ -83,6 +84,7 @@ def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> N
         "token make Delta", "token revoke Delta 1",
         "account passwd Person", "account grant Person admin", "account revoke Person admin",
         "anchor set Delta 1500 --venue 9x9", "anchor unset Delta --venue 9x9",
+        "correct 1 --result Void --reason x", "family link Delta Alpha", "family unlink Delta",
     ],
 )  # fmt: skip
 def test_what_creates_nothing_makes_no_database(run: Any, tmp_path: Path, words: str) -> None:
@@ -139,6 +141,84 @@ def test_anchors(run: Any, as_json: Any) -> None:
     assert as_json("history", "Beta")["9x9"][-1]["kind"] == "unanchor"
     assert "There is no bot Nobody" in run("anchor", "set", "Nobody", "1", "--venue", "9x9", fails=1).stderr
     assert "cgos-server bot add Nobody" in run("anchor", "set", "Nobody", "1", "--venue", "9x9", fails=1).stderr
+
+
+def test_anchors_with_what_is_known_of_them(run: Any, as_json: Any) -> None:
+    run("anchor", "set", "Gamma", "1500", "--sd", "40", "--venue", "9x9")
+    lines = [line.split() for line in run("anchor", "list").stdout.splitlines()]
+    assert lines == [
+        ["venue", "anchor", "rating", "sd", "games"],
+        ["9x9", "Beta", "1900.0", "1", "1"],
+        ["9x9", "Gamma", "1500.0", "40", "0"],
+    ]
+    assert [row["spread"] for row in as_json("anchor", "list")["9x9"]] == [1.0, 40.0]
+    for sd in ("0", "-3", "501", "nan"):
+        refused = run("anchor", "set", "Gamma", "1500", "--sd", sd, "--venue", "9x9", fails=1).stderr
+        assert "above 0 and at most 500 Elo" in refused
+
+
+def test_an_anchor_is_listed_once_however_many_systems_there_are(
+    run: Any, as_json: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CGOS_VENUE__9X9__RATING__VIEWS", "cgos-elo")
+    run("anchor", "set", "Gamma", "1500", "--sd", "40", "--venue", "9x9")
+    rows = as_json("anchor", "list")["9x9"]
+    assert [(row["version"], row["system"], row["spread"]) for row in rows] == [
+        ("Beta", "bayes", 1.0),
+        ("Gamma", "bayes", 40.0),
+    ]
+
+
+def test_a_game_is_corrected(run: Any, data: Path, as_json: Any) -> None:
+    done = run("correct", "1", "--result", "void", "--reason", "its engine was swapped")
+    assert (done.stdout, done.stderr) == (
+        "",
+        "Game 1 of Alpha (Black) and Beta (White) counts as nothing from now on; it counted as a win for Black.\n",
+    )
+    assert "counts as nothing already" in run("correct", "1", "--result", "Void", "--reason", "x", fails=1).stderr
+    assert "cgos-server abort 2" in run("correct", "2", "--result", "Void", "--reason", "x", fails=1).stderr
+    assert "There is no game 3" in run("correct", "3", "--result", "Void", "--reason", "x", fails=1).stderr
+    assert "give one" in run("correct", "1", "--result", "Draw", "--reason", "  ", fails=1).stderr
+    run("correct", "1", "--result", "Draw", fails=2)
+    run("correct", "1", "--reason", "x", fails=2)
+    run("correct", "1", "--result", "B+Time", "--reason", "x", fails=2)
+    assert [row[1:] for row in audits(data)] == [("correct", "game 1")]
+    shown = as_json("show", "1")
+    assert (shown["game"]["result"], shown["game"]["corrected"]) == ("B+4.0", "Void")
+    assert [row["reason"] for row in shown["corrections"]] == ["its engine was swapped"]
+    assert "its engine was swapped" in run("show", "1").stdout
+    assert "Void" in run("games").stdout
+    assert [row["games"] for row in as_json("standings")["9x9"] if row["version"] == "Alpha"] == [0]
+
+
+def test_families(run: Any, data: Path, as_json: Any) -> None:
+    assert as_json("family", "list") == {}
+    assert run("family", "link", "Beta", "Alpha").stderr == (
+        "Beta belongs to the family of Alpha. Its versions are linked in 9x9.\n"
+    )
+    assert run("family", "link", "Gamma", "Beta").stderr == "Gamma belongs to the family of Alpha.\n"
+    assert as_json("family", "list") == {"Alpha": ["Beta", "Gamma"]}
+    lines = run("family", "list").stdout.splitlines()
+    assert lines[1].split() == ["Alpha", "Beta,", "Gamma"]
+    assert "belongs to the family of Alpha already" in run("family", "link", "Beta", "Alpha", fails=1).stderr
+    run("anchor", "set", "Gamma", "1500", "--venue", "9x9")
+    assert "unlinked in 9x9" in run("family", "unlink", "Beta").stderr
+    assert as_json("family", "list") == {"Alpha": ["Gamma"]}
+    assert [row[1:] for row in audits(data)] == [
+        ("family link", "Beta"),
+        ("family link", "Gamma"),
+        ("anchor set", "Gamma"),
+        ("family unlink", "Beta"),
+    ]
+    with closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
+        entries = connection.execute("SELECT kind, version_id, other_id FROM ledger WHERE other_id > 0 ORDER BY seq")
+        assert entries.fetchall() == [
+            ("link", 2, 1),
+            ("enter", 3, 2),
+            ("unlink", 2, 1),
+            ("unlink", 3, 2),
+            ("link", 3, 1),
+        ]
 
 
 def test_which_venue(run: Any, tmp_path: Path) -> None:
@@ -273,7 +353,9 @@ class Live:
             store = await open_store(path, failed=fail, on_error=fail)
             self.pool = await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
             ids = Ids(await store.next_ids())
-            admin = Admin(store, ids, Accounts(store, ids, passwords, "open", now), passwords, now, self)
+            accounts = Accounts(store, ids, passwords, "open", now)
+            families = await Families.load(store)
+            admin = Admin(store, ids, accounts, passwords, now, self, families=families)
             async with control_socket.serve(self.data, admin.answer):
                 self._up.set()
                 await self._end.wait()
@@ -329,6 +411,21 @@ def test_writing_commands_go_through_the_running_server(run: Any, live: Live, as
     assert [row["version"] for row in as_json("anchor", "list")["9x9"]] == ["Beta", "Gamma"]
     assert [row[1] for row in audits(live.data)] == ["bot add", "bot disable", "token make", "anchor set"]
     assert audits(live.data)[0][0].endswith(" (command)")
+    assert live.changed == ["9x9"]
+
+
+def test_corrections_and_families_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:
+    assert live.pool is not None
+    before = live.pool.rating(1)
+    assert before.games == 1
+    run("correct", "1", "--result", "Void", "--reason", "it cheated")
+    after = live.pool.rating(1)
+    assert (after.games, after.mean < before.mean) == (0, True)
+    assert "linked in 9x9" in run("family", "link", "Alpha", "Beta").stderr
+    assert as_json("family", "list") == {"Beta": ["Alpha"]}
+    run("family", "unlink", "Alpha")
+    assert live.changed == ["9x9"] * 3
+    assert [row[1] for row in audits(live.data)] == ["correct", "family link", "family unlink"]
 
 
 def test_refusals_come_through_as_they_are(run: Any, live: Live) -> None:

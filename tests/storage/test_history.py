@@ -307,6 +307,8 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
     await history.last_entry("9x9")
     await history.published("9x9", "bayes", after=2, limit=10)
     await history.published_refits("9x9", "bayes", after=1)
+    await history.published_refits("9x9", "bayes", cold=True)
+    await history.amended("9x9")
     await history.refits("9x9", "bayes", limit=10)
     await history.rating_state("9x9", "bayes")
     await history.corrections(game=1)

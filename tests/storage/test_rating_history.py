@@ -278,7 +278,39 @@ async def test_all_that_a_replay_needs(history: History) -> None:
     ]
     assert await history.published_refits("9x9", "bayes", after=1) == refitted[1:]
     assert await history.published_refits("9x9", "bayes", limit=1) == refitted[:1]
+    assert await history.published_refits("9x9", "bayes", cold=True) == refitted[1:]
+    assert await history.published_refits("9x9", "bayes", cold=False) == refitted[:1]
+    assert await history.published_refits("9x9", "bayes", after=1, cold=False) == []
     assert await history.published_refits("9x9", "cgos-elo") == []
+    assert await history.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
+
+
+async def test_only_the_points_of_the_refits_that_were_asked_for(rated: Location) -> None:
+    more = [RefitAdded(1, "bayes", number, 5, 2, 5, number % 2, "{}", "b1", 0, 0) for number in (3, 4, 5)]
+    put(rated, [*more, *(RefitMoved(1, "bayes", 1, number, 5, float(number), 0.0) for number in (3, 4, 5))])
+    async with History(rated) as history:
+        for cold, numbers in ((None, [1, 2, 3, 4, 5]), (True, [2, 3, 5]), (False, [1, 4])):
+            found = await history.published_refits("9x9", "bayes", cold=cold)
+            assert [each.refit.number for each in found] == numbers
+            assert [each.points[0].mean for each in found if each.refit.number > 2] == [
+                float(number) for number in numbers if number > 2
+            ]
+
+
+async def test_what_corrected_games_count_as_now(rated: Location) -> None:
+    async with History(rated) as history:
+        assert await history.amended("9x9") == {3: None, 5: 2}
+        assert await history.amended("19x19") == {}
+    put(
+        rated,
+        [
+            LedgerAdded(1, 9, 0, "correction", 1, None, 1, 2, 1, None),
+            LedgerAdded(1, 10, 0, "correction", 5, None, 1, 2, 0, None),
+            LedgerAdded(1, 11, 0, "correction", 5, None, 1, 2, 2, None, was2=0),
+        ],
+    )
+    async with History(rated) as history:
+        assert await history.amended("9x9") == {3: 1, 5: 2, 10: 2}
 
 
 async def test_the_ledger_with_links_and_corrections(history: History) -> None:

@@ -244,17 +244,17 @@ async def test_what_a_rating_system_starts_from(full: SqlStore) -> None:
 
 
 async def test_what_a_game_counts_as_now(full: SqlStore) -> None:
-    assert await full.counted(1) == Counted(3, 2, -77, False)
-    assert await full.counted(2) == Counted(4, 2, None, False)
+    assert await full.counted(1) == Counted(3, 2, -77, repeat=False, ruled=False)
+    assert await full.counted(2) == Counted(4, 2, None, repeat=False, ruled=False)
     assert await full.counted(3) is None
     assert await full.counted(2**40) is None
     before_corrections = refits()[:17]
     await full.commit(before_corrections)
-    assert await full.counted(6) == Counted(5, 2, -77, True)
+    assert await full.counted(6) == Counted(5, 2, -77, repeat=True, ruled=False)
     assert await full.first_repeat(1, 1, 2, -77) == FirstRepeat(6, 2)
     await full.commit(refits()[17:])
-    assert await full.counted(1) == Counted(3, None, -77, False)
-    assert await full.counted(6) == Counted(5, 2, -77, False)
+    assert await full.counted(1) == Counted(3, None, -77, repeat=False, ruled=True)
+    assert await full.counted(6) == Counted(5, 2, -77, repeat=False, ruled=False)
     assert await full.first_repeat(1, 1, 2, -77) is None
     # The latest correction counts, also for a game that had no entry of its own.
     await full.commit(
@@ -263,8 +263,8 @@ async def test_what_a_game_counts_as_now(full: SqlStore) -> None:
             LedgerAdded(1, 10, 0, "correction", 5, None, 1, 2, 1, None),
         ]
     )
-    assert await full.counted(1) == Counted(3, 0, -77, False)
-    assert await full.counted(5) == Counted(None, 1, None, False)
+    assert await full.counted(1) == Counted(3, 0, -77, repeat=False, ruled=True)
+    assert await full.counted(5) == Counted(None, 1, None, repeat=False, ruled=True)
 
 
 async def test_games_played_before(full: SqlStore) -> None:
@@ -280,6 +280,15 @@ async def test_games_played_before(full: SqlStore) -> None:
     assert await full.first_repeat(2, 1, 2, -77) is None
     assert await full.first_repeat(1, 2, 1, 2**63 - 1) is None
     assert await full.digests(2) == []
+    # What corrections have made of it is another game; who only took its place is still the same.
+    await full.commit(
+        [
+            LedgerAdded(1, 8, 0, "correction", 1, None, 1, 2, None, None, was2=2),
+            LedgerAdded(1, 9, 0, "correction", 6, None, 1, 2, 2, None, repeat=1),
+            LedgerAdded(1, 10, 0, "correction", 5, None, 2, 1, 0, None, was2=2),
+        ]
+    )
+    assert await full.digests(1) == [(1, 2, -77), (1, 2, -77)]
 
 
 async def test_families(full: SqlStore) -> None:
@@ -355,3 +364,12 @@ async def test_either_durability_commits(database: Location, durability: Durabil
 async def test_numbers_beyond_what_any_game_has(full: SqlStore) -> None:
     assert await full.game(2**31) is None
     assert await full.game(2**63 - 1) is None
+
+
+async def test_an_empty_group_is_committed_after_what_came_before(full: SqlStore) -> None:
+    """So whoever waits for it finds in the database what was submitted until then."""
+    await full.commit([])
+    full.submit([LedgerAdded(1, 8, 0, "unanchor", None, 1, None, None, None, None)])
+    await full.commit([])
+    assert [entry.seq for entry in await full.ledger(1)][-1] == 8
+    assert full.pending == 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -127,7 +129,7 @@ def _raise(error: Exception) -> None:
 async def open_past(
     data: Path, systems: Sequence[str] = ("bayes", "cgos-elo"), seed: int = 5, names: Sequence[str] = NAMES
 ) -> RatedPast:
-    """A new database in the directory `data` with the built-in venues; 9x9 has versions and anchors. Close its store."""
+    """A new database in the directory `data` with the built-in venues; 9x9 has versions. Close its store."""
     schema.prepare(data / "cgos.sqlite")
     config = load(None, {}, {"server.data": data})
 
@@ -139,3 +141,24 @@ async def open_past(
     past = RatedPast(store, venue, systems, seed)
     await past.begin(names)
     return past
+
+
+VOIDED = 3
+"""The game of :func:`write_past` that was voided later."""
+
+
+async def write_past(data: Path) -> None:
+    """A past with everything: results, overlapping refits, a correction, a saved state and results after it."""
+    past = await open_past(data)
+    await past.play(30)
+    await past.correct(VOIDED, None)
+    await past.play(6)
+    await past.save()
+    await past.play(10)
+    await past.store.close()
+
+
+def alter(data: Path, sql: str, *values: object) -> int:
+    """Change the database by hand; how many rows that were."""
+    with contextlib.closing(sqlite3.connect(data / "cgos.sqlite")) as connection, connection:
+        return connection.execute(sql, values).rowcount

@@ -176,9 +176,24 @@ def test_without_anchors_the_mean_of_the_established_is_the_initial_rating() -> 
     ratings = list(system.standings(state).values())
     assert not any(rating.provisional for rating in ratings)
     assert sum(rating.mean for rating in ratings) / 6 == pytest.approx(1800.0)
-    assert [moment.mean for version in range(6) for moment in system.history(state, version)[-1:]] == pytest.approx(
-        [rating.mean for rating in ratings]
-    )
+    today = [system.history(state, version)[-1] for version in range(6)]
+    assert [moment.mean for moment in today] == pytest.approx([rating.mean for rating in ratings])
+    assert [moment.sd for moment in today] == pytest.approx([rating.spread for rating in ratings])
+
+
+def test_a_newcomer_to_a_pool_without_anchors_moves_nobody_established() -> None:
+    """Nor does it after the state was saved and read back."""
+    system = WholeHistory(1800.0)
+    state = folded(system, pool(6, 600, seed=2))
+    state = system.install(state, system.refit(system.job(state, False)))
+    before = dict(system.standings(state))
+    twin = system.load(system.dump(state))
+    for one in (state, twin):
+        one, _ = system.fold(one, Entry(700, Kind.ENTER, 6, value=2600.0))
+        assert {version: system.standings(one)[version] for version in before} == before
+        one = system.install(one, system.refit(system.job(one, False)))
+        for version, rating in before.items():
+            assert system.standings(one)[version][:2] == pytest.approx(rating[:2], rel=1e-6)
 
 
 def test_warm_and_cold_refits_find_the_same() -> None:

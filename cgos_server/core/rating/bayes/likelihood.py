@@ -65,15 +65,29 @@ def log_normaliser(z: Floats, draw: float) -> Floats:
     return np.log(u) + half
 
 
-def normaliser(z: Floats, draw: float) -> Normaliser:
-    """Value, derivatives and the probability of a draw at any finite z, `draw` = nu >= 0."""
-    size = np.abs(z)
-    u = np.exp(-0.5 * size)
+def curvature(z: Floats, draw: float) -> tuple[Floats, Floats]:
+    """First and second derivative of the log normaliser at any z, `draw` = nu >= 0."""
+    if draw == 0.0:
+        u = np.exp(-np.abs(z))
+        p = 1.0 / (1.0 + u)
+        return np.copysign(p - 0.5, z), u * p * p
+    slope, bend, _ = curvature_and_draws(z, draw)
+    return slope, bend
+
+
+def curvature_and_draws(z: Floats, draw: float) -> tuple[Floats, Floats, Floats]:
+    """The same, and the probability of a draw, which is what the value changes by with ln nu."""
+    u = np.exp(-0.5 * np.abs(z))
     square = u * u
     total = 1.0 + draw * u + square
     slope = np.copysign(0.5 * (1.0 - square) / total, z)
     bend = u * (draw * (1.0 + square) + 4.0 * u) / (4.0 * total * total)
-    return Normaliser(0.5 * size + np.log(total), slope, bend, draw * u / total)
+    return slope, bend, draw * u / total
+
+
+def normaliser(z: Floats, draw: float) -> Normaliser:
+    """Value, derivatives and the probability of a draw at any finite z, `draw` = nu >= 0."""
+    return Normaliser(log_normaliser(z, draw), *curvature_and_draws(z, draw))
 
 
 def probabilities(d: ArrayLike, advantage: float = 0.0, draw: float = 0.0) -> Probabilities:

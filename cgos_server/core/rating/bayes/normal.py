@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .joint import Joint, join, known_start
-from .likelihood import log_normaliser, normaliser
+from .likelihood import normaliser
 from .linear import symmetric
 from .mode import LONGEST
 from .pool import Q_ELO, Floats, Hyper, Pool, Posterior, Prior, Sites
@@ -143,6 +143,3 @@ def derivatives(joint: Joint, prior: Prior, at: Point, draws: bool) -> tuple[Flo
     hessian[n, n + 1] = hessian[n + 1, n] = float(turned.sum())
     hessian[:n, n:] = hessian[n:, :n].T
     return gradient, hessian
-
-
-__all__ = ["cold", "derivatives", "log_normaliser", "value", "warm"]

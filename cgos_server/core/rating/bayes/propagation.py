@@ -161,13 +161,16 @@ def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | 
     """Rounds of all sites until nothing moves (two at least), or as many as recorded; how many there were."""
     count, plain = 0, 0
     drift: Floats | None = None
-    while count < (stage.limit if exactly is None else exactly):
+    limit = stage.limit if exactly is None else exactly
+    while count < limit:
         proposal = propose(joint, prior, now, stage.learn)
         before, now = now, settle(joint, proposal)
         count += 1
         if exactly is None and count >= 2 and proposal.moves(stage.exact) < stage.tolerance:
             break
-        if stage.leap:
+        if count == limit:  # no leap after the last round, however it came to be the last
+            break
+        if stage.leap and count < rounds_in_all:
             last, drift = drift, (now.at.x - before.at.x) / np.sqrt(np.diagonal(now.at.C))
             plain += 1
             rounds = _leap(last, drift, log(now.hyper.s / before.hyper.s)) if plain >= PLAIN_ROUNDS else 0.0

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import log, pi
+from math import exp, log, pi
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .likelihood import log_normaliser, normaliser
+from .likelihood import curvature, log_normaliser
 from .pool import Q_ELO, Floats, Ints, Pool
 
 DAMPING: Final = 0.8
@@ -30,16 +30,28 @@ CHUNK: Final = 2048
 """Pairs worked on at a time: their nodes stay in the cache."""
 
 
+FARTHEST_HALF: Final = 300.0
+"""Of z / 2, so that e^z does not overflow."""
+
+
 class Rule(NamedTuple):
-    """Nodes of a Gauss-Hermite rule for a standard normal, and ln weight + node^2 / 2, both (K, 1)."""
+    """A Gauss-Hermite rule for a standard normal.
+
+    :ivar nodes: (K, 1)
+    :ivar powers: (K, 3) node, its square, ln weight + node^2 / 2
+    :ivar moments: (3, K) ones, nodes, their squares
+    """
 
     nodes: Floats
-    log_weights: Floats
+    powers: Floats
+    moments: Floats
 
 
 def _rule(count: int) -> Rule:
     nodes, weights = np.polynomial.hermite_e.hermegauss(count)
-    return Rule(nodes[:, None], (np.log(weights) + 0.5 * nodes * nodes)[:, None])
+    square = nodes * nodes
+    powers = np.stack([nodes, square, np.log(weights) + 0.5 * square], axis=1)
+    return Rule(nodes[:, None], powers, np.stack([np.ones(count), nodes, square]))
 
 
 FEW, MANY = _rule(9), _rule(21)
@@ -122,12 +134,13 @@ class Tilted(NamedTuple):
 def slopes(of: Cells, d: Floats, advantage: float, draw: float) -> tuple[Floats, Floats]:
     """First derivative of each pair's log likelihood at d = r_one - r_two (k,), and minus the second."""
     if advantage == 0.0:
-        part = normaliser(Q_ELO * d, draw)
+        slope, bend = curvature(Q_ELO * d, draw)
         games = of.ahead + of.behind
-        return Q_ELO * (of.margin - games * part.slope), Q_ELO * Q_ELO * games * part.bend
-    front, back = normaliser(Q_ELO * (d + advantage), draw), normaliser(Q_ELO * (d - advantage), draw)
-    slope = Q_ELO * (of.margin - of.ahead * front.slope - of.behind * back.slope)
-    return slope, Q_ELO * Q_ELO * (of.ahead * front.bend + of.behind * back.bend)
+        return Q_ELO * (of.margin - games * slope), Q_ELO * Q_ELO * games * bend
+    front, front_bend = curvature(Q_ELO * (d + advantage), draw)
+    back, back_bend = curvature(Q_ELO * (d - advantage), draw)
+    slope = Q_ELO * (of.margin - of.ahead * front - of.behind * back)
+    return slope, Q_ELO * Q_ELO * (of.ahead * front_bend + of.behind * back_bend)
 
 
 def values(of: Cells, y: Floats, advantage: float, draw: float) -> Floats:
@@ -182,28 +195,30 @@ def tilted(
 
     def integrate(which: Ints, centre: Floats, width: Floats, rule: Rule, last: bool) -> None:
         for piece in _pieces(which):
-            c, w, pc, mc = centre[piece], width[piece], precision[piece], mean[piece]
+            c, w, pc = centre[piece], width[piece], precision[piece]
             here = of.part(piece)
-            y = c + w * rule.nodes
-            weight = values(here, y, advantage, draw)
-            off = y - mc
-            off *= off
-            off *= 0.5 * pc
-            weight -= off
-            weight += rule.log_weights
+            off = c - mean[piece]
+            totals = _totals(c, w, rule, advantage, draw)
+            score = here.margin + 0.5 * (here.ahead + here.behind)
+            # The exponent is a polynomial of the node, less what the totals say.
+            linear = w * (Q_ELO * score - pc * off)
+            weight = rule.powers @ np.stack([linear, -0.5 * pc * w * w, np.ones_like(w)])
+            for games, total in zip(_games(here, totals), totals, strict=True):
+                weight -= games * total.log
             top = weight.max(axis=0)
             weight -= top
             np.exp(weight, out=weight)
-            z = weight.sum(axis=0)
-            weight /= z
-            first = (weight * rule.nodes).sum(axis=0)
-            second = (weight * (rule.nodes - first) ** 2).sum(axis=0)
+            z, first, second = rule.moments @ weight
+            first /= z
+            second /= z
             a[piece] = c + w * first
-            b[piece] = w * w * second
+            b[piece] = w * w * (second - first * first)
             if last:
-                log_z[piece] = np.log(z * w * np.sqrt(pc)) + top - 0.5 * log(2.0 * pi)
+                constant = Q_ELO * score * c - 0.5 * pc * off * off + _constant(here, advantage, draw)
+                log_z[piece] = np.log(z * w * np.sqrt(pc)) + top + constant - 0.5 * log(2.0 * pi)
                 if learn:
-                    np.add(sums, _derivatives(here, y, weight, advantage, draw), out=sums)
+                    weight /= z
+                    np.add(sums, _derivatives(here, totals, weight), out=sums)
 
     narrow = scale < NARROW
     integrate(np.flatnonzero(narrow), mode, scale, FEW, True)
@@ -225,25 +240,69 @@ def _pieces(which: Ints) -> Iterator[slice | Ints]:
         yield slice(int(piece[0]), int(piece[-1]) + 1) if whole else piece
 
 
-def _derivatives(of: Cells, y: Floats, weight: Floats, advantage: float, draw: float) -> Floats:
-    front = normaliser(Q_ELO * (y + advantage), draw)
-    back = normaliser(Q_ELO * (y - advantage), draw)
+class Total(NamedTuple):
+    """1 + nu e^(z/2) + e^z at the nodes, (K, k), its logarithm, and the middle term; for one order of colour."""
 
-    def total(ahead: Floats, behind: Floats) -> tuple[float, float]:
-        return float((of.ahead * (weight * ahead).sum(0)).sum()), float((of.behind * (weight * behind).sum(0)).sum())
+    all: Floats
+    log: Floats
+    drawn: Floats | None
 
-    slope_ahead, slope_behind = total(front.slope, back.slope)
-    bend = sum(total(front.bend, back.bend))
-    expected = sum(total(front.drawn, back.drawn))
-    spread = sum(total(front.drawn * (1.0 - front.drawn), back.drawn * (1.0 - back.drawn)))
-    return np.array(
-        [
-            Q_ELO * (float(of.turn.sum()) - slope_ahead + slope_behind),
-            -Q_ELO * Q_ELO * bend,
-            float(of.drawn.sum()) - expected,
-            -spread,
-        ]
-    )
+
+def _totals(centre: Floats, width: Floats, rule: Rule, advantage: float, draw: float) -> list[Total]:
+    """For `one` with the first move and for `two`; one for both where the first move is worth nothing."""
+    half = (0.5 * Q_ELO * centre) + (0.5 * Q_ELO * width) * rule.nodes
+    shifts = (0.0,) if advantage == 0.0 else (0.5 * Q_ELO * advantage, -0.5 * Q_ELO * advantage)
+    if max(float(half.max()), -float(half.min())) + abs(shifts[0]) > FARTHEST_HALF:
+        return [_far_total(half + shift, draw) for shift in shifts]
+    root = np.exp(half)
+    square = root * root
+    found = []
+    for shift in shifts:
+        drawn = None if draw == 0.0 else (draw * exp(shift)) * root
+        total = square * exp(2.0 * shift)
+        total += 1.0
+        if drawn is not None:
+            total += drawn
+        found.append(Total(total, np.log(total), drawn))
+    return found
+
+
+def _far_total(half: Floats, draw: float) -> Total:
+    """The same where exponentials would overflow: right in the logarithm, cut in the rest."""
+    cut = np.clip(half, -FARTHEST_HALF, FARTHEST_HALF)
+    root = np.exp(cut)
+    total = 1.0 + draw * root + root * root
+    return Total(total, log_normaliser(2.0 * half, draw) + half, draw * root if draw > 0.0 else None)
+
+
+def _games(of: Cells, totals: list[Total]) -> tuple[Floats, ...]:
+    return (of.ahead, of.behind) if len(totals) == 2 else (of.ahead + of.behind,)
+
+
+def _constant(of: Cells, advantage: float, draw: float) -> Floats:
+    """(k,) what the log likelihood has besides the terms in the difference."""
+    found = (Q_ELO * advantage) * (of.turn + 0.5 * (of.ahead - of.behind))
+    return found + of.drawn * log(draw) if draw > 0.0 else found
+
+
+def _derivatives(of: Cells, totals: list[Total], weight: Floats) -> Floats:
+    """As in `Evidence`, from normalised weights (K, k) of the nodes."""
+    slopes_, bend, expected, spread = [], 0.0, 0.0, 0.0
+    for count, total in zip(_games(of, totals), totals, strict=True):
+        lost = 1.0 / total.all
+        drawn = None if total.drawn is None else total.drawn * lost
+        slope = 0.5 - lost if drawn is None else 0.5 - lost - 0.5 * drawn
+        weighted = weight * slope
+        slopes_.append(weighted.sum(axis=0))
+        square = (weighted * slope).sum(axis=0)
+        mean_drawn = 0.0 if drawn is None else (weight * drawn).sum(axis=0)
+        bend += float((count * (0.25 * (1.0 - mean_drawn) - square)).sum())
+        if drawn is not None:
+            expected += float((count * mean_drawn).sum())
+            spread += float((count * (mean_drawn - (weight * drawn * drawn).sum(axis=0))).sum())
+    ahead, behind = slopes_ if len(slopes_) == 2 else (slopes_[0], slopes_[0])
+    slope_sum = float((of.turn - of.ahead * ahead + of.behind * behind).sum())
+    return np.array([Q_ELO * slope_sum, -Q_ELO * Q_ELO * bend, float(of.drawn.sum()) - expected, -spread])
 
 
 class Cavities(NamedTuple):

@@ -232,6 +232,17 @@ def test_a_recorded_refit_is_followed_bit_for_bit(learned: bool) -> None:
     same(on, fit.warm(more, found.hyper, found.sites, found.x, follow=(None, on.iterations)))
 
 
+def test_following_ends_where_the_recorded_refit_did() -> None:
+    """Whatever the last round was: one after which a slow drift would have been followed faster, too."""
+    for seed in range(12):
+        given_pool, _ = normal_pool(5 + seed, 20 + 30 * seed, seed)
+        found = fit.cold(given_pool)
+        same(found, fit.cold(given_pool, follow=(found.start, found.iterations)))
+        more = replace(given_pool, losses=given_pool.losses + (given_pool.first == 2))
+        on = fit.warm(more, found.hyper, found.sites, found.x)
+        same(on, fit.warm(more, found.hyper, found.sites, found.x, follow=(None, on.iterations)))
+
+
 def test_following_takes_over_start_and_iterations() -> None:
     given_pool, _ = normal_pool(14, 100, 10)
     found = fit.cold(given_pool)
