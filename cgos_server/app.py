@@ -56,7 +56,7 @@ from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.records import BuildSeen
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
-from cgos_server.web.settings import WebSettings, command, environment
+from cgos_server.web.settings import Rated, WebSettings, command, environment
 
 log = structlog.get_logger(__name__)
 
@@ -334,6 +334,7 @@ class App:
             self.config.listen.bots_host,
             server.registration.value,
             websocket=self._ws_port,
+            rated={name: Rated.of(live.venue) for name, live in self.venues.items()},
         )
         if settings.mode is WebMode.INLINE:
             history = await stack.enter_async_context(History(server.location))

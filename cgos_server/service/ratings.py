@@ -293,19 +293,13 @@ class VenueRatings:
                 changes, _ = filling.trace.step(entry)
                 if entry.seq > filling.published:
                     records += self._moved(run, entry, changes)
-                    if filling.trace.done:
-                        records += self._refit_now_and_then(run, filling.at)
+                    done = run.refit_where_due() if filling.trace.done else None
+                    if done is not None:
+                        begun, fit, moved = done
+                        records += self._refitted(run, begun, fit.notes, moved, filling.at, 0)
             if records:
                 groups.append(records)
         return groups
-
-    def _refit_now_and_then(self, run: Run, at: int) -> list[Record]:
-        """Filling: a refit where one is due."""
-        done = run.refit_where_due()
-        if done is None:
-            return []
-        begun, fit, moved = done
-        return self._refitted(run, begun, fit.notes, moved, at, 0)
 
 
 async def load_ratings(

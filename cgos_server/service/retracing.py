@@ -15,8 +15,9 @@ from cgos_server.storage.store import StoredRefit
 NOTICED = 0.1
 """Elo: a refit's change of a version's mean or spread below this is not published by itself."""
 
-SPARSE = 100
-"""While old results are folded: a refit after every hundredth part of what there is."""
+SPARSE = 20
+"""While old results are folded: a refit after every twentieth part of what there is, a cold one when it has doubled. The
+single steps in between are exact to some thousandths of a standard deviation."""
 
 
 class Begun(NamedTuple):
@@ -54,6 +55,7 @@ class Run:
         self.refits = 0
         self.ratings: dict[int, Rating] = {}
         self._recorded: dict[int, Rating] = {}
+        self._refitted_at = self._cold_at = 0
 
     @property
     def refitting(self) -> Refitting | None:
@@ -109,11 +111,12 @@ class Run:
         :param sparse: into how many parts refits divide what there is
         :return: what began, what it found, what it moved noticeably; None where none was due
         """
-        wanted = self.wanted()
-        enough = max(len(self.ratings) // 4, self.seq // sparse, 1)
-        if not wanted.cold and not wanted.urgent and wanted.results < enough:
+        if self.seq - self._refitted_at < max(len(self.ratings) // 4, self.seq // sparse, 1):
             return None
-        return self.refit_now(wanted.cold)
+        wanted = self.wanted()
+        if not (wanted.results or wanted.cold):
+            return None
+        return self.refit_now(wanted.cold and self.seq >= 2 * self._cold_at)
 
     def refit_now(self, cold: bool) -> tuple[Begun, Any, dict[int, Rating]]:
         """A refit here and now. Only for systems with refits."""
@@ -123,6 +126,9 @@ class Run:
         fit = refitting.refit(begun.job)
         moved = self.install(fit)
         assert moved is not None
+        self._refitted_at = self.seq
+        if fit.cold:
+            self._cold_at = self.seq
         return begun, fit, moved
 
 

@@ -69,6 +69,17 @@ class LedgerHistory(Reader):
             )
         return value(SavedState, rows[0]) if rows else None
 
+    async def rating_state_place(self, venue: str, system: str) -> tuple[int, int] | None:
+        """After which entry and which refit this system's state was saved last; None where it never was."""
+        states = tables.rating_states
+        async with self._snapshot() as read:
+            rows = await read(
+                select(states.c.seq, states.c.refit).where(
+                    states.c.venue_id == await venue_id(read, venue), states.c.system == system
+                )
+            )
+        return (rows[0]["seq"], rows[0]["refit"]) if rows else None
+
     async def ledger(self, venue: str, after: int = 0, limit: int | None = None) -> list[LedgerRow]:
         """A venue's numbered entries from `after` + 1 on, in order, `limit` at most."""
         async with self._snapshot() as read:
@@ -130,7 +141,7 @@ class LedgerHistory(Reader):
         """Entry of a corrected game, or of the first correction of a game without an entry of its own -> what it counts
         as now: half points for Black, None for nothing."""
         async with self._snapshot() as read:
-            # Not by the key, so that SQLite goes through the few corrections and not through all of the venue's entries.
+            # Not by the key, so that SQLite goes through the few corrections and not through all of the entries.
             here = _ledger.c.venue_id + 0 == await venue_id(read, venue)
             corrected = select(_ledger.c.game_id).where(here, is_correction)
             rows = await read(
@@ -188,26 +199,19 @@ class LedgerHistory(Reader):
                 .order_by(_refits.c.number)
                 .limit(limit)
             )
-            if not refits:
-                return []
-            points: dict[int, list[PublishedPoint]] = {row["number"]: [] for row in refits}
-            theirs = [
-                _points.c.venue_id == at,
-                _points.c.system == system,
-                _points.c.number >= refits[0]["number"],
-                _points.c.number <= refits[-1]["number"],
-            ]
-            if cold is not None:
-                such = select(_refits.c.number).where(
-                    _refits.c.venue_id == at, _refits.c.system == system, _refits.c.cold == int(cold)
-                )
-                theirs.append(_points.c.number.in_(such))
-            for row in await read(
-                select(_points.c.number, _points.c.version_id, _points.c.mean, _points.c.spread)
-                .where(*theirs)
-                .order_by(_points.c.number, _points.c.version_id)
-            ):
-                points[row["number"]].append(PublishedPoint(row["version_id"], row["mean"], row["spread"]))
+            numbers = [row["number"] for row in refits]
+            points: dict[int, list[PublishedPoint]] = {each: [] for each in numbers}
+            for first in range(0, len(numbers), _REFITS_AT_ONCE):
+                for row in await read(
+                    select(_points.c.number, _points.c.version_id, _points.c.mean, _points.c.spread)
+                    .where(
+                        _points.c.venue_id == at,
+                        _points.c.system == system,
+                        _points.c.number.in_(numbers[first : first + _REFITS_AT_ONCE]),
+                    )
+                    .order_by(_points.c.number, _points.c.version_id)
+                ):
+                    points[row["number"]].append(PublishedPoint(row["version_id"], row["mean"], row["spread"]))
         return [
             PublishedRefit(
                 StoredRefit(**{name: row[name] for name in StoredRefit._fields})._replace(cold=bool(row["cold"])),
@@ -218,6 +222,7 @@ class LedgerHistory(Reader):
         ]
 
 
+_REFITS_AT_ONCE = 500
 _ENTRY = (
     *("seq", "kind", "version_id", "black_id", "white_id", "score2", "value", "sd", "other_id", "was2", "repeat", "at"),
 )

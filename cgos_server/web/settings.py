@@ -12,8 +12,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
+from cgos_server.core.rating.base import RatingSystem
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.venue import Venue
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
+
+
+class Rated(msgspec.Struct, frozen=True):
+    """How a venue is rated: what is needed to read its saved states.
+
+    :ivar systems: the headline first, then the views
+    :ivar options: system -> its own options
+    """
+
+    systems: tuple[str, ...] = ("bayes",)
+    initial: float = 1800.0
+    options: dict[str, dict[str, bool | int | float | str]] = {}
+
+    @classmethod
+    def of(cls, venue: Venue) -> Rated:
+        """As the venue is configured."""
+        options = {name: dict(chosen) for name, chosen in venue.rating_options.items() if chosen}
+        return cls((venue.rating, *venue.views), venue.initial, options)
+
+    def system(self, name: str) -> RatingSystem:
+        """The rating system with its options here. Raises Refused."""
+        return rating_system(name, self.initial, self.options.get(name, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +53,7 @@ class WebSettings:
     :ivar registration: ``open``, ``approval`` or ``closed``
     :ivar refresh_s: seconds after which pages about what happens now load themselves again; 0: never
     :ivar websocket: the port where bots of all venues connect by WebSocket; 0 where there is none
+    :ivar rated: venue -> how it is rated
     """
 
     server_name: str = "cgos-server"
@@ -34,6 +62,7 @@ class WebSettings:
     registration: str = "open"
     refresh_s: int = 10
     websocket: int = 0
+    rated: Mapping[str, Rated] = field(default_factory=dict)
 
 
 DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
@@ -67,6 +96,7 @@ def command(data: Path, settings: WebSettings, log_format: str, log_level: str) 
         *(f"--registration={settings.registration}", f"--refresh={settings.refresh_s}"),
         f"--websocket={settings.websocket}",
         *(f"--venue={name}={port}" for name, port in settings.ports.items()),
+        *(f"--rated={name}={msgspec.json.encode(rated).decode()}" for name, rated in settings.rated.items()),
     ]
 
 
@@ -94,6 +124,9 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument(
         "--venue", type=_venue, action="append", default=[], metavar="NAME=PORT", help="where bots connect"
     )
+    parser.add_argument(
+        "--rated", type=_rated, action="append", default=[], metavar="NAME=JSON", help="how a venue is rated"
+    )
     parser.add_argument("--bots-host", default="", help="host for bots; without it the one the page was asked by")
     parser.add_argument("--registration", choices=("open", "approval", "closed"), default="open")
     parser.add_argument("--refresh", type=int, default=WebSettings().refresh_s, help="seconds; 0 for never")
@@ -108,6 +141,7 @@ def parse(arguments: Sequence[str]) -> Arguments:
         given.registration,
         max(0, given.refresh),
         given.websocket,
+        dict(given.rated),
     )
     return Arguments(given.data, given.listen_fd, given.pipe_fd, given.log_format, given.log_level, settings)
 
@@ -117,3 +151,11 @@ def _venue(text: str) -> tuple[str, int]:
     if not name or not port.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=PORT")
     return name, int(port)
+
+
+def _rated(text: str) -> tuple[str, Rated]:
+    name, _, values = text.partition("=")
+    try:
+        return name, msgspec.json.decode(values, type=Rated)
+    except msgspec.DecodeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=JSON: {error}") from error

@@ -306,7 +306,7 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
     await history.entries("9x9", after=3, limit=10)
     await history.last_entry("9x9")
     await history.published("9x9", "bayes", after=2, limit=10)
-    await history.published_refits("9x9", "bayes", after=1)
+    await history.published_refits("9x9", "bayes", after=1, limit=10)
     await history.published_refits("9x9", "bayes", cold=True)
     await history.amended("9x9")
     await history.refits("9x9", "bayes", limit=10)
@@ -345,7 +345,7 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
             scans = [step for step in plan if (step.startswith("SCAN") and step.split()[1] in big) or step in whole]
             ordered = ("ORDER BY games.id DESC" in sql, "ORDER BY ledger.seq DESC" in sql and "LIMIT" in sql)
             in_order = any(ordered) and "TEMP B-TREE" not in "".join(plan)
-            quick = ("COVERING INDEX", "ix_games_unfinished")
+            quick = ("COVERING INDEX", "ix_games_unfinished", "ix_ledger_correction")
             assert in_order or all(any(index in step for index in quick) for step in scans), (sql, plan)
     connection.close()
 

@@ -67,6 +67,14 @@ class Entry(NamedTuple):
     at: int = 0
 
 
+    def counted_once(self) -> tuple[int | None, int]:
+        """Of a CORRECTION, for systems that count repeats once: what the game counted as so far (None: nothing), and by
+        how much each side's number of games changes. A repeat is among the games, though its result is not counted."""
+        if not self.repeat:
+            return self.was2, (self.score2 is not None) - (self.was2 is not None)
+        return None, 0 if self.was2 is None else (self.score2 is not None) - 1
+
+
 class Rating(NamedTuple):
     """Where a version stands.
 

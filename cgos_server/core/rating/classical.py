@@ -105,6 +105,8 @@ class Classical(ABC, Generic[S]):
             after = self._met(state, game.black, game.white, _points(game.score2))
         elif entry.kind is Kind.CORRECTION:
             game = checks.correction(entry)
+            if entry.repeat and game.was2 is None:
+                return ()  # for those who did not count it so far
             b, w = ratings[game.black], ratings[game.white]
             was, score = game.was2, game.score2
             after = self._corrected(

@@ -199,12 +199,12 @@ class WholeHistory:
         game = checks.correction(entry)
         a, b = state.index[game.black], state.index[game.white]
         before = self._ratings(state, a, b)
-        was2, score2 = game.was2, game.score2
-        if was2 != score2 and not entry.repeat:
+        score2, (was2, more) = game.score2, entry.counted_once()
+        if was2 != score2:
             if not state.timeline.correct(a, b, was2, score2, entry.at):
                 raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
             state.take(Step(entry.seq, What.AMISS))
-        return self._changes(state, (a, b), before, (score2 is not None) - (was2 is not None))
+        return self._changes(state, (a, b), before, more)
 
     def _enter(self, state: State, entry: Entry) -> tuple[Change, ...]:
         version = checks.newcomer(entry, checks.version(entry) in state.index)

@@ -168,9 +168,8 @@ def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | 
         count += 1
         if exactly is None and count >= 2 and proposal.moves(stage.exact) < stage.tolerance:
             break
-        if count == limit:  # no leap after the last round, however it came to be the last
-            break
-        if stage.leap and count < rounds_in_all:
+        # No leap after the last round, however it came to be the last.
+        if stage.leap and count < limit:
             last, drift = drift, (now.at.x - before.at.x) / np.sqrt(np.diagonal(now.at.C))
             plain += 1
             rounds = _leap(last, drift, log(now.hyper.s / before.hyper.s)) if plain >= PLAIN_ROUNDS else 0.0

@@ -167,13 +167,13 @@ class Bayes:
             raise OurFault(f"Ledger entry {entry.seq} corrects a game from {was} to {now} half points.")
         a, b = state.index[black], state.index[white]
         before = self._rating(state, a), self._rating(state, b)
-        if was != now and not entry.repeat:
+        was, more = entry.counted_once()
+        if was != now:
             if was is not None and not state.cells.add(a, b, was, by=-1):
                 raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
             if now is not None:
                 state.cells.add(a, b, now)
             state.take(Step(entry.seq, What.AMISS))
-        more = (now is not None) - (was is not None)
         state.games[a] += more
         state.games[b] += more
         state.seq = entry.seq
