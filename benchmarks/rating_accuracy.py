@@ -47,7 +47,8 @@ POINTS = ("gor", "egf2021")
 """Systems whose points are not Elo: they are compared after the straight line that fits best."""
 
 MAIN = ("normal", "bimodal")
-KNOWN: Mapping[str, int] = {"stated": 3, "results": 6}
+NARROW = "stated, window 500"
+KNOWN: Mapping[str, int] = {"stated": 3, NARROW: 3, "results": 12}
 """How the versions that newcomers meet are known -> this many times fewer replicates."""
 ROUNDS = 160
 NEWCOMERS = 64
@@ -82,8 +83,9 @@ def work(task: Task) -> dict[str, Any]:
     pool = dataclasses.replace(POOLS[task.pool], versions=task.versions)
     if task.kind == "newcomers":
         systems = (HEADLINE, *(view for view in VIEWS if view[0] not in POINTS))
+        known, reach = ("stated", 500.0) if task.drives == NARROW else (task.drives, None)
         found = newcomers_run(
-            pool, task.seed, task.replicate, task.drives, min(NEWCOMERS, task.versions), task.rounds, systems
+            pool, task.seed, task.replicate, known, min(NEWCOMERS, task.versions), task.rounds, systems, reach
         )
     else:
         systems = (PEER, VIEWS[0]) if task.drives == PEER[0] else (HEADLINE, *VIEWS)

@@ -38,12 +38,14 @@ def newcomers_run(
     newcomers: int,
     games: int,
     systems: Sequence[tuple[str, str, Mapping[str, Any]]],
+    reach: float | None = None,
 ) -> dict[str, Any]:
     """The first of `systems`, (label, name, options), drives the matchmaker.
 
     :param known: ``stated``: every established version enters with its strength plus N(0, KNOWN_SD), and with that sd;
         two of them are anchors, so that the scale is held (for systems that know no sd all are anchors). ``results``:
         it has played LONG games against the others, two of which are anchors, and nothing else is known
+    :param reach: width of the window, in place of what follows from the ratings
     :return: by label: ``mse`` and ``inside`` (share of 95 % intervals with the truth in them) after 1, 2, ... games,
         over the newcomers; ``established``: mean square error of the established versions
     """
@@ -74,7 +76,8 @@ def newcomers_run(
             one.restore(saved[label])
             one.enter()
         for game in range(games):
-            first, second = colours.first(new, _opponent(rng, next(iter(driven.values())).ratings()[0], new))
+            opponent = _opponent(rng, next(iter(driven.values())).ratings()[0], new, reach)
+            first, second = colours.first(new, opponent)
             sign = 1.0 if first == new else -1.0
             score = score2(rng, pool, sign * (strength - float(truth[first + second - new])))
             for label, one in driven.items():
@@ -109,10 +112,10 @@ def _establish(systems: Any, pool: Pool, truth: Floats, rng: np.random.Generator
         one.refit(cold=True)
 
 
-def _opponent(rng: np.random.Generator, ratings: Floats, new: int) -> int:
+def _opponent(rng: np.random.Generator, ratings: Floats, new: int, reach: float | None) -> int:
     """Whom the newcomer meets: rounds are drawn until it does not sit out."""
     while True:
-        for pair in permuted_window(rng, ratings):
+        for pair in permuted_window(rng, ratings, reach):
             if new in pair:
                 return sum(pair) - new
 

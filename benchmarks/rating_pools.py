@@ -123,9 +123,11 @@ def window(ratings: Floats) -> float:
     return max(500.0, 1.5 * float(np.max(ranked[4:] - ranked[:-4]))) if len(ranked) > 4 else 3000.0
 
 
-def permuted_window(rng: Generator, ratings: Floats) -> list[tuple[int, int]]:
-    """Pairs of neighbours after a uniform variate of the width of the window was added to each rating."""
-    order = np.argsort(ratings + rng.uniform(0.0, window(ratings), len(ratings)), kind="stable").tolist()
+def permuted_window(rng: Generator, ratings: Floats, reach: float | None = None) -> list[tuple[int, int]]:
+    """Pairs of neighbours after a uniform variate of the width of the window (or of `reach`, if given) was added to
+    each rating."""
+    width = window(ratings) if reach is None else reach
+    order = np.argsort(ratings + rng.uniform(0.0, width, len(ratings)), kind="stable").tolist()
     return list(zip(order[::2], order[1::2], strict=False))
 
 

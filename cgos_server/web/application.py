@@ -50,6 +50,7 @@ def create_app(history: History, settings: WebSettings, now_ms: Callable[[], int
     routes = [
         Route("/", pages.front),
         Route("/venue/{name}", pages.venue),
+        Route("/venue/{name}/odds", pages.odds),
         Route("/game/{id:int}.sgf", pages.game_sgf),
         Route("/game/{id:int}", pages.game),
         Route("/bot/{name}", pages.bot),

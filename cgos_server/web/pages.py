@@ -20,20 +20,26 @@ from starlette.responses import HTMLResponse, Response
 from cgos_server import __version__
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Color, Ruleset
+from cgos_server.core.rating.registry import SYSTEMS, half_width
 from cgos_server.errors import Refused
 from cgos_server.protocol import names, sgf
-from cgos_server.storage.answers import GameRow, Standing, VenueRow
+from cgos_server.storage.answers import GameRow, RatingPoint, Standing, VenueRow
 from cgos_server.storage.history import History
 from cgos_server.web import words
 from cgos_server.web.board_svg import board_svg
-from cgos_server.web.settings import WebSettings
+from cgos_server.web.interval_svg import interval_svg, scale
+from cgos_server.web.settings import Rated, WebSettings
 from cgos_server.web.stored_game import StoredGame, clock_of
+from cgos_server.web.strengths import StrengthsOf
 
 PAGE_SIZE: Final = 30
 """Games on one page of a list."""
 
 FRONT_ROWS: Final = 8
 """Bots, and running games, that the front page shows of each venue."""
+
+CHANGES: Final = 30
+"""Latest changes of a rating on a bot's page."""
 
 _LARGEST_ID: Final = 2**63 - 1
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")
@@ -85,6 +91,7 @@ class Pages:
         self._history = history
         self._settings = settings
         self._wall_ms = wall_ms
+        self._strengths = StrengthsOf(history, settings.rated)
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("cgos_server.web"),
             autoescape=True,
@@ -93,7 +100,11 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters.update(
-            moment=words.moment, machine_moment=words.machine_moment, rating=lambda mean: f"{mean:.0f}"
+            moment=words.moment,
+            machine_moment=words.machine_moment,
+            rating=lambda mean: f"{mean:.0f}",
+            percent=lambda share: f"{100 * share:.0f}",
+            heat=lambda share: f"p{round(share * 10)}",
         )
         self._templates.globals.update(
             server=settings.server_name,
@@ -101,6 +112,10 @@ class Pages:
             venue_path=lambda name: f"/venue/{quote(name, safe='')}",
             bot_path=lambda name: f"/bot/{quote(name, safe='')}",
             ago=words.ago,
+            half_width=half_width,
+            finely=words.finely,
+            scale=scale,
+            interval=_interval,
             program_version=__version__,
             static_version=static_version,
         )
@@ -127,7 +142,7 @@ class Pages:
                 name,
                 _terms(known[name]),
                 self._settings.ports.get(name),
-                next(iter(_by_system(await self._history.standings(name)).values()), []),
+                await self._headline_standings(name),
                 [game for game in running if game.venue == name],
             )
             for name in order
@@ -145,14 +160,20 @@ class Pages:
         page, older = _page(games)
         if before is not None:
             return self.render("venue_games.html", here=name, name=name, games=page, older=older)
+        systems, system, rows = await self._standings(request, name)
+        as_of, last = _number(request.query_params.get("as_of")), await self._history.last_entry(name)
         return self.render(
             "venue.html",
-            refresh=True,
+            refresh=as_of is None,
             here=name,
             name=name,
             terms=_terms(venue),
             port=self._settings.ports.get(name),
-            standings=_by_system(await self._history.standings(name)),
+            systems=systems,
+            system=system,
+            standings=rows,
+            as_of=as_of,
+            last=last,
             running=await self._history.running_games(name),
             games=[game for game in page if game.result is not None],
             older=older,
@@ -167,12 +188,43 @@ class Pages:
             raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.")
         games, older = _page(await self._history.games(bot=name, limit=PAGE_SIZE + 1, before=before))
         ratings: list[tuple[str, int, Standing]] = []
+        changes: list[tuple[str, str, list[RatingPoint]]] = []
         for venue in await self._history.venues() if before is None else ():
-            for table in _by_system(await self._history.standings(venue.name)).values():
-                ratings += [(venue.name, rank, row) for rank, row in enumerate(table, 1) if row.version in bot.versions]
+            tables = _by_system(await self._history.standings(venue.name))
+            for system in self._order(venue.name, tables):
+                ranked = enumerate(tables[system], 1)
+                ratings += [(venue.name, rank, row) for rank, row in ranked if row.version in bot.versions]
+            headline = self._headline(venue.name, tables)
+            shown = [name] if name in bot.versions else bot.versions[-1:]
+            for row in tables.get(headline, []):
+                if row.version in shown:
+                    points = await self._history.rating_history(row.version, venue.name, CHANGES, headline)
+                    changes.append((venue.name, row.version, points[::-1]))
         return self.render(
-            "bot.html", bot=bot, name=name, ratings=ratings, games=games, older=older, first=before is None
+            "bot.html",
+            bot=bot,
+            name=name,
+            ratings=ratings,
+            several=len({row.system for _, _, row in ratings}) > 1,
+            changes=changes,
+            games=games,
+            older=older,
+            first=before is None,
         )
+
+    async def odds(self, request: Request) -> Response:
+        """Who is stronger than whom in a venue, or two versions compared."""
+        name = request.path_params["name"]
+        if all(venue.name != name for venue in await self._history.venues()):
+            raise HTTPException(404, "There is no venue of this name on the server.")
+        known = await self._strengths.venue(name)
+        one, other = request.query_params.get("a"), request.query_params.get("b")
+        if one is None or other is None:
+            return self.render("odds.html", here=name, name=name, known=known)
+        pair = None if known is None else known.pair(one, other)
+        if known is None or pair is None:
+            raise HTTPException(404, "Two bots can be compared here once both have played. Capitals matter.")
+        return self.render("pair.html", here=name, name=name, known=known, one=one, other=other, pair=pair)
 
     async def game(self, request: Request) -> Response:
         """One game with its board at the ply asked for, or the latest."""
@@ -268,6 +320,34 @@ class Pages:
         sentence = "This page failed, and that is our fault. It was noted in the server's log. Games are not affected."
         return self.render("failure.html", 500, title="Our fault", sentence=sentence)
 
+    def _order(self, venue: str, there: Iterable[str]) -> list[str]:
+        """Rating systems that have published something in a venue, the headline first."""
+        found = set(there)
+        order = dict.fromkeys((*self._settings.rated.get(venue, Rated(())).systems, *SYSTEMS))
+        return [*(system for system in order if system in found), *sorted(found - set(order))]
+
+    def _headline(self, venue: str, there: Iterable[str]) -> str:
+        return next(iter(self._order(venue, there)), "")
+
+    async def _headline_standings(self, venue: str) -> list[Standing]:
+        tables = _by_system(await self._history.standings(venue))
+        return tables.get(self._headline(venue, tables), [])
+
+    async def _standings(self, request: Request, venue: str) -> tuple[list[str], str, list[Standing]]:
+        """All systems of a venue, the one that is asked for, and its standings, at the entry that is asked for."""
+        asked, as_of = request.query_params.get("system"), _number(request.query_params.get("as_of"))
+        try:
+            tables = _by_system(await self._history.standings(venue, as_of=as_of))
+        except Refused as refusal:
+            if refusal.code != "no-entry":
+                raise
+            raise HTTPException(404, "There were not so many results here yet.") from refusal
+        systems = self._order(venue, tables)
+        if asked is not None and asked not in systems:
+            raise HTTPException(404, "This venue is not rated by a system of this name.")
+        system = asked or next(iter(systems), "")
+        return systems, system, tables.get(system, [])
+
     async def _stored(self, request: Request) -> StoredGame:
         number = request.path_params["id"]
         if number <= _LARGEST_ID:
@@ -277,6 +357,14 @@ class Pages:
                 if refusal.code != "no-game":
                     raise
         raise HTTPException(404, "There is no game of this number on the server.")
+
+
+def _interval(on: Any, row: Standing) -> str:
+    """The bar of a standing, nothing where its system says no interval."""
+    half = half_width(row.system, row.spread)
+    if half is None:
+        return ""
+    return interval_svg(on, row.mean, half, words.rating(row.system, row.mean, row.spread, bool(row.provisional)))
 
 
 _TITLES = {404: "Not here", 405: "Not so"}

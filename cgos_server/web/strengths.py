@@ -7,7 +7,9 @@ looks.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from cgos_server.core.rating.base import Rating, RatingSystem
 from cgos_server.errors import Refused
@@ -19,21 +21,28 @@ MOST: Final = 20
 """Versions in the table of who is stronger."""
 
 
-class Strengths(NamedTuple):
-    """A venue's strengths after entry `seq`.
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """A venue's strengths.
 
     :ivar system: name of the rating system
+    :ivar place: the entry and the refit after which the state was saved
     :ivar names: version id -> wire name, of everybody who has played
+    :ivar table: the best against each other
     """
 
     system: str
-    seq: int
+    place: tuple[int, int]
     names: dict[int, str]
     ratings: dict[int, Rating]
     table: Table
-    _place: tuple[int, int]
     _system: RatingSystem
     _state: Any
+
+    @property
+    def seq(self) -> int:
+        """The last entry that is counted."""
+        return self.place[0]
 
     def pair(self, one: str, other: str) -> tuple[Rating, Rating, Odds] | None:
         """Two versions compared; None where one of these names has not played, or where both are the same."""
@@ -47,7 +56,7 @@ class Strengths(NamedTuple):
 class StrengthsOf:
     """The latest of each venue that somebody asked for."""
 
-    def __init__(self, history: History, rated: dict[str, Rated]) -> None:
+    def __init__(self, history: History, rated: Mapping[str, Rated]) -> None:
         self._history = history
         self._rated = rated
         self._known: dict[str, Strengths] = {}
@@ -56,12 +65,12 @@ class StrengthsOf:
     async def venue(self, name: str) -> Strengths | None:
         """None where there is no saved state of a system that knows strengths jointly, or none that can be read."""
         async with self._one_at_a_time:
-            for system in self._systems(name):
+            for system in await asyncio.to_thread(self._systems, name):
                 place = await self._history.rating_state_place(name, system.name)
                 if place is None:
                     continue
                 known = self._known.get(name)
-                if known is None or known._place != place or known.system != system.name:
+                if known is None or known.place != place or known.system != system.name:
                     saved = await self._history.rating_state(name, system.name)
                     if saved is None:
                         continue
@@ -75,6 +84,7 @@ class StrengthsOf:
         return None
 
     def _systems(self, venue: str) -> list[RatingSystem]:
+        """In a thread, since some systems import much when they are first asked for."""
         rated = self._rated.get(venue, Rated())
         try:
             return [system for system in map(rated.system, rated.systems) if isinstance(system, Joint)]
@@ -90,4 +100,5 @@ def _loaded(system: RatingSystem, seq: int, refit: int, data: bytes, names: dict
     state = system.load(data)
     ratings = {version: rating for version, rating in system.standings(state).items() if rating.games}
     played = {version: names[version] for version in ratings if version in names}
-    return Strengths(system.name, seq, played, ratings, table(system, state, MOST, played), (seq, refit), system, state)
+    best = table(system, state, MOST, played)
+    return Strengths(system.name, (seq, refit), played, ratings, best, system, state)

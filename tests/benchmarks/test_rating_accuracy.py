@@ -26,7 +26,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> Any:
 def accuracy(tmp_path: Path, *words: str) -> dict[str, Any]:
     """What the benchmark finds with these arguments."""
     figures = tmp_path / "figures.json"
-    command = [sys.executable, BENCHMARKS / "rating_accuracy.py", "--versions", "8", "--rounds", "5", "--workers", "1"]
+    command = [sys.executable, BENCHMARKS / "rating_accuracy.py", "--versions", "8", "--rounds", "6", "--workers", "1"]
     subprocess.run([*command, "--cache", tmp_path, "--json", figures, *words], check=True, timeout=120)
     found: dict[str, Any] = json.loads(figures.read_text())
     return found
@@ -58,7 +58,7 @@ def test_a_tiny_pool_is_measured_and_kept(tmp_path: Path) -> None:
 def test_newcomers_are_measured(tmp_path: Path) -> None:
     found = accuracy(tmp_path, "--replicates", "3", "--pools", "newcomers")["experiments"]["newcomers, stated"]
     assert found["newcomers"] == 8
-    assert len(found["systems"]["bayes"]["rmse"]) == 5
+    assert len(found["systems"]["bayes"]["rmse"]) == 6
     assert 5 < found["established"]["bayes"] < 50
 
 

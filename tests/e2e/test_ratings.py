@@ -41,12 +41,14 @@ def assert_replays(serving: ServerProcess) -> None:
     for system in ("bayes", "cgos-elo", "glicko2"):
         done = serving.command("rate", "replay", "--system", system, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
-        assert json.loads(done.stdout)["exact"] is True, done.stdout
+        (found,) = json.loads(done.stdout)["9x9"]
+        assert found["exact"] is True, done.stdout
+        assert (found["refits"] > 0) is (system == "bayes")
 
 
 def test_killed_between_result_and_refit_the_replay_is_exact_to_the_bit(tmp_path: Path) -> None:
     with server(tmp_path, venue=VENUE) as serving, witnesses(serving):
-        for _ in range(3):
+        for _ in range(2):
             refits = count(serving, "number refits")
             until(lambda before=refits: count(serving, "number refits") > before + 2, 90, "no refits")  # type: ignore[misc]
             workers = list(fit_workers(serving))
@@ -68,12 +70,7 @@ def test_killed_between_result_and_refit_the_replay_is_exact_to_the_bit(tmp_path
         assert serving.stop() == 0
         assert_every_result_is_rated_once(serving)
         assert_replays(serving)
-        versions = serving.query("select count(distinct version_id) from ratings where system = 'bayes'")
         assert serving.query("select count(*) from rating_states") == [(3,)]
-        assert versions[0][0] >= 2
-        # What is shown is what the last change or refit said.
-        shown = json.loads(serving.command("standings", "--system", "bayes", "--json").stdout)
-        assert shown
 
 
 def test_a_server_that_is_stopped_in_order_has_nothing_to_compute_again(tmp_path: Path) -> None:

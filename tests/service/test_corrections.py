@@ -184,6 +184,17 @@ async def test_a_repeat_that_is_corrected_leaves_the_first_alone(pool: RealPool)
     assert played(pool.rated["9x9"], "bayes") == played(pool.rated["9x9"], "cgos-elo") == {1: 1, 2: 1}
 
 
+async def test_a_game_that_gets_its_result_back_counts_by_itself(pool: RealPool) -> None:
+    first, *_ = [await pool.game(1, 2, "B+Resign", "C3 D4") for _ in range(3)]
+    await correct(pool, first, "Void")
+    await correct(pool, first, "B+Forfeit")
+    assert await ledger(pool) == [(2, None, False), (None, 2, True), (None, 2, False)]
+    await correct(pool, first, "Draw")
+    assert (await ledger(pool))[3:] == [(2, 1, False)]
+    assert counts(pool.rated["9x9"]) == {(1, 2): (1, 1, 0)}
+    assert played(pool.rated["9x9"], "bayes") == {1: 3, 2: 3}
+
+
 @pytest.mark.parametrize("restart", [False, True])
 async def test_after_a_void_game_the_same_game_is_news(pool: RealPool, restart: bool) -> None:
     first = await pool.game(1, 2, "B+Resign", "C3 D4")

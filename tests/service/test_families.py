@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -216,6 +217,14 @@ async def test_links_that_cannot_be(pool: RealPool) -> None:
     assert await code(unlink(pool, "Cc")) == ("not-linked", "Cc belongs to no other bot's family.")
     assert (await code(unlink(pool, "Aa")))[1].endswith("It leads one of 2: unlink the others from it.")
     assert await links(pool) == [("link", 2, 1)]
+
+
+async def test_two_links_at_once_come_one_after_the_other(pool: RealPool) -> None:
+    results = await asyncio.gather(link(pool, "Dd", "Aa"), link(pool, "Aa", "Cc"), return_exceptions=True)
+    assert [type(result) for result in results] == [str, Refused]
+    assert pool.families.leader(4) == 1
+    results = await asyncio.gather(unlink(pool, "Dd"), unlink(pool, "Dd"), return_exceptions=True)
+    assert [type(result) for result in results] == [str, Refused]
 
 
 async def test_on_a_closed_database_and_without_one_of_the_venues(pool: RealPool) -> None:

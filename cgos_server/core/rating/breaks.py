@@ -104,15 +104,16 @@ def examine(results: Sequence[Result]) -> Break | None:
     before = np.arange(n) < points[:, None]
 
     everything = np.ones((1, n), dtype=np.bool_)
-    common = family.strength(everything, np.array([x.sum()]))
+    common = family.strength(everything, np.array([x.sum()]), 0.0)
     here = family.means(common)[0]
     expected = before @ here
     scored = before @ x
     gap = scored - expected
     scored -= np.sign(gap) * np.minimum(np.abs(gap), 0.5)
     after = float(x.sum()) - scored
-    one, two = family.strength(before, scored), family.strength(~before, after)
-    ratio = family.gain(before, scored, one, common) + family.gain(~before, after, two, common)
+    here_d = float(common[0])
+    one, two = family.strength(before, scored, here_d), family.strength(~before, after, here_d)
+    ratio = family.gain(before, scored, one, here_d) + family.gain(~before, after, two, here_d)
     best = int(np.argmax(ratio))
     information = np.cumsum(family.variances(common)[0])
     early, late = (float(information[point - 1] / information[-1]) for point in (first, last))
@@ -158,27 +159,28 @@ class _Family:
         tilted: Floats = self._scale * mean * (1.0 - mean)
         return tilted
 
-    def strength(self, chosen: NDArray[np.bool_], scored: Floats) -> Floats:
+    def strength(self, chosen: NDArray[np.bool_], scored: Floats, begin: float) -> Floats:
         """(points,) the strength at which the `chosen` (points, n) games are expected to bring `scored` (points,)."""
         low, high = np.full(len(scored), -_FARTHEST), np.full(len(scored), _FARTHEST)
-        d = np.zeros(len(scored))
+        d = np.full(len(scored), begin)
         for _ in range(60):
             mean = self.means(d)
-            gap = scored - (mean * chosen).sum(axis=1)
-            slope = (self._scale * mean * (1.0 - mean) * chosen).sum(axis=1)
+            mean *= chosen
+            gap = scored - mean.sum(axis=1)
+            slope = np.einsum("pn,pn,n->p", mean, 1.0 - mean, self._scale)
             low, high = np.where(gap > 0, d, low), np.where(gap > 0, high, d)
             stepped = d + gap / np.maximum(slope, 1e-12)
             stepped = np.where((stepped > low) & (stepped < high), stepped, (low + high) / 2.0)
             moved = float(np.abs(stepped - d).max())
             d = stepped
-            if moved < 1e-9:
+            if moved < 1e-6:
                 break
         return d
 
-    def gain(self, chosen: NDArray[np.bool_], scored: Floats, d: Floats, common: Floats) -> Floats:
-        """(points,) twice the log likelihood ratio of strengths d (points,) against the `common` (1,) one."""
-        there, here = (
-            np.logaddexp(0.0, self._logit + self._scale * each[:, None]) / self._scale for each in (d, common)
-        )
-        found: Floats = 2.0 * ((d - common) * scored - ((there - here) * chosen).sum(axis=1))
+    def gain(self, chosen: NDArray[np.bool_], scored: Floats, d: Floats, common: float) -> Floats:
+        """(points,) twice the log likelihood ratio of strengths d (points,) against the `common` one."""
+        further = (d - common)[:, None]
+        risen = np.log1p(self.means(np.array([common])) * np.expm1(self._scale * further)) / self._scale
+        risen *= chosen
+        found: Floats = 2.0 * ((d - common) * scored - risen.sum(axis=1))
         return found

@@ -80,6 +80,9 @@ class Belief:
         self._heard = [0.0] * n
         self._everybody = established is None
         self._established = frozenset() if established is None else frozenset(established.tolist())
+        self._mask = np.zeros(room, dtype=np.bool_)
+        self._sums = np.zeros(room)
+        self._count, self._members, self._total, self._origin = 0, 1.0, 0.0, prior.initial
         self._refresh_gauge()
 
     @property
@@ -274,8 +277,7 @@ class Belief:
 
     def _refresh_gauge(self) -> None:
         """Mean of the established, and their sums in the covariance, anew."""
-        k, size, room = self._k, self._size, len(self._x)
-        self._mask = np.zeros(room, dtype=np.bool_)
+        k, size = self._k, self._size
         self._mask[k:size] = self._everybody
         for index in self._established:
             if index < size - k:
@@ -283,7 +285,6 @@ class Belief:
         chosen = self._mask[:size]
         self._count = int(chosen.sum())
         self._members = float(max(self._count, 1))
-        self._sums = np.zeros(room)
         self._sums[:size] = self._C[:size, :size] @ chosen.astype(np.float64)
         self._total = float(self._sums[:size][chosen].sum())
         self._origin = float(self._x[:size][chosen].sum()) / self._members if self._count else self._prior.initial

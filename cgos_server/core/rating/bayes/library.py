@@ -99,7 +99,7 @@ class BradleyTerry:
             raise ValueError(f"A game is scored 1, 0.5 or 0 for the side that moves first, not {score}.")
         if first == second:
             raise ValueError(f"{first!r} cannot play itself.")
-        if games != int(games):
+        if not isfinite(games) or games != int(games):
             raise ValueError(f"The number of games must be whole, not {games}.")
         if games < 0 and not (first in self._index and second in self._index):
             raise ValueError(f"{first!r} and {second!r} have no such games to take back.")

@@ -28,8 +28,9 @@ SLOW, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.95, 8.0, 0.3
 """A leap: after so many plain rounds, where each repeats at least this share of the one before and points the same way
 (cosine); at most so many rounds' worth, and no mean (in sd) nor ln s further than the last."""
 
-QUIET: Final = 0.25
-"""Of the tolerance: a site that would move less is left alone by the small rounds of a warm refit."""
+QUIET, STILL = 0.6, 0.25
+"""Of the tolerance: a site that would move less than the first is left alone by the small rounds of a warm refit; they
+end when none of theirs moves more than the second."""
 
 WORTHWHILE: Final = 0.7
 """Of the versions: where more have a site that moves, small rounds are none."""
@@ -247,7 +248,7 @@ def run_where_it_moves(
             now = settle(joint, proposal)
             taken.append(0)
             continue
-        small = replace(stage, limit=stage.limit - spent, tolerance=quiet)
+        small = replace(stage, limit=stage.limit - spent, tolerance=STILL * stage.tolerance)
         exactly = None if follow is None else follow[len(taken)]
         now, rounds = _small_rounds(joint, prior, now, pairs, priors, np.flatnonzero(touched), small, exactly)
         taken.append(rounds)

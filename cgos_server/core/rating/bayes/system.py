@@ -18,6 +18,7 @@ from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rati
 from cgos_server.errors import OurFault
 
 from . import fit as engine
+from . import saved
 from . import state as states
 from .belief import head
 from .joint import LEAST_SD
@@ -419,11 +420,11 @@ class Bayes:
 
     def dump(self, state: State) -> bytes:
         """The state as bytes, whole and exact, but for what a cold refit on its way would need."""
-        return states.dump(state, self.prior)
+        return saved.dump(state, self.prior)
 
     def load(self, data: bytes) -> State:
         """The state that `dump` wrote; costs one Cholesky. Raises ValueError for anything else."""
-        return states.load(data, self.prior, engine.rebuild)
+        return saved.load(data, self.prior, engine.rebuild)
 
 
 def _mark(state: State) -> Mark:

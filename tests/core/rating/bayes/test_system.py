@@ -96,7 +96,7 @@ def test_it_is_a_rating_system_with_refits() -> None:
     assert (system.name, system.sure) == ("bayes", True)
 
 
-# --- steps ----------------------------------------------------------------------------------------------------------
+# --- steps -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_step_is_one_newton_step_along_the_refits_covariance() -> None:
@@ -129,7 +129,7 @@ def test_a_step_hardly_differs_from_a_refit() -> None:
 
 
 def test_ratings_do_not_swing_where_no_refit_comes() -> None:
-    venue, true = pool(4, 10, 400)
+    venue, _ = pool(4, 10, 400)
     stepped = venue.ratings()
     venue.refit()
     for version, rating in venue.ratings().items():
@@ -181,7 +181,7 @@ def test_a_repeated_game_is_only_counted_as_played() -> None:
         assert rating == ratings[version]._replace(games=ratings[version].games + (version in (3, 4)))
 
 
-# --- what it comes to -------------------------------------------------------------------------------------------------
+# --- what it comes to ------------------------------------------------------------------------------------------------
 
 
 def test_a_cold_refit_does_not_know_the_order_of_results() -> None:
@@ -285,7 +285,7 @@ def test_who_enters_after_a_refit_stands_where_the_next_refit_puts_it() -> None:
     assert venue.state.belief.marginal(8)[1] == pytest.approx(entered[1], rel=0.1)
 
 
-# --- anchors, knowledge, lineage ----------------------------------------------------------------------------------------
+# --- anchors, knowledge, lineage -------------------------------------------------------------------------------------
 
 
 def test_an_anchor_is_shown_as_it_was_stated_and_holds_the_scale() -> None:
@@ -306,7 +306,7 @@ def test_an_anchor_is_shown_as_it_was_stated_and_holds_the_scale() -> None:
 
 
 def test_who_is_no_anchor_any_more_is_one_of_the_others() -> None:
-    venue, true = pool(13, 8, 200, anchors=3)
+    venue, _ = pool(13, 8, 200, anchors=3)
     venue.refit()
     venue.say(Kind.UNANCHOR, 3)
     freed = venue.ratings()[3]
@@ -392,7 +392,7 @@ def test_one_anchor_alone_has_nothing_to_be_measured_by() -> None:
     assert venue.system.anchor_residuals(venue.state) == []
 
 
-# --- gauge, provisional -------------------------------------------------------------------------------------------------
+# --- gauge, provisional ----------------------------------------------------------------------------------------------
 
 
 def test_without_anchors_the_mean_of_the_established_is_held() -> None:
@@ -460,7 +460,7 @@ def test_the_prior_s_share_widens_what_is_shown() -> None:
         assert 0 < share < 1
 
 
-# --- predictions --------------------------------------------------------------------------------------------------------
+# --- predictions -----------------------------------------------------------------------------------------------------
 
 
 def test_predictions_sum_to_one_and_know_the_first_move() -> None:
@@ -507,7 +507,7 @@ def test_superiority_is_that_of_the_joint_distribution() -> None:
     assert venue.system.superiority(venue.state, 3, 3) == 0.5
 
 
-# --- when a refit is due --------------------------------------------------------------------------------------------------
+# --- when a refit is due ---------------------------------------------------------------------------------------------
 
 
 def test_thresholds_are_one_to_four_and_five_times_powers_of_the_root_of_two() -> None:
@@ -539,7 +539,7 @@ def test_a_cold_refit_is_due_at_the_start_at_thresholds_and_when_the_pool_grew()
     assert venue.system.wanted(venue.state).cold
 
 
-# --- refits that come late ------------------------------------------------------------------------------------------------
+# --- refits that come late -------------------------------------------------------------------------------------------
 
 
 def test_a_late_fit_has_the_later_entries_on_top() -> None:
@@ -636,7 +636,7 @@ def test_jobs_and_fits_travel() -> None:
         assert np.array_equal(there.C, here.C)
 
 
-# --- replay and bytes -----------------------------------------------------------------------------------------------------
+# --- replay and bytes ------------------------------------------------------------------------------------------------
 
 
 schedules = st.lists(
@@ -648,9 +648,7 @@ schedules = st.lists(
 
 @settings(max_examples=30)
 @given(schedules, st.integers(0, 2**32 - 1), st.sampled_from([BAYES, FIXED]))
-def test_replay_gives_the_same_bits_through_bytes_at_any_instant(
-    schedule: list[str], seed: int, system: Bayes
-) -> None:
+def test_replay_gives_the_same_bits_through_bytes_at_any_instant(schedule: list[str], seed: int, system: Bayes) -> None:
     """One live run with fits that come late; one replay of its record, in which every state goes through bytes.
 
     Bytes are taken where no refit is on its way: who begins from saved bytes has nobody to bring him an older fit.
@@ -767,7 +765,7 @@ def test_a_state_of_another_pool_is_refused() -> None:
         Bayes(1500.0).load(BAYES.dump(venue.state))
 
 
-# --- what makes no sense ----------------------------------------------------------------------------------------------------
+# --- what makes no sense ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,160 @@
+"""Ratings on the pages: intervals, views, past standings, who is stronger."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from support.rated_past import NAMES, VENUE, alter, write_past
+from web.test_pages import Page, client, get
+
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.service.build import one_thread
+from cgos_server.storage.history import History
+from cgos_server.web.settings import Rated, WebSettings
+from cgos_server.web.strengths import StrengthsOf
+
+SETTINGS = WebSettings("Riverside", {VENUE: 6809}, rated={VENUE: Rated(("bayes", "cgos-elo"))})
+ODDS = f"/venue/{VENUE}/odds"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    one_thread()
+    data = tmp_path_factory.mktemp("rated") / "data"
+    data.mkdir()
+    asyncio.run(write_past(data))
+    return data
+
+
+@pytest.fixture
+async def rated(written: Path) -> AsyncIterator[History]:
+    async with History(written / "cgos.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def web(rated: History) -> AsyncIterator[httpx2.AsyncClient]:
+    async with client(rated, SETTINGS) as opened:
+        yield opened
+
+
+def _numbers(page: Page) -> dict[str, str]:
+    """Name -> rating as it stands in the standings."""
+    return {row[1]: row[2] for row in page.rows if len(row) > 4 and row[1] in NAMES}
+
+
+async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, f"/venue/{VENUE}")
+    shown = _numbers(page)
+    assert list(shown) == [row.version for row in await rated.standings(VENUE, "bayes")]
+    for row in await rated.standings(VENUE, "bayes"):
+        mark = "=" if row.anchor else "?" if row.provisional else ""
+        assert shown[row.version] == f"{row.mean:.0f}{mark}± {1.959964 * row.spread:.0f}"
+    assert f"as of result {await rated.last_entry(VENUE)}" in page.text
+    bars = [attributes for tag, attributes in page.tags if tag == "svg" and attributes.get("class") == "interval"]
+    assert len(bars) == len(NAMES)
+    assert all("±" in (bar["aria-label"] or "") for bar in bars)
+
+
+async def test_views_are_another_address(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, f"/venue/{VENUE}")
+    assert f"/venue/{VENUE}?system=cgos-elo" in list(page.links())
+    view = await get(web, f"/venue/{VENUE}?system=cgos-elo")
+    rows = {row.version: row for row in await rated.standings(VENUE, "cgos-elo")}
+    assert {name: re.sub(r"[?=]", "", text) for name, text in _numbers(view).items()} == {
+        name: f"{row.mean:.0f}" for name, row in rows.items()
+    }
+    await get(web, f"/venue/{VENUE}?system=gor", 404)
+    front = await get(web, "/")
+    assert "±" in front.text
+
+
+async def test_past_standings(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, f"/venue/{VENUE}?as_of=30")
+    assert "as they were published after result 30" in page.text
+    assert not page.attribute("meta", "content", **{"http-equiv": "refresh"})
+    shown = _numbers(page)
+    for row in await rated.standings(VENUE, "bayes", 30):
+        assert shown[row.version].startswith(f"{row.mean:.0f}")
+    assert (await get(web, f"/venue/{VENUE}?as_of=0")).text.count("Nobody was rated after result 0") == 1
+    await get(web, f"/venue/{VENUE}?as_of=999999", 404)
+    await get(web, f"/venue/{VENUE}?as_of=x", 404)
+
+
+async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, "/bot/Bee")
+    points = await rated.rating_history("Bee", VENUE, 30, "bayes")
+    assert "all results weighed anew" in page.text
+    last = points[-1]
+    assert f"{last.after_mean:.1f} ± {1.959964 * last.after_spread:.1f}" in page.text
+    assert sum(row[1] in ("all results weighed anew",) for row in page.rows if len(row) == 5) == sum(
+        point.refit is not None for point in points
+    )
+    assert {row[1] for row in page.rows if row and row[0] == VENUE} == {"bayes", "cgos-elo"}
+
+
+async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, ODDS)
+    best = [row for row in page.rows if len(row) == len(NAMES) + 2 and row[1] in NAMES]
+    assert [row[1] for row in best][0] == "Fox"
+    for i, row in enumerate(best):
+        assert row[2 + i] == "–"
+        for j, other in enumerate(best):
+            if i != j:
+                assert abs(int(row[2 + j]) + int(other[2 + i]) - 100) <= 1
+    # By hand from the saved state.
+    saved = await rated.rating_state(VENUE, "bayes")
+    assert saved is not None
+    assert f"as of result {saved.seq}" in page.text
+    system = rating_system("bayes", 1800.0, {})
+    state = system.load(saved.state)
+    ant, fox = NAMES.index("Ant") + 1, NAMES.index("Fox") + 1
+    share = system.superiority(state, fox, ant)  # type: ignore[attr-defined]
+    assert best[0][2 + [row[1] for row in best].index("Ant")] == f"{100 * share:.0f}"
+    pair = await get(web, f"{ODDS}?a=Fox&b=Ant")
+    assert f"Fox with a probability of {100 * share:.1f} %" in pair.text
+    assert f"Fox is expected to score {100 * system.predict(state, fox, ant).score:.1f} %" in pair.text
+    for query in ("a=Fox&b=Fox", "a=Fox&b=Nobody", "a=<script>&b=Ant"):
+        assert "<script>" not in (await web.get(f"{ODDS}?{query}")).text
+        await get(web, f"{ODDS}?{query}", 404)
+    await get(web, "/venue/8x8/odds", 404)
+
+
+async def test_nothing_to_compare(web: httpx2.AsyncClient, history: History) -> None:
+    assert "nothing to compare yet" in (await get(web, "/venue/13x13/odds")).text
+    async with client(history, SETTINGS) as plain:  # K factors know no joint distribution
+        assert "nothing to compare yet" in (await get(plain, ODDS)).text
+
+
+async def test_a_saved_state_is_loaded_once(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Path(shutil.copytree(written, tmp_path / "data"))
+    async with History(data / "cgos.sqlite") as history:
+        strengths = StrengthsOf(history, SETTINGS.rated)
+        first = await strengths.venue(VENUE)
+        assert first is not None
+        assert await strengths.venue(VENUE) is first
+        alter(data, "UPDATE rating_states SET refit = refit + 1")
+        later = await strengths.venue(VENUE)
+        assert later is not first
+        other = StrengthsOf(history, {VENUE: Rated(("bayes",), 1500.0)})
+        assert await other.venue(VENUE) is None  # saved under other options
+        alter(data, "UPDATE rating_states SET state = x'00', refit = refit + 1")
+        assert await strengths.venue(VENUE) is None
+
+
+@pytest.mark.parametrize("path", [ODDS, f"{ODDS}?a=Fox&b=Ant", f"/venue/{VENUE}?as_of=30", "/bot/Fox"])
+async def test_these_pages_are_sound_and_safe_too(web: httpx2.AsyncClient, path: str) -> None:
+    response = await web.get(path)
+    page = Page(response.text)
+    assert not [tag for tag, _ in page.tags if tag in ("script", "style", "iframe", "form", "object")]
+    assert not [key for _, attributes in page.tags for key in attributes if key == "style" or key.startswith("on")]
+    assert sum(tag == "h1" for tag, _ in page.tags) == 1
+    for link in page.links():
+        if not link.startswith("/static"):
+            assert (await web.get(link)).status_code == 200, link
