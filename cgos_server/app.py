@@ -187,7 +187,7 @@ class App:
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
-                stack.enter_context(FitProcesses()), build.id,
+                stack.enter_context(FitProcesses()), build.id, await stack.enter_async_context(History(database)),
             )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)
@@ -220,6 +220,7 @@ class App:
                 *(venue.matchmaker.run() for venue in self.venues.values()),
                 *(venue.gallery.run() for venue in self.venues.values()),
                 *(venue.refitter.run() for venue in self.venues.values()),
+                *(venue.watch.run() for venue in self.venues.values()),
                 look_after([venue.lobby for venue in self.venues.values()]),
                 measure_lag(time, metrics.loop_lag),
                 calm_collector(lambda: count.open),

@@ -24,6 +24,7 @@ from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.matchmaker import VenueMatchmaker
 from cgos_server.runtime.player import Player, State
 from cgos_server.runtime.rater import Rater
+from cgos_server.runtime.rating_watch import Games, RatingWatch
 from cgos_server.runtime.refitter import Refitter
 from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.families import Families
@@ -40,6 +41,7 @@ class Shared:
     :ivar families: who belongs together; arrivals are added
     :ivar fitting: computes refits of ratings
     :ivar build: id of the arithmetic that the ratings depend on
+    :ivar history: where a version's games are read
     :ivar operators: gives an operator who signs in at a venue, from an address, its desk; raises Refused
     :ivar spawn: starts a coroutine in the server's task group
     """
@@ -56,6 +58,7 @@ class Shared:
     spawn: Callable[[Coroutine[Any, Any, None]], None]
     fitting: Fitting
     build: str
+    history: Games
 
 
 @dataclass(slots=True)
@@ -68,6 +71,7 @@ class LiveVenue:
     matchmaker: VenueMatchmaker
     ratings: VenueRatings
     refitter: Refitter
+    watch: RatingWatch
     gallery: Gallery
     port: int = 0
 
@@ -108,7 +112,8 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         lambda: secrets.randbits(64),
     )
     gallery = Gallery(venue, store, shared.bus, shared.time, lobby.games, lobby.game, shared.spawn)
-    return LiveVenue(venue, desk, lobby, pairer, ratings, refitter, gallery)
+    watch = RatingWatch(venue.name, ratings, shared.history, shared.names, meter)
+    return LiveVenue(venue, desk, lobby, pairer, ratings, refitter, watch, gallery)
 
 
 def _initial(venue: Venue, ratings: VenueRatings, waiting: Sequence[Player]) -> float:

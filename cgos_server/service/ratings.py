@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
@@ -118,14 +118,16 @@ class VenueRatings:
             _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)
             for name, run in self._runs.items()
         ]
-        folded, after = 0, min((run.seq for run in self._runs.values()), default=0)
-        while entries := await store.ledger(venue_id, after, CHUNK):
-            for records in await asyncio.to_thread(self._catch_up, traces, entries):
-                await store.commit(records)
+        folded = 0
+        while entries := await store.ledger(venue_id, min(run.seq for run in self._runs.values()), CHUNK):
+            for filling in traces:
+                records = await asyncio.to_thread(self._catch_up, filling, entries)
+                if records:
+                    await store.commit(records)
             folded += len(entries)
-            after = entries[-1].seq
-            progress(after)
-        self.seq = after
+            self.seq = max(self.seq, entries[-1].seq)
+            progress(min(run.seq for run in self._runs.values()))
+        self.seq = max(self.seq, *(run.seq for run in self._runs.values()))
         if folded >= WORTH_SAVING:
             await store.commit(self.states(at))
         return self
@@ -141,6 +143,16 @@ class VenueRatings:
     def rating(self, version: int) -> Rating:
         """Raises KeyError for a version that never entered."""
         return self.standings()[version]
+
+    def predict(self, black: int, white: int) -> Outcome:
+        """The next game of these two in the headline system. Raises KeyError for a version that never entered."""
+        return self.system.predict(self._headline.state, black, white)
+
+    def anchor_residuals(self) -> list[Any]:
+        """What the games say of each anchor (:class:`cgos_server.core.rating.bayes.system.AnchorResidual`); empty where
+        the headline system cannot tell."""
+        residuals = getattr(self.system, "anchor_residuals", None)
+        return [] if residuals is None else list(residuals(self._headline.state))
 
     # -- entries
 
@@ -280,26 +292,26 @@ class VenueRatings:
 
     # -- the start
 
-    def _catch_up(self, traces: Iterable[_Filling], entries: Sequence[Entry]) -> list[list[Record]]:
-        """Fold these entries into the systems that have not seen them; what has to be published, in groups that must
-        each be committed wholly."""
-        groups: list[list[Record]] = []
-        for filling in traces:
-            run = filling.trace.run
-            records: list[Record] = []
-            for entry in entries:
-                if entry.seq <= run.seq:
-                    continue
+    def _catch_up(self, filling: _Filling, entries: Sequence[Entry]) -> list[Record]:
+        """Fold these entries into a system that has not seen them; what has to be published, all at once."""
+        run, records = filling.trace.run, list[Record]()
+        for entry in entries:
+            if entry.seq <= run.seq:
+                continue
+            try:
                 changes, _ = filling.trace.step(entry)
-                if entry.seq > filling.published:
-                    records += self._moved(run, entry, changes)
-                    done = run.refit_where_due() if filling.trace.done else None
-                    if done is not None:
-                        begun, fit, moved = done
-                        records += self._refitted(run, begun, fit.notes, moved, filling.at, 0)
-            if records:
-                groups.append(records)
-        return groups
+            except ValueError as error:
+                log.error("the recorded refits do not fit the results; the ratings are computed without them",
+                          system=run.system.name, entry=entry.seq, error=str(error))  # fmt: skip
+                filling.begin_again()
+                return []
+            if entry.seq > filling.published:
+                records += self._moved(run, entry, changes)
+                done = run.refit_where_due() if filling.trace.done else None
+                if done is not None:
+                    begun, fit, moved = done
+                    records += self._refitted(run, begun, fit.notes, moved, filling.at, 0)
+        return records
 
 
 async def load_ratings(
@@ -324,15 +336,23 @@ async def load_ratings(
     return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress or logged, at)
 
 
-class _Filling(NamedTuple):
+class _Filling:
     """A system on its way to the ledger's end.
 
     :ivar published: the last entry whose changes it has published
     """
 
-    trace: Retrace
-    published: int
-    at: int
+    def __init__(self, trace: Retrace, published: int, at: int) -> None:
+        self.trace = trace
+        self.published = published
+        self.at = at
+
+    def begin_again(self) -> None:
+        """From the first entry, and without the recorded refits: the next one will be cold."""
+        run, last = self.trace.run, self.trace.last
+        run.restart()
+        run.refits = last
+        self.trace = Retrace(run, ())
 
 
 async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:

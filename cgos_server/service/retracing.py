@@ -166,6 +166,11 @@ class Retrace:
             self._begins.setdefault((refit.included, refit.base), []).append(refit)
 
     @property
+    def last(self) -> int:
+        """Number of the last refit that is recorded."""
+        return self._left[0].number if self._left else self.run.refits
+
+    @property
     def done(self) -> bool:
         """True once every recorded refit is installed."""
         return not self._left
@@ -184,7 +189,7 @@ class Retrace:
                 self._begun[refit.number] = run.begin(refit.cold, refit.notes)
             if not self._left or self._left[-1].applied != run.seq:
                 return met
-            refit = self._left.pop()
+            refit = self._left[-1]
             begun = self._begun.pop(refit.number, None)
             refitting = run.refitting
             if begun is None or refitting is None:
@@ -193,4 +198,5 @@ class Retrace:
             moved = run.install(fit)
             if moved is None:
                 raise ValueError(f"refit {refit.number} of {run.system.name} is recorded, but was out of date")
+            self._left.pop()
             met.append(Retraced(refit, fit.notes, moved, run.ratings))

@@ -199,15 +199,15 @@ class LedgerHistory(Reader):
                 .order_by(_refits.c.number)
                 .limit(limit)
             )
-            numbers = [row["number"] for row in refits]
-            points: dict[int, list[PublishedPoint]] = {each: [] for each in numbers}
-            for first in range(0, len(numbers), _REFITS_AT_ONCE):
+            points: dict[int, list[PublishedPoint]] = {row["number"]: [] for row in refits}
+            for first, last in _runs(points):
                 for row in await read(
                     select(_points.c.number, _points.c.version_id, _points.c.mean, _points.c.spread)
                     .where(
                         _points.c.venue_id == at,
                         _points.c.system == system,
-                        _points.c.number.in_(numbers[first : first + _REFITS_AT_ONCE]),
+                        _points.c.number >= first,
+                        _points.c.number <= last,
                     )
                     .order_by(_points.c.number, _points.c.version_id)
                 ):
@@ -222,10 +222,20 @@ class LedgerHistory(Reader):
         ]
 
 
-_REFITS_AT_ONCE = 500
 _ENTRY = (
     *("seq", "kind", "version_id", "black_id", "white_id", "score2", "value", "sd", "other_id", "was2", "repeat", "at"),
 )
+
+
+def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """First and last of each run of consecutive numbers, which are in order."""
+    runs: list[tuple[int, int]] = []
+    for each in numbers:
+        if runs and runs[-1][1] == each - 1:
+            runs[-1] = (runs[-1][0], each)
+        else:
+            runs.append((each, each))
+    return runs
 
 
 def _entry(columns: Iterable[Any]) -> Entry:

@@ -297,3 +297,22 @@ async def test_the_same_game_again_is_marked_and_a_loss_on_time_is_not() -> None
     live.store.submit(again.records)
     loaded = await VenueRatings.load(live.store, 1, ratings.system, (), "build")  # type: ignore[arg-type]
     assert loaded.game(9, 1, 2, 2, 0, digest).entry.repeat, "what was played is remembered over a restart"
+
+
+async def test_records_that_do_not_fit_do_not_keep_the_server_from_starting() -> None:
+    live = await begun("toy")
+    for number in range(12):
+        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, number % 3)
+        live.do("warm", 0, 0, 0)
+    store = LedgerStore(live.store.groups)
+    assert len(store.recorded) == 6
+    store.recorded[3] = store.recorded[3]._replace(base=99)
+    shown = {key: row for key, row in store.now.items() if key[0] == "toy"}
+    ratings = await VenueRatings.load(store, 1, Toy(), (), "build")  # type: ignore[arg-type]
+    assert ratings.seq == live.ratings.seq
+    assert {key: row for key, row in store.now.items() if key[0] == "toy"} == shown, "what was published stays"
+    # It goes on, and numbers its refits after those that are there.
+    again = Live(ratings, store)
+    again.do("cold", 0, 0, 0)
+    again.do("cold", 0, 0, 0)
+    assert store.recorded[-1].number == 7

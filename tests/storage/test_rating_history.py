@@ -285,10 +285,7 @@ async def test_all_that_a_replay_needs(history: History) -> None:
     assert await history.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
 
 
-async def test_only_the_points_of_the_refits_that_were_asked_for(
-    rated: Location, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cgos_server.storage.ledger_history._REFITS_AT_ONCE", 2)
+async def test_only_the_points_of_the_refits_that_were_asked_for(rated: Location) -> None:
     more = [RefitAdded(1, "bayes", number, 5, 2, 5, number % 2, "{}", "b1", 0, 0) for number in (3, 4, 5)]
     put(rated, [*more, *(RefitMoved(1, "bayes", 1, number, 5, float(number), 0.0) for number in (3, 4, 5))])
     async with History(rated) as history:

@@ -94,6 +94,13 @@ class InlineFitting:
         return system.refit(job)
 
 
+class NoGames:
+    """A past in which nobody played."""
+
+    async def version_games(self, version: str, venue: str, limit: int | None = None) -> list[Any]:
+        return []
+
+
 class House:
     """One venue with its store, time and bots. With `beside` it is a second venue of that house's server."""
 
@@ -126,6 +133,7 @@ class House:
             self.spawn,
             InlineFitting(),
             "test",
+            NoGames(),
         )
         self.live = await open_venue(self.venue, shared)
         return self

@@ -30,7 +30,7 @@ BETTER: Final = 1.0
 ONE: Final = Stage(100, 0.02, learn=True, exact=False)
 START: Final = Stage(80, 0.01, learn=True, exact=False)
 LAST: Final = Stage(200, 0.001, learn=True, exact=True, leap=True)
-WARM: Final = Stage(30, 0.001, learn=False, exact=True)
+WARM: Final = Stage(30, 0.001, learn=False, exact=True, leap=True)
 
 
 def cold(pool: Pool, follow: Follow | None = None) -> Posterior:

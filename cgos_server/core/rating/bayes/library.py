@@ -114,7 +114,7 @@ class BradleyTerry:
         """Fit now, from the counts alone; the order of results does not matter. Returns the pool itself."""
         anchors = tuple((at, *self._anchors[at]) for at in sorted(self._anchors))
         n = len(self._games)
-        posterior = engine.cold(pool_of(Known(n, anchors, (), ()), self._prior, *self._cells.arrays()))
+        posterior = engine.cold(pool_of(Known(n, anchors, (), ()), self._prior, self._cells.copy()))
         x, C = head(posterior.x, n), head(posterior.C, n)
         self._belief = belief_of(posterior.hyper, posterior.sites, x, C, self._prior, None)
         return self

@@ -28,7 +28,7 @@ SLOW, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.95, 8.0, 0.3
 """A leap: after so many plain rounds, where each repeats at least this share of the one before and points the same way
 (cosine); at most so many rounds' worth, and no mean (in sd) nor ln s further than the last."""
 
-QUIET, STILL = 0.6, 0.25
+QUIET, STILL = 0.25, 0.25
 """Of the tolerance: a site that would move less than the first is left alone by the small rounds of a warm refit; they
 end when none of theirs moves more than the second."""
 

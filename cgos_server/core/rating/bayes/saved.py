@@ -15,7 +15,7 @@ import numpy as np
 
 from .belief import head
 from .pool import Floats, Hyper, Pool, Prior, Sites
-from .state import Base, Cells, Known, Mark, State, Step, belief_of, pool_of, unseen
+from .state import Base, Cells, Counts, Known, Mark, State, Step, belief_of, pool_of, unseen
 
 _FORMAT: Final = "cgos-bayes-1"
 
@@ -51,7 +51,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def dump(state: State, prior: Prior) -> bytes:
     """The state as MessagePack, after four bytes of checksum (CRC-32, big-endian)."""
     base, sites = state.base, state.base.sites
-    first, second, counts = state.cells.arrays()
+    counts = state.cells.copy()
     saved = _Saved(
         format=_FORMAT,
         prior=_constants(prior),
@@ -59,8 +59,8 @@ def dump(state: State, prior: Prior) -> bytes:
         ids=_packed(np.array(state.ids, dtype=np.int64)),
         games=_packed(np.array(state.games, dtype=np.int64)),
         known=state.known(),
-        pairs=_packed(np.stack((first, second), axis=1).astype(np.int32)),
-        counts=_packed(counts.astype(np.int64)),
+        pairs=_packed(counts.pairs.astype(np.int32)),
+        counts=_packed(counts.results),
         steps=[step for step in state.steps if step.seq > base.included],
         included=base.included,
         colds=base.colds,
@@ -110,8 +110,7 @@ def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
     state.anchors = {at: (value, sd) for at, value, sd in known.anchors}
     state.own = {at: (value, sd) for at, value, sd in known.own}
     state.links = {(new, old): sd for new, old, sd in known.links}
-    pairs = _unpacked(saved.pairs).astype(np.int64)
-    state.cells = Cells.of(pairs[:, 0], pairs[:, 1], _unpacked(saved.counts).astype(np.float64))
+    state.cells = Cells.of(Counts(_unpacked(saved.pairs).astype(np.int64), _unpacked(saved.counts)))
     state.steps, state.floor = saved.steps, saved.included
     hyper = Hyper(saved.s, saved.w, saved.advantage, saved.draw)
     established = None if saved.established is None else _unpacked(saved.established)
@@ -120,8 +119,8 @@ def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
         return state
     sites = Sites(*(_unpacked(array) for array in saved.sites))
     # The sites say what the games said; of the games themselves only who met whom matters here.
-    met = np.ones((len(sites.one), 3))
-    x, C = rebuild(pool_of(saved.known_then, prior, sites.one, sites.two, met), hyper, sites)
+    met = Counts(np.stack((sites.one, sites.two), axis=1), np.ones((len(sites.one), 3), dtype=np.int64))
+    x, C = rebuild(pool_of(saved.known_then, prior, met), hyper, sites)
     base = Base(saved.included, saved.colds, saved.mark, hyper, saved.known_then, sites, x, established)
     n = saved.known_then.n
     state.replace(base, belief_of(hyper, sites, head(x, n), head(C, n), prior, established))

@@ -92,13 +92,29 @@ class Base:
     established: Ints | None
 
 
+_ROOM: Final = 64
+
+
+class Counts(NamedTuple):
+    """Results by ordered pair: (p, 2) first and second mover, (p, 3) wins, draws and losses of the first mover."""
+
+    pairs: Ints
+    results: Ints
+
+    def canonical(self) -> Counts:
+        """Pairs that have results, in ascending order: the same whatever the order in which the results came."""
+        some = np.flatnonzero(self.results.any(axis=1))
+        some = some[np.lexsort((self.pairs[some, 1], self.pairs[some, 0]))]
+        return Counts(self.pairs[some], self.results[some])
+
+
 class Cells:
     """Counts by ordered pair (first mover, second mover): wins, draws and losses of the first mover."""
 
     def __init__(self) -> None:
         self._row: dict[tuple[int, int], int] = {}
-        self._pairs: Ints = np.zeros((64, 2), dtype=np.int64)
-        self._counts: Ints = np.zeros((64, 3), dtype=np.int64)
+        self._pairs: Ints = np.zeros((_ROOM, 2), dtype=np.int64)
+        self._counts: Ints = np.zeros((_ROOM, 3), dtype=np.int64)
         self.results = 0
         self.drawn = 0
 
@@ -121,26 +137,22 @@ class Cells:
             self.drawn += by
         return True
 
-    def arrays(self) -> tuple[Ints, Ints, Floats]:
-        """Pairs (first, second) that have results, in ascending order, and their (p, 3) counts: the same whatever the
-        order in which the results came."""
+    def copy(self) -> Counts:
+        """A snapshot."""
         used = len(self._row)
-        some = np.flatnonzero(self._counts[:used].any(axis=1))
-        first, second = self._pairs[some, 0], self._pairs[some, 1]
-        order = np.lexsort((second, first))
-        return first[order], second[order], self._counts[some][order].astype(np.float64)
+        return Counts(self._pairs[:used].copy(), self._counts[:used].copy())
 
     @classmethod
-    def of(cls, first: Ints, second: Ints, counts: Floats) -> Cells:
-        """The cells that :meth:`arrays` described."""
+    def of(cls, counts: Counts) -> Cells:
+        """The cells that :meth:`copy` took."""
         cells = cls()
-        room = max(64, len(first))
+        used = len(counts.pairs)
+        room = max(_ROOM, used)
         cells._pairs = np.zeros((room, 2), dtype=np.int64)
         cells._counts = np.zeros((room, 3), dtype=np.int64)
-        cells._pairs[: len(first), 0], cells._pairs[: len(first), 1] = first, second
-        cells._counts[: len(first)] = counts
-        cells._row = {pair: row for row, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True))}
-        cells.results, cells.drawn = int(counts.sum()), int(counts[:, 1].sum())
+        cells._pairs[:used], cells._counts[:used] = counts.pairs, counts.results
+        cells._row = {(first, second): row for row, (first, second) in enumerate(counts.pairs.tolist())}
+        cells.results, cells.drawn = int(counts.results.sum()), int(counts.results[:, 1].sum())
         return cells
 
 
@@ -222,8 +234,9 @@ class State:
             self.steps = [step for step in self.steps if step.seq > self.floor]
 
 
-def pool_of(known: Known, prior: Prior, first: Ints, second: Ints, counts: Floats) -> Pool:
-    """What a refit is given; the arrays are those of :meth:`Cells.arrays`."""
+def pool_of(known: Known, prior: Prior, counts: Counts) -> Pool:
+    """What a refit is given."""
+    pairs, results = counts.canonical()
     return Pool(
         n=known.n,
         prior=prior,
@@ -234,11 +247,11 @@ def pool_of(known: Known, prior: Prior, first: Ints, second: Ints, counts: Float
             np.array([old for _, old, _ in known.links], dtype=np.int64),
             np.array([sd for _, _, sd in known.links], dtype=np.float64),
         ),
-        first=first,
-        second=second,
-        wins=counts[:, 0].copy(),
-        draws=counts[:, 1].copy(),
-        losses=counts[:, 2].copy(),
+        first=pairs[:, 0].copy(),
+        second=pairs[:, 1].copy(),
+        wins=results[:, 0].astype(np.float64),
+        draws=results[:, 1].astype(np.float64),
+        losses=results[:, 2].astype(np.float64),
     )
 
 

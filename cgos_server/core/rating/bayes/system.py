@@ -22,8 +22,8 @@ from . import saved
 from . import state as states
 from .belief import head
 from .joint import LEAST_SD
-from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
-from .state import Base, Known, Mark, State, Step, What
+from .pool import Floats, Hyper, Ints, Prior, Sites
+from .state import Base, Counts, Known, Mark, State, Step, What
 
 _IMPORTED_SD: Final = 200.0
 """Elo: how far a rating from elsewhere is trusted where nobody says."""
@@ -33,8 +33,8 @@ _IMPORTED_SD: Final = 200.0
 class Job:
     """What a refit needs; nothing in it changes any more."""
 
-    pool: Pool
     known: Known
+    counts: Counts
     included: int
     cold: bool
     colds: int
@@ -347,10 +347,9 @@ class Bayes:
         if cold:
             state.hold = state.seq
             state.trim()
-        known = state.known()
         return Job(
-            pool=states.pool_of(known, self.prior, *state.cells.arrays()),
-            known=known,
+            known=state.known(),
+            counts=state.cells.copy(),
             included=state.seq,
             cold=cold,
             colds=base.colds,
@@ -363,10 +362,11 @@ class Bayes:
 
     def refit(self, job: Job) -> BayesFit:
         """The posterior of a job's counts. Repeatable bit for bit where the linear algebra runs on one thread."""
+        pool = states.pool_of(job.known, self.prior, job.counts)
         if job.cold or job.sites is None:
-            posterior = engine.cold(job.pool, follow=job.follow)
+            posterior = engine.cold(pool, follow=job.follow)
         else:
-            posterior = engine.warm(job.pool, job.hyper, job.sites, job.x, follow=job.follow)
+            posterior = engine.warm(pool, job.hyper, job.sites, job.x, follow=job.follow)
         found = posterior.hyper
         hyper = Hyper(float(found.s), tuple(map(float, found.w)), float(found.advantage), float(found.draw))
         notes = {
@@ -375,7 +375,7 @@ class Bayes:
             "iterations": list(posterior.iterations),
             "s": hyper.s,
             "start": posterior.start,
-            "versions": job.pool.n,
+            "versions": pool.n,
             "w": list(hyper.w),
         }
         return BayesFit(
@@ -388,8 +388,8 @@ class Bayes:
             hyper=hyper,
             sites=posterior.sites,
             x=posterior.x,
-            mean=head(posterior.x, job.pool.n),
-            C=head(posterior.C, job.pool.n),
+            mean=head(posterior.x, pool.n),
+            C=head(posterior.C, pool.n),
         )
 
     def stale(self, state: State, fit: BayesFit) -> bool:

@@ -1,0 +1,205 @@
+"""`cgos-server rate`, and the standings of other systems, of the past, and recomputed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support.rated_past import NAMES, VENUE, VOIDED, alter, write_past
+
+from cgos_server.cli.main import main
+from cgos_server.service.build import one_thread
+from cgos_server.storage.lock import DatabaseLock
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    one_thread()
+    data = tmp_path_factory.mktemp("rated") / "data"
+    data.mkdir()
+    asyncio.run(write_past(data))
+    return data
+
+
+@pytest.fixture
+def rated(written: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command on a rated past that nobody changes; `fails` is the exit code to expect."""
+    for variable in ("CGOS_CONFIG", "CGOS_SERVER__DATA"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def run(*words: str, fails: int = 0, where: Path = written) -> Result:
+        result = CliRunner().invoke(main, [*words, "--data", str(where)])
+        assert result.exit_code == fails, result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def told(rated: Run) -> Callable[..., Any]:
+    """What a command prints with ``--json``."""
+    return lambda *words, **more: json.loads(rated(*words, "--json", **more).stdout)
+
+
+def test_replay(rated: Run, told: Any, written: Path) -> None:
+    with DatabaseLock(written / "cgos.sqlite", "cgos-server serve"):  # as while a server runs
+        lines = rated("rate", "replay").stdout.splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [[VENUE, "bayes"], [VENUE, "cgos-elo"]]
+    assert all(line.endswith("same bits") for line in lines[1:])
+    found = told("rate", "replay", "--system", "bayes")
+    (bayes,) = found[VENUE]
+    assert bayes["exact"] is bayes["agrees"] is True
+    assert bayes["differing"] == 0
+    assert bayes["refits"] == len(told("rate", "refits", "--limit", "1000")[VENUE])
+    assert list(bayes["builds"]) == [bayes["build"]]
+    refused = rated("rate", "replay", "--system", "gor", fails=1).stderr
+    assert "gor has published nothing in 9x9" in refused
+    assert "bayes" in refused
+
+
+def test_replay_finds_a_row_that_was_changed(rated: Run, told: Any, written: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(written, tmp_path / "data"))
+    sql = (
+        "UPDATE rating_changes SET after_mean = after_mean + 1 WHERE system = 'cgos-elo' AND seq = 20 AND version_id = "
+    )
+    alter(data, sql + "(SELECT min(version_id) FROM rating_changes WHERE seq = 20)")
+    result = rated("rate", "replay", fails=1, where=data)
+    assert "the first difference is at entry 20" in result.stderr
+    assert any(name in result.stderr for name in NAMES)
+    bayes, elo = told("rate", "replay", fails=1, where=data)[VENUE]
+    assert (bayes["agrees"], elo["agrees"], elo["differing"]) == (True, False, 1)
+    assert elo["largest"] == pytest.approx(1.0)
+    assert elo["first"]["seq"] == 20
+    assert elo["first"]["published"]["mean"] - elo["first"]["computed"]["mean"] == pytest.approx(1.0)
+
+
+def test_compare(rated: Run, told: Any) -> None:
+    lines = rated("rate", "compare", "--system", "bayes", "--system", "cgos-elo").stdout.splitlines()
+    assert lines[0].startswith("9x9: 45 games")
+    assert [line.split()[0] for line in lines[2:]] == ["bayes", "cgos-elo"]
+    found = told("rate", "compare", "--system", "cgos-elo", "--system", "glicko2", "--venue", VENUE)[VENUE]
+    assert (found["games"], found["void"], found["repeats"]) == (45, 1, 0)
+    first, second = found["systems"]
+    assert (first["behind"], first["system"]) == (0.0, "cgos-elo")
+    assert second["behind"] == pytest.approx(second["log_loss"] - first["log_loss"])
+    for system in found["systems"]:
+        assert 0 < system["log_loss"] < math.log(2)
+        assert sum(tenth["games"] for tenth in system["tenths"]) == 45
+
+
+def test_check(rated: Run, told: Any) -> None:
+    text = rated("rate", "check").stdout
+    assert "No alarm" in text
+    found = told("rate", "check")[VENUE]
+    assert {row["version"] for row in found["anchors"]} == {"Ant", "Elk"}
+    assert not any(row["alarm"] for row in found["anchors"])
+    assert found["breaks"] == []
+
+
+def test_odds(rated: Run, told: Any) -> None:
+    there = told("rate", "odds", "Fox", "Ant", "--venue", VENUE)
+    back = told("rate", "odds", "Ant", "Fox", "--venue", VENUE)
+    assert there["superiority"] + back["superiority"] == pytest.approx(1.0)
+    assert there["superiority"] > 0.9
+    assert there["difference"] == pytest.approx(-back["difference"])
+    assert there["half_width"] == pytest.approx(back["half_width"])
+    for one, other in ((there["as_black"], back["as_white"]), (there["as_white"], back["as_black"])):
+        assert one["win"] + one["draw"] + one["loss"] == pytest.approx(1.0)
+        assert one["score"] + other["score"] == pytest.approx(1.0)
+    text = rated("rate", "odds", "Fox", "Ant", "--venue", VENUE).stdout
+    assert text.startswith(f"9x9, bayes, as of result {there['seq']}\n")
+    assert f"Fox is stronger than Ant with probability {100 * there['superiority']:.1f} %" in text
+    assert f"difference: {there['difference']:+.0f} ± {there['half_width']:.0f} Elo" in text
+    assert f"Fox as Black is expected to score {100 * there['as_black']['score']:.1f} %" in text
+    plain = told("rate", "odds", "Fox", "Ant", "--venue", VENUE, "--system", "cgos-elo")
+    assert plain["superiority"] is plain["half_width"] is None
+    assert 0.5 < plain["as_black"]["score"] < 1
+    assert "Did you mean Fox?" in rated("rate", "odds", "Foxx", "Ant", "--venue", VENUE, fails=1).stderr
+    assert "with itself" in rated("rate", "odds", "Fox", "Fox", "--venue", VENUE, fails=1).stderr
+    assert "Choose one of: 9x9, 13x13, 19x19" in rated("rate", "odds", "Fox", "Ant", fails=2).stderr
+
+
+def test_refits(rated: Run, told: Any) -> None:
+    lines = rated("rate", "refits", "--limit", "5").stdout.splitlines()
+    assert lines[0] == VENUE
+    assert len(lines) == 2 + 5
+    rows = told("rate", "refits", "--limit", "1000")[VENUE]
+    assert rows[0]["cold"] is True
+    assert [row["number"] for row in rows] == list(range(1, len(rows) + 1))
+    assert {"s", "w", "advantage", "draw"} <= set(rows[-1]["notes"])
+
+
+def test_standings_of_another_system(told: Any, rated: Run) -> None:
+    assert {row["system"] for row in told("standings")[VENUE]} == {"bayes"}
+    rows = told("standings", "--system", "cgos-elo")[VENUE]
+    assert {row["system"] for row in rows} == {"cgos-elo"}
+    assert all(row["half_width"] is None for row in rows)
+    assert "±" not in rated("standings", "--venue", VENUE, "--system", "cgos-elo").stdout
+    assert told("standings", "--system", "gor")[VENUE] == []
+
+
+def test_standings_of_the_past(told: Any, rated: Run) -> None:
+    then = {row["version"]: row for row in told("standings", "--venue", VENUE, "--as-of", "20")[VENUE]}
+    (history,) = told("history", "Bee", "--venue", VENUE).values()
+    last = [point for point in history if point["seq"] <= 20][-1]
+    assert then["Bee"]["mean"] == last["after_mean"]
+    assert then["Bee"]["games"] == last["games"]
+    assert rated("standings", "--venue", VENUE, "--as-of", "20").stdout.startswith("9x9, bayes, as of result 20\n")
+    assert told("standings", "--venue", VENUE, "--as-of", "0")[VENUE] == []
+    assert "has no entry 9999" in rated("standings", "--venue", VENUE, "--as-of", "9999", fails=1).stderr
+    recomputed = ("standings", "--venue", VENUE, "--as", "recomputed", "--as-of", "9999")
+    assert "has no entry 9999" in rated(*recomputed, fails=1).stderr
+    rated("standings", "--as-of", "20", fails=2)  # of which venue?
+
+
+def test_standings_recomputed(told: Any, rated: Run) -> None:
+    asked = ("standings", "--venue", VENUE, "--system", "cgos-elo")
+    published = {row["version"]: row for row in told(*asked)[VENUE]}
+    recomputed = {row["version"]: row for row in told(*asked, "--as", "recomputed")[VENUE]}
+    assert {name: row["games"] for name, row in recomputed.items()} == {
+        name: row["games"] for name, row in published.items()
+    }
+    # The voided game took part in the published ratings of everybody who played later.
+    assert any(recomputed[name]["mean"] != published[name]["mean"] for name in NAMES)
+    early = {row["version"]: row for row in told(*asked, "--as", "recomputed", "--as-of", "12")[VENUE]}
+    assert sum(row["games"] for row in early.values()) == 2 * (4 - 1)  # entries 9-12 are games; one of them is void
+    assert "recomputed" in rated(*asked, "--as", "recomputed").stdout.splitlines()[0]
+
+
+def test_history_with_refits(rated: Run, told: Any) -> None:
+    (points,) = told("history", "Bee").values()
+    refits = [point for point in points if point["refit"] is not None]
+    assert refits
+    assert {point["system"] for point in points} == {"bayes"}
+    lines = rated("history", "Bee", "--limit", "4").stdout.splitlines()
+    assert lines[0] == "9x9, bayes"
+    assert len(lines) == 2 + 4
+    last = points[-1]
+    assert f"{last['after_mean']:.1f} ± {1.959964 * last['after_spread']:.1f}" in lines[-1]
+    (elo,) = told("history", "Bee", "--system", "cgos-elo").values()
+    assert {point["system"] for point in elo} == {"cgos-elo"}
+    assert f"refit {refits[-1]['refit']}" in rated("history", "Bee").stdout
+
+
+def test_a_corrected_game_says_so(rated: Run) -> None:
+    assert ", now Void" in rated("games", "--before", str(VOIDED + 1), "--limit", "1").stdout
+    text = rated("show", str(VOIDED)).stdout
+    assert "by operator" in text
+    assert "became Void (a test)" in text
+
+
+def test_where_nothing_was_played(run: Any, as_json: Any) -> None:
+    assert as_json("rate", "replay", "--venue", "13x13") == {}
+    assert as_json("rate", "compare", "--venue", "13x13") == {}
+    assert as_json("rate", "check", "--venue", "13x13") == {}
+    assert "No refit is recorded" in run("rate", "refits").stderr
+    assert "there is no venue 8x8" in run("rate", "replay", "--venue", "8x8", fails=2).stderr
