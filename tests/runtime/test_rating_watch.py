@@ -86,8 +86,10 @@ async def test_a_version_that_became_another_is_found_when_it_has_played_enough(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     past = Past()
-    past.play(4, 2, 0, 90)
-    past.play(4, 2, 400, 90)
+    for stronger in (0, 400):
+        for _ in range(30):
+            for white, value in ANCHORS.items():
+                past.play(4, white, 1800 + stronger - value, 1)
     past.refit()
     looking, warnings = watch(past)
     await looking.look()
