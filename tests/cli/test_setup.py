@@ -33,7 +33,7 @@ def test_check_says_what_would_run(run: Any, tmp_path: Path) -> None:
     assert "bots           every address" in text
     assert "websocket      every address, port 6868, all venues" in text
     lines = [line.split() for line in text.splitlines()]
-    assert ["9x9", "6809", "go", "9", "7", "5", "min", "positional", "rolling", "birk", "cgos-elo"] in lines
+    assert ["9x9", "6809", "go", "9", "7", "5", "min", "positional", "rolling", "birk", "bayes"] in lines
     assert not (tmp_path / "new").exists()
     found = json.loads(run("check", "--json").stdout)
     assert found["venue"][0]["time"]["main"] == "5m"
@@ -46,7 +46,7 @@ def test_check_shows_a_sandbox_and_what_is_off(run: Any, monkeypatch: pytest.Mon
     lines = [line.split() for line in run("check").stdout.splitlines()]
     assert ["websocket", "off"] in lines
     assert ["9x9", "none"] in [[line[0], line[-1]] for line in lines if line]
-    assert ["13x13", "cgos-elo"] in [[line[0], line[-1]] for line in lines if line]
+    assert ["13x13", "bayes"] in [[line[0], line[-1]] for line in lines if line]
 
 
 def test_check_prints_every_key(run: Any) -> None:
@@ -118,7 +118,7 @@ def test_every_reading_command_has_json() -> None:
         words = " ".join(path)
         reads = words in ("check", "status", "standings", "games", "show", "history", "bots") or words.endswith(" list")
         has = any(parameter.name == "as_json" for parameter in command.params)
-        assert has == (reads or words in ("match", "abort", "db copy")), words
+        assert has == (reads or words.startswith("rate ") or words in ("match", "abort", "db copy")), words
 
 
 def test_every_command_is_in_the_operators_guide() -> None:

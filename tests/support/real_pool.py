@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from unittest.mock import patch
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Ruleset
+from cgos_server.core.rating.base import Refitting
+from cgos_server.core.rating.bayes import fit
+from cgos_server.core.rating.bayes.pool import Pool
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
 from cgos_server.core.referee import Terms, encode
@@ -35,6 +40,32 @@ def _template() -> Path:
 
 def _raise(error: Exception) -> None:
     raise error
+
+
+class _Caught(Exception):
+    pass
+
+
+def refit_of(ratings: VenueRatings) -> Pool:
+    """All that a cold refit of the headline would be computed from."""
+    system = ratings.system
+    assert isinstance(system, Refitting)
+    asked: list[Pool] = []
+
+    def cold(pool: Pool, follow: object = None) -> None:
+        asked.append(pool)
+        raise _Caught
+
+    with patch.object(fit, "cold", cold), suppress(_Caught):
+        system.refit(system.job(ratings._headline.state, cold=True))
+    return asked[0]
+
+
+def counts(ratings: VenueRatings) -> dict[tuple[int, int], tuple[float, ...]]:
+    """(black, white) -> wins, draws and losses of Black that the headline counts."""
+    pool, ids = refit_of(ratings), list(ratings.standings())
+    rows = zip(pool.first, pool.second, pool.wins, pool.draws, pool.losses, strict=True)
+    return {(ids[black], ids[white]): tuple(map(float, row)) for black, white, *row in rows}
 
 
 class RealPool:

@@ -200,25 +200,32 @@ def _leap(last: Floats | None, drift: Floats, widening: float) -> float:
 
 
 def _ahead(joint: Joint, before: Standing, now: Standing, rounds: float) -> Standing:
-    """Every site and all that is learned, further along the last round's change; precisions stay positive."""
+    """Every site and all that is learned, further along the last round's change.
+
+    A site that would lose half of its precision stays. Where the result is no distribution, so does everything.
+    """
 
     def on(old: Floats, new: Floats) -> Floats:
         return new + rounds * (new - old)
 
     was, hyper = before.hyper, now.hyper
     w = np.exp(on(np.log(was.w), np.log(hyper.w)))
-    PS = prior_sites.semidefinite_sites(on(before.PS, now.PS))
-    T = on(before.T, now.T)
-    safe = T > 0.5 * now.T
-    T, V = np.where(safe, T, now.T), np.where(safe, on(before.V, now.V), now.V)
-    PH = on(before.PH, now.PH)
+    T, V = on(before.T, now.T), on(before.V, now.V)
+    lost = T <= 0.5 * now.T
+    T[lost], V[lost] = now.T[lost], now.V[lost]
+    PS, PH = prior_sites.semidefinite_sites(on(before.PS, now.PS)), on(before.PH, now.PH)
+    lost = PS[:, 0, 0] <= 0.5 * now.PS[:, 0, 0]
+    PS[lost], PH[lost] = now.PS[lost], now.PH[lost]
     hyper = Hyper(
         s=hyper.s * (hyper.s / was.s) ** rounds,
         w=tuple((w / w.sum()).tolist()),
         advantage=hyper.advantage + rounds * (hyper.advantage - was.advantage),
         draw=hyper.draw * (hyper.draw / was.draw) ** rounds if was.draw > 0 else hyper.draw,
     )
-    return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+    try:
+        return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+    except np.linalg.LinAlgError:
+        return now
 
 
 def run_where_it_moves(

@@ -1,0 +1,117 @@
+"""Rounds of expectation propagation: fewer by leaps, smaller where little moves, and the same result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.rating_pools import apart, pool, sds, simulated
+
+from cgos_server.core.rating.bayes import fit, sites
+from cgos_server.core.rating.bayes.pool import Floats, Pool
+
+
+def pool_of(n: int, games: int, seed: int) -> tuple[Pool, Floats]:
+    truth = np.random.default_rng(seed).normal(2000.0, 350.0, n)
+    return simulated(truth, games, seed, anchors=(0, 1)), truth
+
+
+def with_result(given: Pool, pair: int) -> Pool:
+    wins = given.wins.copy()
+    wins[pair] += 1
+    return replace(given, wins=wins)
+
+
+def test_few_results_take_small_rounds_and_lead_where_whole_ones_do() -> None:
+    given, _ = pool_of(60, 1500, 1)
+    found = fit.cold(given, follow=(0, (9, 4, 20, 0, 0, 0, 40)))
+    for pair in (3, 40, 200):
+        more = with_result(given, pair)
+        small = fit.warm(more, found.hyper, found.sites, found.x)
+        whole = fit.warm(more, found.hyper, found.sites, found.x, follow=(None, (0,) * 40))
+        assert small.iterations[0] > 0
+        assert apart(small, whole, 60) < 0.01
+        assert np.abs(sds(small, 60) / sds(whole, 60) - 1).max() < 0.005
+        assert apart(found, whole, 60) > 0.05
+
+
+def test_where_nothing_moves_one_search_is_enough() -> None:
+    given, _ = pool_of(20, 400, 2)
+    settled = fit.warm(given, *going_on(fit.cold(given)), follow=(None, (0,) * 60))
+    again = fit.warm(given, *going_on(settled))
+    assert sum(again.iterations) <= 2
+    assert apart(again, settled, 20) < 1e-3
+
+
+def going_on(found: fit.Posterior) -> tuple[fit.Hyper, fit.Sites, Floats]:
+    return found.hyper, found.sites, found.x
+
+
+def test_a_warm_refit_ends_after_its_thirty_rounds() -> None:
+    given, _ = pool_of(20, 400, 3)
+    found = fit.cold(given)
+    nothing = replace(found.sites, one=found.sites.one[:0], two=found.sites.two[:0])
+    far = replace(found.hyper, s=60.0, w=(0.98, 0.01, 0.01))
+    rounds = fit.warm(given, far, nothing, found.x).iterations
+    assert sum(max(each, 1) for each in rounds) <= fit.WARM.limit
+
+
+def test_leaps_save_rounds_and_end_at_the_same_point() -> None:
+    """A unimodal pool: three centres drift together slowly, which is what leaps are for."""
+    given, _ = pool_of(100, 3000, 4)
+    with_leaps = fit.cold(given)
+    start, rounds = with_leaps.start, with_leaps.iterations
+    converged = fit.cold(given, follow=(start, (*rounds[:-1], 200)))
+    assert rounds[-1] < 60
+    assert apart(with_leaps, converged, 100) < 0.03
+    assert abs(np.log(with_leaps.hyper.s / converged.hyper.s)) < 0.02
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_small_pools_that_grow_and_change_stay_distributions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    pairs = sorted({(int(i), int(j)) for i, j in rng.integers(0, n, (14, 2)) if i != j})
+    counts = rng.choice([0, 1, 3, 40, 500], (len(pairs), 2))
+    cells = [(*pair, wins, 0, losses) for pair, (wins, losses) in zip(pairs, counts, strict=True)]
+    given = pool(n, cells, anchors=[(0, 2300.0, 0.01)] if seed % 2 else [])
+    found = fit.cold(given)
+    for _ in range(4):
+        if len(pairs):
+            given = with_result(given, int(rng.integers(0, len(pairs))))
+        given = replace(given, n=given.n + int(rng.integers(0, 2)))
+        found = fit.warm(given, *going_on(found))
+        assert (np.linalg.eigvalsh(found.C) > 0).all()
+        assert np.isfinite(found.x).all()
+
+
+@pytest.mark.parametrize("draw", [0.0, 1.0])
+def test_cavities_beyond_all_exponentials(draw: float) -> None:
+    """The mean of a cavity may lie where e^z overflows: what is found there is still a distribution."""
+    of = sites.cells(pool(4, [(0, 1, 5, 1, 0), (3, 2, 7, 0, 1)]))
+    d, precision = np.array([2.5e5, -3e5]), np.array([1e-9, 1e-9])
+    found = sites.tilted(of, d, precision, d, 40.0, draw, learn=True)
+    assert np.isfinite(found.mean).all()
+    assert (found.variance > 0).all()
+    assert np.isfinite(found.log_z).all()
+    assert found.evidence is not None
+    assert np.isfinite(found.evidence).all()
+
+
+def test_what_is_learned_follows_the_expected_likelihood() -> None:
+    """The derivatives by advantage and ln nu, against differences of the log of the integral (Fisher's identity)."""
+    of = sites.cells(pool(3, [(0, 1, 5, 2, 1), (1, 0, 2, 1, 4), (2, 1, 3, 3, 0)]))
+    d, precision = np.array([30.0, -80.0]), np.array([1e-4, 2e-5])
+
+    def total(advantage: float, draw: float) -> float:
+        return float(sites.tilted(of, d, precision, d, advantage, draw).log_z.sum())
+
+    at, nu, small = 25.0, 0.6, 1e-3
+    found = sites.tilted(of, d, precision, d, at, nu, learn=True).evidence
+    assert found is not None
+    assert found.advantage_slope == pytest.approx((total(at + small, nu) - total(at - small, nu)) / 2e-3, rel=1e-4)
+    up, down = total(at, nu * np.exp(small)), total(at, nu * np.exp(-small))
+    assert found.draw_slope == pytest.approx((up - down) / 2e-3, rel=1e-4)
+    assert found.advantage_bend < 0
+    assert found.draw_bend < 0
