@@ -111,8 +111,10 @@ class VenueRatings:
         :raises OurFault: where the ledger makes no sense
         """
         self = cls(venue_id, headline, views, build, view_failed)
-        for digest in await store.digests(venue_id):
-            self._repeats.add(*digest)
+        seen = 0
+        while digests := await store.digests(venue_id, seen, CHUNK):
+            for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
+                self._repeats.add(black, white, digest)
         published = await store.published(venue_id)
         traces = [
             _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)

@@ -207,9 +207,10 @@ COUNTED: Question = union_all(
 ).order_by("seq")
 _taken_back = _ledger.alias("taken_back")
 DIGESTS: Question = (
-    select(_ledger.c.black_id, _ledger.c.white_id, _ledger.c.digest)
+    select(_ledger.c.seq, _ledger.c.black_id, _ledger.c.white_id, _ledger.c.digest)
     .where(
         _ledger.c.venue_id == bindparam("venue_id"),
+        _ledger.c.seq > bindparam("after"),
         _is_game,
         _ledger.c.digest.is_not(None),
         ~exists().where(
@@ -219,6 +220,7 @@ DIGESTS: Question = (
         ),
     )
     .order_by(_ledger.c.seq)
+    .limit(bindparam("limit"))
 )
 FIRST_REPEAT: Question = (
     select(_ledger.c.game_id, _ledger.c.score2)

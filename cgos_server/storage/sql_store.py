@@ -174,10 +174,12 @@ class SqlStore(abc.ABC):
         rows = await self._rows(queries.REFITS, venue_id=venue_id, system=system, after=after)
         return [refit._replace(cold=bool(refit.cold)) for refit in map(StoredRefit._make, rows)]
 
-    async def digests(self, venue_id: int) -> list[tuple[int, int, int]]:
-        """(black, white, digest) of every GAME entry with a digest, in order."""
-        rows = await self._rows(queries.DIGESTS, venue_id=venue_id)
-        return [(black, white, digest) for black, white, digest in rows]
+    async def digests(
+        self, venue_id: int, after: int = 0, limit: int | None = None
+    ) -> list[tuple[int, int, int, int]]:
+        """See :meth:`cgos_server.storage.store.Store.digests`."""
+        most = _ALL if limit is None else limit
+        return [tuple(row) for row in await self._rows(queries.DIGESTS, venue_id=venue_id, after=after, limit=most)]
 
     async def counted(self, game_id: int) -> Counted | None:
         """What the ledger says of an ended game, corrections included; None where it has no entry there."""

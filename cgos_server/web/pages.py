@@ -53,7 +53,7 @@ class Player(NamedTuple):
     name: str
     label: str
     won: bool
-    change: tuple[float, float] | None
+    change: tuple[str, str] | None
     clock: str
     captures: int
 
@@ -235,7 +235,15 @@ class Pages:
         ply = last if asked is None else min(asked, last)
         seen = game.position(ply)
         row = detail.game
-        changes = {change.version: (change.before_mean, change.after_mean) for change in reversed(detail.ratings)}
+        headline = self._headline(row.venue, (change.system for change in detail.ratings))
+        changes = {
+            change.version: (
+                words.rating(headline, change.before_mean, change.before_spread, False),
+                words.rating(headline, change.after_mean, change.after_spread, False),
+            )
+            for change in detail.ratings
+            if change.system == headline
+        }
         players = [
             Player(
                 color.letter,

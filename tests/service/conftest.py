@@ -143,7 +143,7 @@ class MemoryStore:
     async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.seq > after][:limit]
 
-    async def digests(self, venue_id: int) -> list[Any]:
+    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
     async def published(self, venue_id: int) -> dict[str, int]:

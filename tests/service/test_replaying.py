@@ -11,6 +11,7 @@ from support.rated_past import NAMES, VENUE, VOIDED, alter, open_past, write_pas
 
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system
+from cgos_server.service import catching_up, replaying
 from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.catching_up import caught_up
 from cgos_server.service.recomputing import as_corrected, recompute
@@ -184,3 +185,13 @@ async def test_an_empty_venue(tmp_path: Path) -> None:
         assert (found.exact, found.entries, found.changes) == (True, 0, 0)
         assert (await recompute(history, VENUE, rating_system("bayes", 1800.0, {}))).ratings == {}
         assert (await caught_up(history, VENUE, rating_system("bayes", 1800.0, {}))).ratings == {}
+
+
+@pytest.mark.parametrize(("window", "refits"), [(1, 1), (7, 2), (1000, 3)])
+async def test_portions_make_no_difference(
+    written: Path, monkeypatch: pytest.MonkeyPatch, window: int, refits: int
+) -> None:
+    whole = await again(written)
+    monkeypatch.setattr(replaying, "WINDOW", window)
+    monkeypatch.setattr(catching_up, "_REFITS", refits)
+    assert await again(written) == whole

@@ -268,18 +268,20 @@ async def test_what_a_game_counts_as_now(full: SqlStore) -> None:
 
 
 async def test_games_played_before(full: SqlStore) -> None:
-    assert await full.digests(1) == [(1, 2, -77)]
+    assert [row[1:] for row in await full.digests(1)] == [(1, 2, -77)]
     assert await full.first_repeat(1, 1, 2, -77) is None
     await full.commit(refits()[:17])
     again = LedgerAdded(1, 6, 0, "game", 3, None, 1, 2, 2, None, repeat=1, digest=-77)
     colors_changed = LedgerAdded(1, 7, 0, "game", 5, None, 2, 1, 2, None, digest=2**63 - 1)
     await full.commit([again, colors_changed])
-    assert await full.digests(1) == [(1, 2, -77), (1, 2, -77), (1, 2, -77), (2, 1, 2**63 - 1)]
+    assert [row[1:] for row in await full.digests(1)] == [(1, 2, -77), (1, 2, -77), (1, 2, -77), (2, 1, 2**63 - 1)]
     assert await full.first_repeat(1, 1, 2, -77) == FirstRepeat(6, 2)
     assert await full.first_repeat(1, 2, 1, -77) is None
     assert await full.first_repeat(2, 1, 2, -77) is None
     assert await full.first_repeat(1, 2, 1, 2**63 - 1) is None
-    assert await full.digests(2) == []
+    assert [row[1:] for row in await full.digests(2)] == []
+    every = await full.digests(1)
+    assert await full.digests(1, every[0][0], 2) == every[1:3]
     # What corrections have made of it is another game; who only took its place is still the same.
     await full.commit(
         [
@@ -288,7 +290,7 @@ async def test_games_played_before(full: SqlStore) -> None:
             LedgerAdded(1, 10, 0, "correction", 5, None, 2, 1, 0, None, was2=2),
         ]
     )
-    assert await full.digests(1) == [(1, 2, -77), (1, 2, -77)]
+    assert [row[1:] for row in await full.digests(1)] == [(1, 2, -77), (1, 2, -77)]
 
 
 async def test_families(full: SqlStore) -> None:

@@ -55,7 +55,8 @@ class Venue:
         return dict(self.system.standings(self.state))
 
     def difference(self, one: int, other: int) -> tuple[float, float]:
-        return self.state.belief.difference(self.state.index[one], self.state.index[other])
+        """Mean and variance by the joint distribution."""
+        return self.state.belief.joint_difference(self.state.index[one], self.state.index[other])
 
 
 def pool(seed: int, n: int, games: int, anchors: int = 2, system: Bayes = BAYES) -> tuple[Venue, dict[int, float]]:

@@ -56,7 +56,7 @@ class HistoryStore(MemoryStore):
     async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
-    async def digests(self, venue_id: int) -> list[Any]:
+    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
     async def published(self, venue_id: int) -> dict[str, int]:

@@ -72,12 +72,15 @@ class LedgerStore:
             for row in rows
         ]  # fmt: skip
 
-    async def digests(self, venue_id: int) -> list[tuple[int, int, int]]:
-        return [
-            (row.black_id, row.white_id, row.digest)
+    async def digests(
+        self, venue_id: int, after: int = 0, limit: int | None = None
+    ) -> list[tuple[int, int, int, int]]:
+        found = [
+            (row.seq, row.black_id, row.white_id, row.digest)
             for row in self.entries
-            if row.digest is not None and row.black_id is not None and row.white_id is not None
+            if row.digest is not None and row.black_id is not None and row.white_id is not None and row.seq > after
         ]
+        return found[:limit]
 
     async def published(self, venue_id: int) -> dict[str, int]:
         found: dict[str, int] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.rated_past import NAMES, VENUE, alter, write_past
+from support.rated_past import NAMES, VENUE, VOIDED, alter, write_past
 from web.test_pages import Page, client, get
 
 from cgos_server.core.rating.registry import rating_system
@@ -158,3 +158,17 @@ async def test_these_pages_are_sound_and_safe_too(web: httpx2.AsyncClient, path:
     for link in page.links():
         if not link.startswith("/static"):
             assert (await web.get(link)).status_code == 200, link
+
+
+async def test_a_corrected_game_says_so(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, f"/game/{VOIDED}")
+    assert re.search(r"Corrected ?.* UTC: [BW]\+3\.0 became Void \(a test\)", page.text)
+    (change,) = (row for row in (await rated.game(VOIDED)).ratings if row.system == "bayes" and row.version == "Bee")
+    before, after = (
+        f"{mean:.0f} ± {1.959964 * spread:.0f}"
+        for mean, spread in ((change.before_mean, change.before_spread), (change.after_mean, change.after_spread))
+    )
+    assert f"{before} → {after}" in page.text
+    listed = await get(web, f"/venue/{VENUE}?before={VOIDED + 1}")
+    (row,) = (row for row in listed.rows if row[0] == str(VOIDED))
+    assert row[3].endswith("+3.0, now Void")

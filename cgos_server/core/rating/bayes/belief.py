@@ -206,8 +206,19 @@ class Belief:
         return self._x.item(row), _shrunk(self._C.item(row, row), self._gain[index])
 
     def difference(self, one: int, other: int) -> tuple[float, float]:
-        """Mean and variance of r_one - r_other, from the joint distribution. The share phi is not in it: what it
-        stands for (where the mixture's centres are, how wide it is) is for the most part common to both."""
+        """Mean and variance of r_one - r_other as shown: with the prior's share phi of either variance on top.
+
+        Our choice, measured in pools of two clusters (64 versions, 5, 10 and 20 games each): 95 % intervals of
+        differences cover .91, .91 and .94 so, and .82, .85 and .91 by the joint distribution alone.
+        """
+        mean, variance = self.joint_difference(one, other)
+        for index in (one, other):
+            own = self.marginal(index)[1]
+            variance += self._phi(index, own) * own
+        return mean, variance
+
+    def joint_difference(self, one: int, other: int) -> tuple[float, float]:
+        """Mean and variance of r_one - r_other by the joint distribution as it is."""
         a, b = self._k + one, self._k + other
         C = self._C
         at_a, at_b, between = C.item(a, a), C.item(b, b), C.item(a, b)
@@ -217,8 +228,9 @@ class Belief:
         return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
 
     def outcome(self, first: int, second: int) -> Outcome:
-        """The next game, averaged over what is not known of the difference (Gauss-Hermite, 21 nodes)."""
-        mean, variance = self.difference(first, second)
+        """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
+        with the prior's share on top, predictions of games come out a little worse."""
+        mean, variance = self.joint_difference(first, second)
         at = probabilities(mean + sqrt(variance) * _NODES, self._hyper.advantage, self._hyper.draw)
         return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
 

@@ -59,7 +59,7 @@ class BradleyTerry:
     >>> print(pool.rating("newcomer"))
     2050 ± 182
     >>> round(pool.superiority("rival", "newcomer"), 2)
-    0.62
+    0.61
     >>> round(pool.predict("newcomer", "GNU Go").win, 2)
     0.72
 

@@ -24,9 +24,13 @@ LONGEST_ADVANTAGE, LONGEST_LN_DRAW = 100.0, 1.0
 """The longest steps of the advantage (Elo) and of ln nu in one round."""
 
 PLAIN_ROUNDS: Final = 3
-SLOW, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.95, 8.0, 0.3
-"""A leap: after so many plain rounds, where each repeats at least this share of the one before and points the same way
-(cosine); at most so many rounds' worth, and no mean (in sd) nor ln s further than the last."""
+SLOW, STEADY, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.98, 0.95, 12.0, 0.3
+"""A leap: after so many plain rounds, where each repeats at least the first share of the one before (at most the second,
+for the sake of the estimate) and points the same way (cosine); at most so many rounds' worth, and no mean (in sd) nor
+ln s further than the last."""
+
+FAR: Final = 10.0
+"""Tolerances: rounds that may leap do not end while a steady drift has further to go than that."""
 
 QUIET, STILL = 0.25, 0.25
 """Of the tolerance: a site that would move less than the first is left alone by the small rounds of a warm refit; they
@@ -167,15 +171,19 @@ def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | 
         proposal = propose(joint, prior, now, stage.learn)
         before, now = now, settle(joint, proposal)
         count += 1
-        if exactly is None and count >= 2 and proposal.moves(stage.exact) < stage.tolerance:
+        still = count >= 2 and proposal.moves(stage.exact) < stage.tolerance
+        if not stage.leap:
+            if still and exactly is None:
+                break
+            continue
+        last, drift = drift, (now.at.x - before.at.x) / np.sqrt(np.diagonal(now.at.C))
+        rest, fastest, plain = _rest(last, drift), float(np.abs(drift).max()), plain + 1
+        if still and exactly is None and rest * fastest < FAR * stage.tolerance:
             break
         # No leap after the last round, however it came to be the last.
-        if stage.leap and count < limit:
-            last, drift = drift, (now.at.x - before.at.x) / np.sqrt(np.diagonal(now.at.C))
-            plain += 1
-            rounds = _leap(last, drift, log(now.hyper.s / before.hyper.s)) if plain >= PLAIN_ROUNDS else 0.0
-            if rounds > 0:
-                now, plain, drift = _ahead(joint, before, now, rounds), 0, None
+        if rest > 0 and plain >= PLAIN_ROUNDS and count < limit:
+            rounds = min(rest, LONGEST_LEAP, FARTHEST / max(fastest, abs(log(now.hyper.s / before.hyper.s))))
+            now, plain, drift = _ahead(joint, before, now, rounds), 0, None
     return now, count
 
 
@@ -185,8 +193,8 @@ def settle(joint: Joint, proposal: Proposal) -> Standing:
     return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
 
 
-def _leap(last: Floats | None, drift: Floats, widening: float) -> float:
-    """How many rounds' worth of a slow, steady drift to go at once: the rest of its geometric series, with limits."""
+def _rest(last: Floats | None, drift: Floats) -> float:
+    """How many rounds' worth is still to come of a slow, steady drift: the rest of its geometric series; else 0."""
     if last is None:
         return 0.0
     before, after, along = float(last @ last), float(drift @ drift), float(last @ drift)
@@ -195,8 +203,7 @@ def _leap(last: Floats | None, drift: Floats, widening: float) -> float:
     repeated = along / before
     if repeated < SLOW:
         return 0.0
-    rest = repeated / (1.0 - repeated) if repeated < 1.0 else LONGEST_LEAP
-    return min(rest, LONGEST_LEAP, FARTHEST / max(float(np.abs(drift).max()), abs(widening)))
+    return repeated / (1.0 - repeated) if repeated < STEADY else STEADY / (1.0 - STEADY)
 
 
 def _ahead(joint: Joint, before: Standing, now: Standing, rounds: float) -> Standing:

@@ -25,6 +25,9 @@ LEAST_SITE: Final = 1e-12
 NARROW: Final = 90.0
 """Elo: below this standard deviation 9 nodes are enough, above it 21 and a second pass."""
 
+LEAST_SPREAD: Final = 1e-6
+"""Of a rule's own variance: so much is left where all the weight falls on one node, far from where it was expected."""
+
 NEWTON_STEPS, LONGEST_STEP, NEWTON_TOLERANCE = 12, 400.0, 1.0
 CHUNK: Final = 2048
 """Pairs worked on at a time: their nodes stay in the cache."""
@@ -212,7 +215,7 @@ def tilted(
             first /= z
             second /= z
             a[piece] = c + w * first
-            b[piece] = w * w * (second - first * first)
+            b[piece] = w * w * np.maximum(second - first * first, LEAST_SPREAD)
             if last:
                 constant = Q_ELO * score * c - 0.5 * pc * off * off + _constant(here, advantage, draw)
                 log_z[piece] = np.log(z * w * np.sqrt(pc)) + top + constant - 0.5 * log(2.0 * pi)

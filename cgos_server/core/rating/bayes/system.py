@@ -86,9 +86,11 @@ class Bayes:
 
     Without anchors the mean of the versions that were established when the last refit was installed is held at
     `initial` (of all, before any is), and every sd refers to the rating minus that mean. A version without games is
-    never established, whatever is known of it. The probabilities of :meth:`superiority` and :meth:`predict` come from
-    the joint covariance as it is; the share of the prior that widens a shown sd (for what is not known of the mixture)
-    is for the most part common to both versions and is left out there.
+    never established, whatever is known of it.
+
+    :meth:`superiority` and :meth:`difference` take the joint covariance and add, as for a shown sd, the share of the
+    prior in either variance (it stands in for what is not known of the mixture); :meth:`predict` takes the joint
+    covariance as it is. Both are what came out best.
 
     :ivar initial: where the pool is expected, Elo
     :ivar learned: the prior is learned from the pool; False: normal with sd `prior_sd` about `initial`

@@ -84,7 +84,7 @@ def test_before_any_draw_a_drawn_game_is_half_a_win_and_makes_a_cold_refit_due()
     before = venue.difference(1, 3)[0]
     belief, hyper = venue.state.belief, venue.state.base.hyper
     assert hyper.draw == 0.0
-    mean, variance = belief.difference(0, 2)
+    mean, variance = belief.joint_difference(0, 2)
     slope, weight = likelihood_step(mean, 0.5, hyper.advantage, 0.0)
     venue.game(1, 3, 1)
     assert venue.difference(1, 3)[0] - before == pytest.approx(variance * slope / (1 + weight * variance), abs=1e-9)
@@ -421,11 +421,16 @@ def test_a_prediction_averages_over_what_is_not_known() -> None:
     assert venue.system.predict(venue.state, 3, 2).win == pytest.approx(expected, abs=4e-3)
 
 
-def test_superiority_is_that_of_the_joint_distribution() -> None:
+def test_superiority_is_that_of_the_joint_distribution_and_the_prior_s_share() -> None:
     venue, _ = pool(22, 6, 100)
     venue.refit()
+    belief = venue.state.belief
     for one, other in ((3, 4), (1, 5), (6, 3)):
         mean, variance = venue.difference(one, other)
+        for version in (one, other):
+            own = belief.marginal(version - 1)[1]
+            variance += min(venue.state.base.sites.PS[version - 1, 0, 0] * own, 1.0) * own
+        assert venue.system.difference(venue.state, one, other) == pytest.approx((mean, math.sqrt(variance)))
         share = venue.system.superiority(venue.state, one, other)
         assert share == pytest.approx(0.5 * (1 + math.erf(mean / math.sqrt(2 * variance))))
         assert share + venue.system.superiority(venue.state, other, one) == pytest.approx(1.0)
