@@ -116,7 +116,8 @@ class _Tally:
 
 
 class Comparison:
-    """A comparison under way: every entry is folded into every system as a server would, refits on the way included.
+    """A comparison under way: every entry is folded into every system, with refits on the way as when the server
+    fills a new view.
 
     A game counts here as it counts now. Repeats of the very same game are folded but not counted: they say how
     deterministic engines are, not how strong.

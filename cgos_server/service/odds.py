@@ -81,8 +81,10 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def table(system: RatingSystem, state: Any, most: int, only: Iterable[int] | None = None) -> Table:
-    """The best `most` versions of all, or of these, against each other. Raises TypeError for a system that does not know
-    strengths jointly."""
+    """The best `most` versions of all, or of these, against each other.
+
+    Raises TypeError for a system that does not know strengths jointly.
+    """
     if not isinstance(system, Joint):
         raise TypeError(f"{system.name} knows no joint distribution of strengths")
     standings = system.standings(state)

@@ -16,8 +16,8 @@ NOTICED = 0.1
 """Elo: a refit's change of a version's mean or spread below this is not published by itself."""
 
 SPARSE = 20
-"""While old results are folded: a refit after every twentieth part of what there is, a cold one when it has doubled. The
-single steps in between are exact to some thousandths of a standard deviation."""
+"""While old results are folded: a refit after every twentieth part of what there is, a cold one when it has doubled.
+The single steps in between are exact to some thousandths of a standard deviation."""
 
 
 class Begun(NamedTuple):

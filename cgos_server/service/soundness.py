@@ -133,8 +133,8 @@ def check_version(
     way = "stronger" if found.shift > 0 else "weaker"
     sentence = (
         f"{name} seems to have become {abs(found.shift):.0f} Elo {way} at about its {_ordinal(found.at + 1)} game "
-        f"(game {game}): if it had not changed, so large a break would come up with probability {found.p:.1g}. If it is "
-        "another engine or another setting now, give that a name or a version of its own."
+        f"(game {game}): if it had not changed, so large a break would come up with probability {found.p:.1g}. If "
+        "it is another engine or another setting now, give that a name or a version of its own."
     )
     return BreakFinding(name, look, found.at, game, found.shift, found.p, sentence)
 

@@ -57,10 +57,14 @@ class Joint:
 
     def variances(self, C: Floats) -> Floats:
         """(k,) of r_one - r_two."""
+        one, two, across = self.blocks(C)
+        return one + two - 2.0 * across
+
+    def blocks(self, C: Floats) -> tuple[Floats, Floats, Floats]:
+        """(k,) variance of r_one, of r_two, their covariance."""
         diagonal = np.diagonal(C)
         one, two = self.cells.one, self.cells.two
-        found: Floats = diagonal[one] + diagonal[two] - 2.0 * C.ravel()[one * len(C) + two]
-        return found
+        return diagonal[one], diagonal[two], C.ravel()[one * len(C) + two]
 
     def of_free(self, x: Floats, C: Floats) -> tuple[Floats, Floats]:
         """Covariance (n_f, Q+1, Q+1) and mean (n_f, Q+1) of each u_i = (r_i, m_1..m_Q)."""

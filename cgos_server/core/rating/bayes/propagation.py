@@ -25,9 +25,9 @@ LONGEST_ADVANTAGE, LONGEST_LN_DRAW = 100.0, 1.0
 
 PLAIN_ROUNDS: Final = 3
 SLOW, STEADY, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.98, 0.95, 12.0, 0.3
-"""A leap: after so many plain rounds, where each repeats at least the first share of the one before (at most the second,
-for the sake of the estimate) and points the same way (cosine); at most so many rounds' worth, and no mean (in sd) nor
-ln s further than the last."""
+"""A leap: after so many plain rounds, where each repeats at least the first share of the one before (at most the
+second, for the sake of the estimate) and points the same way (cosine); at most so many rounds' worth, and no mean (in
+sd) nor ln s further than the last."""
 
 FAR: Final = 10.0
 """Tolerances: rounds that may leap do not end while a steady drift has further to go than that."""
@@ -35,6 +35,9 @@ FAR: Final = 10.0
 QUIET, STILL = 0.25, 0.25
 """Of the tolerance: a site that would move less than the first is left alone by the small rounds of a warm refit; they
 end when none of theirs moves more than the second."""
+
+NOTICED: Final = 4.0
+"""Tolerances: what all the results of a version together may still move it by."""
 
 WORTHWHILE: Final = 0.7
 """Of the versions: where more have a site that moves, small rounds are none."""
@@ -71,8 +74,9 @@ class Standing:
 class Proposal(NamedTuple):
     """What a round would make of a standing.
 
-    :ivar pairs: (k,) how far it moves each difference, in sd; `stiffened`: (k,) half the relative change of variance
-    :ivar versions: (n_f,) each version; `widened`: (n_f,)
+    :ivar pairs: (k,) how far each pair's results move its difference, in sd
+    :ivar pulled: (n,) how far all its results move each version, in sd, or half the relative change of its variance
+    :ivar versions: (n_f,) how far the prior moves each free version; `widened`: (n_f,) half the change of variance
     :ivar change: of what is learned, the largest, in units of its own uncertainty (ln s: absolute)
     """
 
@@ -82,7 +86,7 @@ class Proposal(NamedTuple):
     PS: Floats
     PH: Floats
     pairs: Floats
-    stiffened: Floats
+    pulled: Floats
     versions: Floats
     widened: Floats
     change: float
@@ -90,7 +94,9 @@ class Proposal(NamedTuple):
     def moves(self, exact: bool) -> float:
         """The largest change, that decides whether to stop."""
         largest = max(self.change, *(float(each.max(initial=0.0)) for each in (self.pairs, self.versions)))
-        return max(largest, float(self.widened.max(initial=0.0))) if exact else largest
+        if not exact:
+            return largest
+        return max(largest, float(self.widened.max(initial=0.0)), float(self.pulled.max(initial=0.0)) / NOTICED)
 
 
 def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
@@ -98,10 +104,10 @@ def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
     hyper, at = now.hyper, now.at
     d, v = joint.differences(at.x), joint.variances(at.C)
     games = sites.update(joint.cells, d, v, now.T, now.V, hyper.advantage, hyper.draw, learn=learn)
-    stiffened = 0.5 * np.abs(games.T - now.T) * v
+    pulled = _pulled(joint, now, games, d)
     Sg, mu = joint.of_free(at.x, at.C)
     if joint.components == 1 and learn:
-        return _single(joint, prior, now, games, stiffened, Sg, mu)
+        return _single(joint, prior, now, games, pulled, Sg, mu)
     versions = prior_sites.update(Sg, mu, now.PS, now.PH, np.array(hyper.w), hyper.s)
     change = 0.0
     if learn:
@@ -113,12 +119,26 @@ def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
         change = max(change, abs(width.change))
     return Proposal(
         hyper, games.T, games.V, versions.PS, versions.PH,
-        games.moved, stiffened, versions.moved, versions.widened, change,
+        games.moved, pulled, versions.moved, versions.widened, change,
     )  # fmt: skip
 
 
+def _pulled(joint: Joint, now: Standing, games: sites.Update, d: Floats) -> Floats:
+    """Many small changes that each pair would hardly notice may move a version: to first order, each by its own."""
+    one, two, n = joint.cells.one, joint.cells.two, joint.n
+    variance = np.diagonal(now.at.C)[:n]
+    of_one, of_two, across = joint.blocks(now.at.C)
+    toward_one, toward_two = of_one - across, of_two - across
+    stiffer = games.T - now.T
+    pull = games.V - now.V - stiffer * d
+    shift = np.bincount(one, pull * toward_one, n) - np.bincount(two, pull * toward_two, n)
+    narrowed = np.bincount(one, stiffer * toward_one**2, n) + np.bincount(two, stiffer * toward_two**2, n)
+    found: Floats = np.maximum(np.abs(shift) / np.sqrt(variance), 0.5 * np.abs(narrowed) / variance)
+    return found
+
+
 def _single(
-    joint: Joint, prior: Prior, now: Standing, games: sites.Update, stiffened: Floats, Sg: Floats, mu: Floats
+    joint: Joint, prior: Prior, now: Standing, games: sites.Update, pulled: Floats, Sg: Floats, mu: Floats
 ) -> Proposal:
     count = len(joint.free)
     q1, q2 = prior_sites.links_moments(Sg, mu)
@@ -128,7 +148,7 @@ def _single(
     nothing = np.zeros(count)
     return Proposal(
         hyper, games.T, games.V, links(count, hyper.s), now.PH,
-        games.moved, stiffened, nothing, nothing, max(change, abs(width.change)),
+        games.moved, pulled, nothing, nothing, max(change, abs(width.change)),
     )  # fmt: skip
 
 
@@ -252,7 +272,8 @@ def run_where_it_moves(
         if follow is None and (spent >= stage.limit or (taken and proposal.moves(True) < stage.tolerance)):
             break
         quiet = QUIET * stage.tolerance
-        pairs = np.flatnonzero(np.maximum(proposal.pairs, proposal.stiffened) >= quiet)
+        pulled = proposal.pulled >= 0.5 * NOTICED * stage.tolerance
+        pairs = np.flatnonzero((proposal.pairs >= quiet) | pulled[joint.cells.one] | pulled[joint.cells.two])
         priors = np.flatnonzero(np.maximum(proposal.versions, proposal.widened) >= quiet)
         touched = np.zeros(joint.n, dtype=bool)
         for some in (joint.cells.one[pairs], joint.cells.two[pairs], joint.free[priors]):

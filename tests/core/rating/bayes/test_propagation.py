@@ -34,7 +34,7 @@ def test_few_results_take_small_rounds_and_lead_where_whole_ones_do() -> None:
         whole = fit.warm(more, found.hyper, found.sites, found.x, follow=(None, (0,) * 40))
         assert small.iterations[0] > 0
         assert apart(small, whole, 60) < 0.01
-        assert np.abs(sds(small, 60) / sds(whole, 60) - 1).max() < 0.01
+        assert np.abs(sds(small, 60) / sds(whole, 60) - 1).max() < 0.005
         assert apart(found, whole, 60) > 0.01
 
 
@@ -67,7 +67,7 @@ def test_leaps_save_rounds_and_end_at_the_same_point() -> None:
     converged = fit.cold(given, follow=(start, (*rounds[:-1], 200)))
     assert rounds[-1] < 60
     assert apart(with_leaps, converged, 100) < 0.05
-    assert abs(np.log(with_leaps.hyper.s / converged.hyper.s)) < 0.03
+    assert abs(np.log(with_leaps.hyper.s / converged.hyper.s)) < 0.05
 
 
 @pytest.mark.parametrize("seed", range(6))
