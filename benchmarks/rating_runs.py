@@ -117,7 +117,7 @@ class Driven:
         difference = standings[one].mean - standings[other].mean
         low, high = (one, other) if difference < 0 else (other, one)
         likelihood = self.system.superiority(self.state, low, high)
-        if not 1e-12 < likelihood < 0.5 - 1e-9:
+        if not 1e-300 < likelihood < 0.5 - 1e-9:
             return None
         return abs(difference) / -_NORMAL.inv_cdf(likelihood)
 

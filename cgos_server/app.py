@@ -53,7 +53,6 @@ from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.location import note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.records import BuildSeen
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import Rated, WebSettings, command, environment
@@ -159,8 +158,7 @@ class App:
         )
         venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
         one_thread()
-        build = this_build()
-        await store.commit([BuildSeen(*build)])
+        build = this_build().text
         async with asyncio.TaskGroup() as group:
             arrivals: set[asyncio.Task[None]] = set()
 
@@ -187,7 +185,7 @@ class App:
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
-                stack.enter_context(FitProcesses()), build.id, await stack.enter_async_context(History(database)),
+                stack.enter_context(FitProcesses()), build, await stack.enter_async_context(History(database)),
             )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)

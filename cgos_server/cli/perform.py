@@ -29,7 +29,6 @@ from cgos_server.service.ratings import CHUNK, VenueRatings, load_ratings
 from cgos_server.service.requests import AccountAdd, BotAdd, Done, Request, Response
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.records import BuildSeen
 from cgos_server.storage.sql_store import open_store
 
 PATIENCE_S = 5.0
@@ -100,9 +99,7 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
             for venue in await enrol_venues(config, store, _now_ms(), setup.origin):
                 if venue.name == name:
                     one_thread()
-                    build = this_build()
-                    await store.commit([BuildSeen(*build)])
-                    return await load_ratings(store, venue, build.id, _now_ms(), partial(_folded, name))
+                    return await load_ratings(store, venue, this_build().text, _now_ms(), partial(_folded, name))
             raise Refused("unknown-venue", f"There is no venue {name} in {setup.origin}.")
 
         admin = Admin(store, ids, accounts, passwords, _now_ms, load_ratings=ratings_of, families=families)

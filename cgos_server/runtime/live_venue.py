@@ -40,7 +40,7 @@ class Shared:
     :ivar names: version id -> wire name; arrivals add to it
     :ivar families: who belongs together; arrivals are added
     :ivar fitting: computes refits of ratings
-    :ivar build: id of the arithmetic that the ratings depend on
+    :ivar build: the arithmetic that the ratings depend on
     :ivar history: where a version's games are read
     :ivar operators: gives an operator who signs in at a venue, from an address, its desk; raises Refused
     :ivar spawn: starts a coroutine in the server's task group

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from cgos_server.core.rating.base import RatingSystem
+
 
 class Build(NamedTuple):
     """`id` is short and the same for the same `text`."""
@@ -44,4 +46,16 @@ def this_build() -> Build:
             platform.libc_ver()[0] + " " + platform.libc_ver()[1],
         )
     )
+    return _named(text)
+
+
+def under(build: str, system: RatingSystem) -> Build:
+    """The same with the options of a rating system, of which its numbers are made as well.
+
+    :param build: text of :func:`this_build`
+    """
+    return _named(f"{build}; {system!r}")
+
+
+def _named(text: str) -> Build:
     return Build(hashlib.sha256(text.encode()).hexdigest()[:12], text)

@@ -17,8 +17,10 @@ from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, R
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
+from cgos_server.service.build import under
 from cgos_server.service.retracing import Begun, Retrace, Run
 from cgos_server.storage.records import (
+    BuildSeen,
     LedgerAdded,
     RatingMoved,
     RatingNow,
@@ -68,7 +70,7 @@ class VenueRatings:
 
     :param headline: decides what bots are told
     :param views: further systems by their own names
-    :param build: id of what the numbers depend on; see :mod:`cgos_server.service.build`
+    :param build: text of :func:`cgos_server.service.build.this_build`, recorded with every refit
     :param view_failed: told of a view that broke; it is left out from then on, since no view may spoil a game
     """
 
@@ -88,6 +90,7 @@ class VenueRatings:
         self._headline = Run(headline)
         self._runs = {headline.name: self._headline} | {view.name: Run(view) for view in views}
         self._saved: dict[str, tuple[int, int]] = {}
+        self._builds: dict[str, str] = {}
         self._repeats = Repeats()
 
     @classmethod
@@ -269,12 +272,17 @@ class VenueRatings:
         self, run: Run, begun: Begun, notes: str, moved: Mapping[int, Rating], at: int, took_us: int
     ) -> list[Record]:
         venue, name = self.venue_id, run.system.name
-        records: list[Record] = [
+        records: list[Record] = []
+        if name not in self._builds:
+            build = under(self._build, run.system)
+            self._builds[name] = build.id
+            records.append(BuildSeen(*build))
+        records.append(
             RefitAdded(
-                venue, name, run.refits, begun.included, begun.base, run.seq, int(begun.cold), notes, self._build, at,
-                took_us,
+                venue, name, run.refits, begun.included, begun.base, run.seq, int(begun.cold), notes,
+                self._builds[name], at, took_us,
             )
-        ]  # fmt: skip
+        )  # fmt: skip
         for version, now in moved.items():
             records.append(RefitMoved(venue, name, version, run.refits, run.seq, now.mean, now.spread))
             records.append(_now(venue, name, version, now, run.seq))

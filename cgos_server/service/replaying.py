@@ -14,6 +14,7 @@ import msgspec
 
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem
 from cgos_server.errors import OurFault
+from cgos_server.service.build import under
 from cgos_server.service.catching_up import WINDOW, Progress, RecordedRefits, unheard
 from cgos_server.service.retracing import Retrace, Retraced, Run
 from cgos_server.storage.answers import PublishedChange, PublishedRefit
@@ -102,7 +103,7 @@ class Replay:
         self._run = Run(system)
         self._trace = Retrace(self._run, ())
         self._waiting: dict[int, PublishedRefit] = {}
-        self._build = build
+        self._build = under(build, system).text
         self._builds: Counter[str] = Counter()
         self._changes = self._points = self._differing = self._unlike = self._paths = 0
         self._largest = 0.0

@@ -12,7 +12,7 @@ from support.rated_past import NAMES, VENUE, VOIDED, alter, open_past, write_pas
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service import catching_up, replaying
-from cgos_server.service.build import one_thread, this_build
+from cgos_server.service.build import one_thread, this_build, under
 from cgos_server.service.catching_up import caught_up
 from cgos_server.service.recomputing import as_corrected, recompute
 from cgos_server.service.replaying import Replayed, replay
@@ -59,7 +59,8 @@ async def test_a_replay_gives_the_same_bits(written: Path, system: str) -> None:
         # Refits went on beside the results, cold ones beside warm ones.
         assert any(refit.applied > refit.included for refit in recorded)
         assert any(refit.cold and refit.base != refit.number - 1 for refit in recorded)
-        assert found.builds == {this_build().text: len(recorded)}
+        here = under(this_build().text, rating_system("bayes", 1800.0, {})).text
+        assert found.builds == {here: len(recorded)}
         assert found.points > 0
 
 
@@ -108,6 +109,15 @@ async def test_under_another_build_a_millionth_of_an_elo_is_no_difference(data: 
     assert not same.agrees
     assert not other.exact
     assert other.agrees
+
+
+async def test_other_options_are_named_where_the_numbers_differ(written: Path) -> None:
+    async with History(written / "cgos.sqlite") as history:
+        other = rating_system("bayes", 1800.0, {"advantage_sd": 0.0})
+        found = await replay(history, VENUE, other, this_build().text)
+    assert not found.agrees
+    assert "advantage_sd=0.0" in found.build
+    assert all("advantage_sd=50.0" in build for build in found.builds)
 
 
 async def test_the_state_of_now_is_found_from_the_saved_one_and_from_nothing(data: Path) -> None:

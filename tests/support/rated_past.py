@@ -33,14 +33,14 @@ class RatedPast:
     def __init__(self, store: SqlStore, venue: Venue, systems: Sequence[str], seed: int) -> None:
         first, *views = [rating_system(name, venue.initial, {}) for name in systems]
         self.store, self.venue = store, venue
-        self.ratings = VenueRatings(venue.id, first, views, this_build().id)
+        self.ratings = VenueRatings(venue.id, first, views, this_build().text)
         self.rng = random.Random(seed)
         self.at = T0
         self.games: list[tuple[int, int, int]] = []
 
     async def begin(self, names: Sequence[str] = NAMES) -> None:
         """Bots, versions, anchors."""
-        group: list[r.Record] = [r.BuildSeen(*this_build())]
+        group: list[r.Record] = []
         for number, name in enumerate(names, 1):
             group.append(r.BotAdded(number, name, name.lower(), "no hash", "active", T0))
             group.append(r.VersionAdded(number, number, name, name.lower(), "", "", "", "", T0))

@@ -7,7 +7,7 @@ Must not know: the ledger, version ids, how a refit is computed, when one is due
 
 from __future__ import annotations
 
-from math import erf, sqrt
+from math import erfc, sqrt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -239,7 +239,7 @@ class Belief:
         if one == other:
             return 0.5
         mean, variance = self.difference(one, other)
-        return 0.5 * (1.0 + erf(mean / sqrt(2.0 * variance)))
+        return 0.5 * erfc(-mean / sqrt(2.0 * variance))
 
     # --- inside -------------------------------------------------------------------------------------------------
 

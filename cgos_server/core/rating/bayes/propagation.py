@@ -272,7 +272,8 @@ def run_where_it_moves(
         if follow is None and (spent >= stage.limit or (taken and proposal.moves(True) < stage.tolerance)):
             break
         quiet = QUIET * stage.tolerance
-        pulled = proposal.pulled >= 0.5 * NOTICED * stage.tolerance
+        # At first every player of a new result is pulled, by that result; whether its other pairs follow is seen later.
+        pulled = (proposal.pulled >= 0.5 * NOTICED * stage.tolerance) & bool(taken)
         pairs = np.flatnonzero((proposal.pairs >= quiet) | pulled[joint.cells.one] | pulled[joint.cells.two])
         priors = np.flatnonzero(np.maximum(proposal.versions, proposal.widened) >= quiet)
         touched = np.zeros(joint.n, dtype=bool)
