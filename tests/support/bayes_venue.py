@@ -31,6 +31,11 @@ class Venue:
         for version in versions:
             self.say(Kind.ENTER, version, **fields)
 
+    def joined(self) -> None:
+        """Everybody who entered joins now, in that order, as if something were known of them."""
+        for version in list(self.state.waiting):
+            self.state.join(version, self.state.seq)
+
     def anchor(self, version: int, value: float, **fields: Any) -> None:
         self.say(Kind.ANCHOR, version, value=value, **fields)
 
@@ -65,6 +70,7 @@ def pool(seed: int, n: int, games: int, anchors: int = 2, system: Bayes = BAYES)
     true = {version: float(rng.normal(2000, 350)) for version in range(1, n + 1)}
     venue = Venue(system)
     venue.enter(*true)
+    venue.joined()
     for version in range(1, anchors + 1):
         venue.anchor(version, true[version])
     for entry in random_games(rng, true, games):

@@ -66,7 +66,6 @@ class Entry(NamedTuple):
     repeat: bool = False
     at: int = 0
 
-
     def counted_once(self) -> tuple[int | None, int]:
         """Of a CORRECTION, for systems that count repeats once: what the game counted as so far (None: nothing), and by
         how much each side's number of games changes. A repeat is among the games, though its result is not counted."""

@@ -121,17 +121,9 @@ class Belief:
         """A version of which nothing is known joins: it has the moments of the mixture. O(n)."""
         self._make_room()
         k, size, x, C = self._k, self._size, self._x, self._C
-        if k:
-            w = np.asarray(self._hyper.w)
-            row = w @ C[: k - 1, :size]
-            mean = float(w @ x[: k - 1])
-            variance = float(row[: k - 1] @ w) + self._spread()
-            C[size, :size] = row
-            C[:size, size] = row
-        else:
-            mean, variance = self._prior.initial, self._prior.sd**2
-            C[size, :size] = 0.0
-            C[:size, size] = 0.0
+        mean, variance, row = self._newcomer()
+        C[size, :size] = row
+        C[:size, size] = row
         x[size] = mean
         C[size, size] = variance
         self._size = size + 1
@@ -184,6 +176,17 @@ class Belief:
             variance = _shrunk(variance, self._gain[index])
         return Shown(mean, sqrt(variance * inflation))
 
+    def shown_newcomer(self, centred: bool) -> Shown:
+        """As :meth:`shown`, of a version that has not joined because nothing is known of it. O(n)."""
+        mean, variance, row = self._newcomer()
+        inflation = 1.0 + self._share(1.0 / self._spread(), variance)
+        if centred:
+            mean += self._prior.initial - self._origin
+            members = self._members
+            common = float(row[self._mask[: self._size]].sum())
+            variance = max(variance - 2.0 * common / members + self._total / members**2, _LEAST_VARIANCE)
+        return Shown(mean, sqrt(variance * inflation))
+
     def all_shown(self, centred: bool) -> tuple[Floats, Floats]:
         """Means and sds of all versions, as :meth:`shown` has them."""
         k, size = self._k, self._size
@@ -205,43 +208,66 @@ class Belief:
         row = self._k + index
         return self._x.item(row), _shrunk(self._C.item(row, row), self._gain[index])
 
-    def difference(self, one: int, other: int) -> tuple[float, float]:
-        """Mean and variance of r_one - r_other as shown: with the prior's share phi of either variance on top.
+    def difference(self, one: int | None, other: int | None) -> tuple[float, float]:
+        """Mean and variance of r_one - r_other as shown: with the prior's share phi of either variance on top. None
+        stands for a version that has not joined.
 
         Our choice, measured in pools of two clusters (64 versions, 5, 10 and 20 games each): 95 % intervals of
         differences cover .91, .91 and .94 so, and .82, .85 and .91 by the joint distribution alone.
         """
         mean, variance = self.joint_difference(one, other)
         for index in (one, other):
-            own = self.marginal(index)[1]
-            variance += self._phi(index, own) * own
+            if index is None:
+                own = self._newcomer()[1]
+                variance += self._share(1.0 / self._spread(), own) * own
+            else:
+                own = self.marginal(index)[1]
+                variance += self._phi(index, own) * own
         return mean, variance
 
-    def joint_difference(self, one: int, other: int) -> tuple[float, float]:
-        """Mean and variance of r_one - r_other by the joint distribution as it is."""
-        a, b = self._k + one, self._k + other
-        C = self._C
+    def joint_difference(self, one: int | None, other: int | None) -> tuple[float, float]:
+        """Mean and variance of r_one - r_other by the joint distribution as it is. None stands for a version that has
+        not joined; two such are two."""
+        C, k = self._C, self._k
+        if one is None or other is None:
+            mean, variance, row = self._newcomer()
+            if one is None and other is None:
+                return 0.0, 2.0 * self._spread()
+            index = one if one is not None else other
+            assert index is not None
+            at, now = C.item(k + index, k + index), self.marginal(index)[1]
+            between = float(row[k + index]) * sqrt(now / at)
+            gap = mean - self._x.item(k + index)
+            return gap if one is None else -gap, max(variance + now - 2.0 * between, _LEAST_VARIANCE)
+        a, b = k + one, k + other
         at_a, at_b, between = C.item(a, a), C.item(b, b), C.item(a, b)
         now_a, now_b = _shrunk(at_a, self._gain[one]), _shrunk(at_b, self._gain[other])
         # The covariance keeps its correlation while the variances shrink, so that the variance stays positive.
         between *= sqrt(now_a * now_b / (at_a * at_b))
         return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
 
-    def outcome(self, first: int, second: int) -> Outcome:
+    def outcome(self, first: int | None, second: int | None) -> Outcome:
         """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
-        with the prior's share on top, predictions of games come out a little worse."""
+        with the prior's share on top, predictions of games come out a little worse. None as above."""
         mean, variance = self.joint_difference(first, second)
         at = probabilities(mean + sqrt(variance) * _NODES, self._hyper.advantage, self._hyper.draw)
         return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
 
-    def superiority(self, one: int, other: int) -> float:
-        """The probability (0..1) that r_one > r_other; a half for a version and itself."""
-        if one == other:
-            return 0.5
+    def superiority(self, one: int | None, other: int | None) -> float:
+        """The probability (0..1) that r_one > r_other, of two versions. None as above."""
         mean, variance = self.difference(one, other)
         return 0.5 * erfc(-mean / sqrt(2.0 * variance))
 
     # --- inside -------------------------------------------------------------------------------------------------
+
+    def _newcomer(self) -> tuple[float, float, Floats]:
+        """Mean and variance of a version of which nothing is known, and its covariances with all that is here."""
+        k, size = self._k, self._size
+        if not k:
+            return self._prior.initial, self._prior.sd**2, np.zeros(size)
+        w = np.asarray(self._hyper.w)
+        row: Floats = w @ self._C[: k - 1, :size]
+        return float(w @ self._x[: k - 1]), float(row[: k - 1] @ w) + self._spread(), row
 
     def _spread(self) -> float:
         """Variance of a new version given the centres: s^2 and the scatter between the components' centres."""
@@ -253,7 +279,11 @@ class Belief:
         return self._hyper.s**2 + between + float(w @ np.diagonal(C)) - float(w @ C @ w)
 
     def _phi(self, index: int, variance: float) -> float:
-        return min(max(self._site[index] * variance, 0.0), 1.0) if self._k else 0.0
+        return self._share(self._site[index], variance)
+
+    def _share(self, precision: float, variance: float) -> float:
+        """The part of what is known that is the prior's own factor."""
+        return min(max(precision * variance, 0.0), 1.0) if self._k else 0.0
 
     def _centred(self, row: int, variance: float) -> float:
         """Variance of r_i minus the mean of the established."""

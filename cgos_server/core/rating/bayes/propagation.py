@@ -102,9 +102,10 @@ class Proposal(NamedTuple):
 def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
     """One round: games, prior, width and weights, advantage and draws. With one component its sites are exact links."""
     hyper, at = now.hyper, now.at
-    d, v = joint.differences(at.x), joint.variances(at.C)
+    d, blocks = joint.differences(at.x), joint.blocks(at.C)
+    v = blocks[0] + blocks[1] - 2.0 * blocks[2]
     games = sites.update(joint.cells, d, v, now.T, now.V, hyper.advantage, hyper.draw, learn=learn)
-    pulled = _pulled(joint, now, games, d)
+    pulled = _pulled(joint, now, games, d, blocks)
     Sg, mu = joint.of_free(at.x, at.C)
     if joint.components == 1 and learn:
         return _single(joint, prior, now, games, pulled, Sg, mu)
@@ -123,11 +124,13 @@ def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
     )  # fmt: skip
 
 
-def _pulled(joint: Joint, now: Standing, games: sites.Update, d: Floats) -> Floats:
+def _pulled(
+    joint: Joint, now: Standing, games: sites.Update, d: Floats, blocks: tuple[Floats, Floats, Floats]
+) -> Floats:
     """Many small changes that each pair would hardly notice may move a version: to first order, each by its own."""
     one, two, n = joint.cells.one, joint.cells.two, joint.n
     variance = np.diagonal(now.at.C)[:n]
-    of_one, of_two, across = joint.blocks(now.at.C)
+    of_one, of_two, across = blocks
     toward_one, toward_two = of_one - across, of_two - across
     stiffer = games.T - now.T
     pull = games.V - now.V - stiffer * d
@@ -279,14 +282,16 @@ def run_where_it_moves(
         touched = np.zeros(joint.n, dtype=bool)
         for some in (joint.cells.one[pairs], joint.cells.two[pairs], joint.free[priors]):
             touched[some] = True
-        whole = touched.sum() > WORTHWHILE * joint.n if follow is None else follow[len(taken)] == 0
-        if whole:
-            now = settle(joint, proposal)
-            taken.append(0)
-            continue
-        small = replace(stage, limit=stage.limit - spent, tolerance=STILL * stage.tolerance)
         exactly = None if follow is None else follow[len(taken)]
-        now, rounds = _small_rounds(joint, prior, now, pairs, priors, np.flatnonzero(touched), small, exactly)
+        rounds = 0
+        if exactly != 0 and (exactly is not None or touched.sum() <= WORTHWHILE * joint.n):
+            small = replace(stage, limit=stage.limit - spent, tolerance=STILL * stage.tolerance)
+            try:
+                now, rounds = _small_rounds(joint, prior, now, pairs, priors, np.flatnonzero(touched), small, exactly)
+            except np.linalg.LinAlgError:
+                rounds = 0  # What stands for all else was lost in rounding: then all else takes part.
+        if rounds == 0:
+            now = settle(joint, proposal)
         taken.append(rounds)
     return now, tuple(taken)
 
@@ -301,6 +306,10 @@ def _small_rounds(
     stage: Stage,
     exactly: int | None,
 ) -> tuple[Standing, int]:
+    """Rounds of these pairs and priors, among the versions `touched`; then the joint posterior of all again.
+
+    :raises numpy.linalg.LinAlgError: rounding left no positive definite matrix for the rest
+    """
     kept = np.concatenate([touched, np.arange(joint.n, joint.n + joint.components)])
     place = np.zeros(joint.n, dtype=np.int64)
     place[touched] = np.arange(len(touched))

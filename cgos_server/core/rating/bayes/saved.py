@@ -31,6 +31,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     prior: tuple[Any, ...]
     seq: int
     ids: _Array
+    waiting: _Array
     games: _Array
     known: Known
     pairs: _Array
@@ -57,6 +58,7 @@ def dump(state: State, prior: Prior) -> bytes:
         prior=_constants(prior),
         seq=state.seq,
         ids=_packed(np.array(state.ids, dtype=np.int64)),
+        waiting=_packed(np.array(list(state.waiting), dtype=np.int64)),
         games=_packed(np.array(state.games, dtype=np.int64)),
         known=state.known(),
         pairs=_packed(counts.pairs.astype(np.int32)),
@@ -104,6 +106,7 @@ def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
     state.seq = saved.seq
     state.ids, state.games = _unpacked(saved.ids).tolist(), _unpacked(saved.games).tolist()
     state.index = {version: at for at, version in enumerate(state.ids)}
+    state.waiting = dict.fromkeys(_unpacked(saved.waiting).tolist())
     known = saved.known
     if not len(state.index) == len(state.ids) == len(state.games) == known.n:
         raise ValueError("versions and games do not fit together")

@@ -201,13 +201,14 @@ def tilted(
             c, w, pc = centre[piece], width[piece], precision[piece]
             here = of.part(piece)
             off = c - mean[piece]
-            totals = _totals(c, w, rule, advantage, draw)
+            totals = _totals(c, w, rule, advantage, draw, keep=last and learn)
             score = here.margin + 0.5 * (here.ahead + here.behind)
             # The exponent is a polynomial of the node, less what the totals say.
             linear = w * (Q_ELO * score - pc * off)
             weight = rule.powers @ np.stack([linear, -0.5 * pc * w * w, np.ones_like(w)])
             for games, total in zip(_games(here, totals), totals, strict=True):
-                weight -= games * total.log
+                np.multiply(total.log, games, out=total.log)
+                weight -= total.log
             top = weight.max(axis=0)
             weight -= top
             np.exp(weight, out=weight)
@@ -251,22 +252,28 @@ class Total(NamedTuple):
     drawn: Floats | None
 
 
-def _totals(centre: Floats, width: Floats, rule: Rule, advantage: float, draw: float) -> list[Total]:
-    """For `one` with the first move and for `two`; one for both where the first move is worth nothing."""
-    half = (0.5 * Q_ELO * centre) + (0.5 * Q_ELO * width) * rule.nodes
-    shifts = (0.0,) if advantage == 0.0 else (0.5 * Q_ELO * advantage, -0.5 * Q_ELO * advantage)
-    if max(float(half.max()), -float(half.min())) + abs(shifts[0]) > FARTHEST_HALF:
-        return [_far_total(half + shift, draw) for shift in shifts]
-    root = np.exp(half)
-    square = root * root
+def _totals(centre: Floats, width: Floats, rule: Rule, advantage: float, draw: float, *, keep: bool) -> list[Total]:
+    """For `one` with the first move and for `two`; one for both where the first move is worth nothing.
+
+    :param keep: the totals themselves will be needed, too; else their memory becomes that of the logarithm
+    """
+    shifts = (0.0,) if advantage == 0.0 else (Q_ELO * advantage, -Q_ELO * advantage)
+    farthest = float(np.abs(centre).max()) + float(width.max()) * float(rule.nodes[-1, 0])
+    if Q_ELO * farthest + abs(shifts[0]) > 2.0 * FARTHEST_HALF:
+        half = 0.5 * Q_ELO * (centre + width * rule.nodes)
+        return [_far_total(half + 0.5 * shift, draw) for shift in shifts]
+    z = (Q_ELO * width) * rule.nodes
+    z += Q_ELO * centre
+    root = np.exp(0.5 * z) if draw > 0.0 else None
+    square = np.exp(z, out=z) if root is None else root * root
     found = []
     for shift in shifts:
-        drawn = None if draw == 0.0 else (draw * exp(shift)) * root
-        total = square * exp(2.0 * shift)
+        total = square * exp(shift)
         total += 1.0
+        drawn = None if root is None else (draw * exp(0.5 * shift)) * root
         if drawn is not None:
             total += drawn
-        found.append(Total(total, np.log(total), drawn))
+        found.append(Total(total, np.log(total) if keep else np.log(total, out=total), drawn))
     return found
 
 

@@ -137,6 +137,11 @@ class Cells:
             self.drawn += by
         return True
 
+    def has(self, first: int | None, second: int | None, score2: int) -> bool:
+        """Whether there is such a result to take back."""
+        row = None if first is None or second is None else self._row.get((first, second))
+        return row is not None and bool(self._counts[row, 2 - score2] >= 1)
+
     def copy(self) -> Counts:
         """A snapshot."""
         used = len(self._row)
@@ -158,8 +163,12 @@ class Cells:
 
 @dataclass(slots=True)
 class State:
-    """All of it. Versions are dense indices in order of entering, but for `index`, whose keys are version ids.
+    """All of it. Versions are dense indices in order of joining, but for `index`, whose keys are version ids.
 
+    A version joins when there is something to know of it: a game, a stated rating, a predecessor. Until then it costs
+    nothing, and stands where anybody would.
+
+    :ivar waiting: ids of the versions that have entered and not joined
     :ivar seq: the last entry
     :ivar anchors: value and sd
     :ivar own: value and sd of outside knowledge besides the prior
@@ -175,6 +184,7 @@ class State:
     base: Base
     belief: Belief
     index: dict[int, int] = field(default_factory=dict)
+    waiting: dict[int, None] = field(default_factory=dict)
     ids: list[int] = field(default_factory=list)
     games: list[int] = field(default_factory=list)
     anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -187,6 +197,20 @@ class State:
     hold: int | None = None
     pending: int = 0
     amiss: bool = False
+
+    def join(self, version: int, seq: int) -> int:
+        """The index of a version that has entered; it joins if it has not. Raises KeyError for any other."""
+        if version in self.waiting:
+            del self.waiting[version]
+            self.index[version] = len(self.ids)
+            self.ids.append(version)
+            self.games.append(0)
+            self.take(Step(seq, What.ENTER, self.index[version]))
+        return self.index[version]
+
+    def find(self, version: int) -> int | None:
+        """The index of a version that has entered, None where it has not joined. Raises KeyError for any other."""
+        return None if version in self.waiting else self.index[version]
 
     def known(self) -> Known:
         """Everything but the results, in canonical order."""

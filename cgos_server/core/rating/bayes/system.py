@@ -150,101 +150,94 @@ class Bayes:
         black, white = _players(entry)
         if entry.score2 not in (0, 1, 2):
             raise OurFault(f"Ledger entry {entry.seq} is a game without a result.")
-        a, b = state.index[black], state.index[white]
-        before = self._rating(state, a), self._rating(state, b)
+        before = self._rating(state, black), self._rating(state, white)
+        a, b = state.join(black, entry.seq), state.join(white, entry.seq)
         state.games[a] += 1
         state.games[b] += 1
         if not entry.repeat:
             state.cells.add(a, b, entry.score2)
             state.take(Step(entry.seq, What.RESULT, a, b, entry.score2))
-        state.seq = entry.seq
-        return (
-            Change(black, before[0], self._rating(state, a)),
-            Change(white, before[1], self._rating(state, b)),
-        )
+        return self._changes(state, entry.seq, (black, white), before)
 
     def _correction(self, state: State, entry: Entry) -> tuple[Change, ...]:
         black, white = _players(entry)
         was, now = entry.was2, entry.score2
         if was not in (None, 0, 1, 2) or now not in (None, 0, 1, 2):
             raise OurFault(f"Ledger entry {entry.seq} corrects a game from {was} to {now} half points.")
-        a, b = state.index[black], state.index[white]
-        before = self._rating(state, a), self._rating(state, b)
+        before = self._rating(state, black), self._rating(state, white)
         was, more = entry.counted_once()
+        if was is not None and not state.cells.has(state.find(black), state.find(white), was):
+            raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
+        a, b = state.join(black, entry.seq), state.join(white, entry.seq)
         if was != now:
-            if was is not None and not state.cells.add(a, b, was, by=-1):
-                raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
+            if was is not None:
+                state.cells.add(a, b, was, by=-1)
             if now is not None:
                 state.cells.add(a, b, now)
             state.take(Step(entry.seq, What.AMISS))
         state.games[a] += more
         state.games[b] += more
-        state.seq = entry.seq
-        return (
-            Change(black, before[0], self._rating(state, a)),
-            Change(white, before[1], self._rating(state, b)),
-        )
+        return self._changes(state, entry.seq, (black, white), before)
 
     def _enter(self, state: State, entry: Entry) -> tuple[Change, ...]:
         version = _version(entry)
-        if version in state.index:
+        if version in state.index or version in state.waiting:
             raise OurFault(f"Ledger entry {entry.seq} enters version {version}, which has entered already.")
         if entry.value is not None and not isfinite(entry.value):
             raise OurFault(f"Ledger entry {entry.seq} carries no usable rating: {entry.value}.")
-        old = None if entry.other is None else state.index[entry.other]
         given = None if entry.sd is None else _sd(entry)
-        at = len(state.ids)
-        state.index[version] = at
-        state.ids.append(version)
-        state.games.append(0)
-        state.take(Step(entry.seq, What.ENTER, at))
+        old = None if entry.other is None else state.join(entry.other, entry.seq)
+        state.waiting[version] = None
         if entry.value is not None and entry.value != self.initial:
             sd = _IMPORTED_SD if given is None or old is not None else given
+            at = state.join(version, entry.seq)
             state.own[at] = float(entry.value), float(sd)
             state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(sd)))
         if old is not None:
             sd = self.lineage_sd if given is None else given
+            at = state.join(version, entry.seq)
             state.links[(at, old)] = sd
             state.take(Step(entry.seq, What.FACT, at, old, precision=_precision(sd)))
         state.seq = entry.seq
-        entered = self._rating(state, at)
+        entered = self._rating(state, version)
         return (Change(version, entered, entered),)
 
     def _anchor(self, state: State, entry: Entry) -> tuple[Change, ...]:
         version = _version(entry)
-        at = state.index[version]
-        before = self._rating(state, at)
-        held = state.anchors.get(at)
+        before = self._rating(state, version)
         if entry.kind is Kind.ANCHOR:
             if entry.value is None or not isfinite(entry.value):
                 raise OurFault(f"Ledger entry {entry.seq} carries no usable rating: {entry.value}.")
             sd = self.anchor_sd if entry.sd is None else _sd(entry)
+            at = state.join(version, entry.seq)
+            held = state.anchors.get(at)
             state.anchors[at] = float(entry.value), sd
             state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(sd)))
-        elif held is None:
+        elif not before.anchor:
             state.seq = entry.seq
             return ()
         else:
-            del state.anchors[at]
+            at = state.index[version]
+            held = state.anchors.pop(at)
             state.take(Step(entry.seq, What.FREE, at))
         if held is not None:
             state.take(Step(entry.seq, What.FACT, at, value=held[0], precision=-_precision(held[1])))
             state.take(Step(entry.seq, What.AMISS))
-        state.seq = entry.seq
-        return (Change(version, before, self._rating(state, at)),)
+        return self._changes(state, entry.seq, (version,), (before,))
 
     def _link(self, state: State, entry: Entry) -> tuple[Change, ...]:
         version, other = _version(entry), entry.other
         if other is None or other == version:
             raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no two versions.")
-        new, old = state.index[version], state.index[other]
-        before = self._rating(state, new), self._rating(state, old)
-        held = state.links.get((new, old))
+        before = self._rating(state, version), self._rating(state, other)
+        new, old = state.find(version), state.find(other)
+        held = None if new is None or old is None else state.links.get((new, old))
         if entry.kind is Kind.LINK:
             sd = self.lineage_sd if entry.sd is None else _sd(entry)
+            new, old = state.join(version, entry.seq), state.join(other, entry.seq)
             state.links[(new, old)] = sd
             state.take(Step(entry.seq, What.FACT, new, old, precision=_precision(sd)))
-        elif held is None:
+        elif new is None or old is None or held is None:
             state.seq = entry.seq
             return ()
         else:
@@ -252,23 +245,28 @@ class Bayes:
         if held is not None:
             state.take(Step(entry.seq, What.FACT, new, old, precision=-_precision(held)))
             state.take(Step(entry.seq, What.AMISS))
-        state.seq = entry.seq
-        return (
-            Change(version, before[0], self._rating(state, new)),
-            Change(other, before[1], self._rating(state, old)),
+        return self._changes(state, entry.seq, (version, other), before)
+
+    def _changes(
+        self, state: State, seq: int, versions: tuple[int, ...], before: tuple[Rating, ...]
+    ) -> tuple[Change, ...]:
+        state.seq = seq
+        return tuple(
+            Change(version, was, self._rating(state, version)) for version, was in zip(versions, before, strict=True)
         )
 
     # --- what is shown ------------------------------------------------------------------------------------------
 
-    def _rating(self, state: State, at: int) -> Rating:
+    def _rating(self, state: State, version: int) -> Rating:
+        """Raises KeyError for a version that never entered."""
+        at, centred = state.find(version), not state.anchors
+        if at is None:
+            return Rating(*state.belief.shown_newcomer(centred), 0, True)
+        anchor = state.anchors.get(at)
         games = state.games[at]
-        if state.anchors:
-            anchor = state.anchors.get(at)
-            if anchor is not None:
-                return Rating(anchor[0], anchor[1], games, False, True)
-            mean, sd = state.belief.shown(at, centred=False)
-        else:
-            mean, sd = state.belief.shown(at, centred=True)
+        if anchor is not None:
+            return Rating(anchor[0], anchor[1], games, False, True)
+        mean, sd = state.belief.shown(at, centred)
         return Rating(mean, sd, games, games == 0 or Z95 * sd > self.provisional)
 
     def _all(self, state: State) -> tuple[Floats, Floats, Any]:
@@ -287,19 +285,23 @@ class Bayes:
         for at in state.anchors:
             version = state.ids[at]
             shown[version] = shown[version]._replace(anchor=True)
+        if state.waiting:
+            shown |= dict.fromkeys(state.waiting, Rating(*state.belief.shown_newcomer(not state.anchors), 0, True))
         return shown
 
     def predict(self, state: State, black: int, white: int) -> Outcome:
         """The next game of these two, Black moving first: averaged over what is not known of their difference."""
-        return state.belief.outcome(state.index[black], state.index[white])
+        return state.belief.outcome(state.find(black), state.find(white))
 
     def superiority(self, state: State, one: int, other: int) -> float:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
-        return state.belief.superiority(state.index[one], state.index[other])
+        if one == other:
+            return 0.5
+        return state.belief.superiority(state.find(one), state.find(other))
 
     def difference(self, state: State, one: int, other: int) -> tuple[float, float]:
         """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
-        mean, variance = state.belief.difference(state.index[one], state.index[other])
+        mean, variance = state.belief.difference(state.find(one), state.find(other))
         return mean, sqrt(variance)
 
     def anchor_residuals(self, state: State) -> list[AnchorResidual]:

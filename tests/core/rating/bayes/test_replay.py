@@ -32,7 +32,9 @@ def test_a_cold_refit_is_due_at_the_start_at_thresholds_and_when_the_pool_grew()
     venue = Venue()
     assert venue.system.wanted(venue.state) == Wanted(0, False, False)
     venue.enter(*range(1, 13))
-    assert venue.system.wanted(venue.state) == Wanted(12, True, False)
+    assert venue.system.wanted(venue.state) == Wanted(0, False, False), "of whom nothing is known needs no refit"
+    venue.joined()
+    assert venue.system.wanted(venue.state).cold
     venue.refit()
     assert venue.system.wanted(venue.state) == Wanted(0, False, False)
     for number in range(6):
@@ -45,8 +47,11 @@ def test_a_cold_refit_is_due_at_the_start_at_thresholds_and_when_the_pool_grew()
     venue.refit()
     assert not venue.system.wanted(venue.state).cold
     venue.enter(20)
+    venue.joined()
     assert not venue.system.wanted(venue.state).cold
     venue.enter(21)
+    assert not venue.system.wanted(venue.state).cold
+    venue.joined()
     assert venue.system.wanted(venue.state).cold
 
 
@@ -173,7 +178,8 @@ def test_replay_gives_the_same_bits_through_bytes_at_any_instant(schedule: list[
     shown = []
     for act in schedule:
         known = len(live.entries)
-        a, b = (live.state.ids[at] for at in rng.choice(len(live.state.ids), 2, replace=False))
+        versions = [*live.state.ids, *live.state.waiting]
+        a, b = (versions[at] for at in rng.choice(len(versions), 2, replace=False))
         value = float(rng.integers(1500, 2500))
         match act:
             case "game" | "repeat":

@@ -115,6 +115,7 @@ def test_a_cold_refit_does_not_know_the_order_of_results() -> None:
     games = [entry for entry in one.entries if entry.kind is Kind.GAME]
     for entry in one.entries[:8]:
         other.say(entry.kind, entry.version, value=entry.value)
+        other.joined()
     for at in np.random.default_rng(0).permutation(len(games)):
         other.game(games[at].black or 0, games[at].white or 0, games[at].score2 or 0)
     assert one.refit().notes == other.refit().notes
@@ -191,6 +192,9 @@ def test_new_versions_are_as_unsure_as_the_prior_is_wide() -> None:
     """Centre, their common mean and width: 500, 300 and 350 Elo together."""
     venue = Venue()
     venue.enter(1)
+    entered = venue.ratings()[1]
+    venue.joined()
+    assert venue.ratings()[1][2:] == entered[2:]
     mean, variance = venue.state.belief.marginal(0)
     assert mean == 2000.0
     assert variance == pytest.approx(500**2 + 300**2 + 350**2)
@@ -204,6 +208,12 @@ def test_who_enters_after_a_refit_stands_where_the_next_refit_puts_it() -> None:
     venue, _ = pool(12, 8, 160)
     venue.refit()
     venue.enter(99)
+    newcomer = venue.ratings()[99]
+    ahead = [venue.system.difference(venue.state, 99, 3), venue.system.predict(venue.state, 99, 3)]
+    venue.joined()
+    assert venue.ratings()[99] == pytest.approx(newcomer), "waiting costs nothing and changes nothing"
+    assert venue.system.difference(venue.state, 99, 3) == pytest.approx(ahead[0])
+    assert venue.system.predict(venue.state, 99, 3) == pytest.approx(ahead[1])
     entered = venue.state.belief.marginal(8)
     venue.refit(cold=False)
     assert venue.state.belief.marginal(8)[0] == pytest.approx(entered[0], abs=15)
@@ -336,6 +346,7 @@ def test_without_anchors_the_mean_of_the_established_is_held() -> None:
         venue.game(version, 6, 2)
     venue.game(1, 2, 2)
     venue.enter(7)
+    venue.joined()
     ratings = venue.ratings()
     assert np.mean([ratings[version].mean for version in established]) == pytest.approx(2000.0)
     belief = venue.state.belief
@@ -357,7 +368,7 @@ def test_all_is_shown_at_once_as_it_is_shown_one_by_one() -> None:
         venue.game(3, 4, 2)
         venue.enter(9)
         for version, rating in venue.ratings().items():
-            one = venue.system._rating(venue.state, venue.state.index[version])
+            one = venue.system._rating(venue.state, version)
             assert one[2:] == rating[2:]
             assert one[:2] == pytest.approx(rating[:2], rel=1e-12)
 
