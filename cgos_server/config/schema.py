@@ -352,8 +352,8 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     system: Annotated[
         str,
         doc(
-            "The headline, which bots are told and paired by: `bayes`, `whole-history`, `cgos-elo`, `gor`, `egf2021` or "
-            "`glicko2`. When it is changed, the ratings are computed anew from all results at the next start."
+            "The headline, which bots are told and paired by: `bayes`, `whole-history`, `cgos-elo`, `gor`, `egf2021` "
+            "or `glicko2`. Another one is computed from all results at the next start."
         ),
     ] = "bayes"
     views: Annotated[
@@ -363,7 +363,8 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     provisional: Annotated[
         Positive,
         doc(
-            "`bayes`, `whole-history`, `glicko2`: a rating is provisional while half of its 95 % interval is above this."
+            "`bayes`, `whole-history`, `glicko2`: a rating is provisional while half of its 95 % interval is above "
+            "this, Elo."
         ),
     ] = 100.0
     learned: Annotated[
@@ -388,9 +389,9 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     drift: Annotated[
         NotNegative, doc("`whole-history`: how far strength drifts, Elo per square root of a day; 0: not at all.")
     ] = 3.0
-    gor_variant: Annotated[
-        str, doc("`gor`: the reading of its rules: `egf_half_eps`, `egf` or `thesis`.")
-    ] = "egf_half_eps"
+    gor_variant: Annotated[str, doc("`gor`: the reading of its rules: `egf_half_eps`, `egf` or `thesis`.")] = (
+        "egf_half_eps"
+    )
     gor_eps: Annotated[
         NotNegative, doc("`gor`: how much both expectancies together fall short of 1; it inflates a pool.")
     ] = 0.0

@@ -209,7 +209,7 @@ def _number(word: str) -> int | None:
 
 FORMS: Final = {
     "who": Form(
-        "who", "the bots that are signed in here", "`<name> <state> <game or 0> <rating> <K>`, one line a bot",
+        "who", "the bots that are signed in here", "`<name> <state> <game or 0> <rating> <spread>`, one line a bot",
         _alone(Who()),
     ),
     "games": Form(

@@ -16,7 +16,6 @@ from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.runtime.bus import FactBus
 from cgos_server.service.ratings import Applied, VenueRatings
 
-
 _COMPARED: Final = frozenset((Reason.SCORE, Reason.RESIGNATION))
 """Ends after which the same moves are the same game; that a bot loses on time again is news."""
 

@@ -174,9 +174,7 @@ class SqlStore(abc.ABC):
         rows = await self._rows(queries.REFITS, venue_id=venue_id, system=system, after=after)
         return [refit._replace(cold=bool(refit.cold)) for refit in map(StoredRefit._make, rows)]
 
-    async def digests(
-        self, venue_id: int, after: int = 0, limit: int | None = None
-    ) -> list[tuple[int, int, int, int]]:
+    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[tuple[int, int, int, int]]:
         """See :meth:`cgos_server.storage.store.Store.digests`."""
         most = _ALL if limit is None else limit
         return [tuple(row) for row in await self._rows(queries.DIGESTS, venue_id=venue_id, after=after, limit=most)]

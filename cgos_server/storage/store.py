@@ -251,9 +251,7 @@ class Store(Protocol):
     async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
         """The recorded refits with numbers above `after`, in order."""
 
-    async def digests(
-        self, venue_id: int, after: int = 0, limit: int | None = None
-    ) -> list[tuple[int, int, int, int]]:
+    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[tuple[int, int, int, int]]:
         """(entry, black, white, digest) of every GAME entry above `after` that has a digest and counts as it was
         played, in order, `limit` at most."""
 

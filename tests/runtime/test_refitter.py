@@ -90,7 +90,7 @@ class Venue:
 
     async def until(self, what: Callable[[], object]) -> None:
         async with asyncio.timeout(20):
-            while not what():
+            while not what():  # noqa: ASYNC110 - a condition without an event
                 await asyncio.sleep(0.01)
 
 

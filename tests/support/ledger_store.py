@@ -72,9 +72,7 @@ class LedgerStore:
             for row in rows
         ]  # fmt: skip
 
-    async def digests(
-        self, venue_id: int, after: int = 0, limit: int | None = None
-    ) -> list[tuple[int, int, int, int]]:
+    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[tuple[int, int, int, int]]:
         found = [
             (row.seq, row.black_id, row.white_id, row.digest)
             for row in self.entries

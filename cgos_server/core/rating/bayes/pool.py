@@ -112,7 +112,10 @@ class Posterior:
 
     :ivar x: (n + Q + 1,) means: versions, centres m_1..m_Q, their mean M; with a fixed prior (n,)
     :ivar C: joint covariance of x, C-contiguous
-    :ivar iterations: of each stage, as recorded: followed again, they give the same numbers on another build
+    :ivar iterations: of each stage, as recorded: followed again, they give the same numbers on another build (cold: the
+        search for the mode, one component, each start, the last stage; warm: rounds on the sites that move after each
+        search for them, 0 for one round of all)
+    :ivar details: not recorded; cold: `one_component` (its s, its means), `log_evidence` of the starts
     :ivar start: which of the four starts was chosen (cold), None for warm
     """
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.rating_pools import apart, pool, sds, simulated
 
-from cgos_server.core.rating.bayes import fit, sites
+from cgos_server.core.rating.bayes import fit, propagation, sites
 from cgos_server.core.rating.bayes.pool import Floats, Pool
 
 
@@ -117,3 +117,17 @@ def test_what_is_learned_follows_the_expected_likelihood() -> None:
     assert found.draw_slope == pytest.approx((up - down) / 2e-3, rel=1e-4)
     assert found.advantage_bend < 0
     assert found.draw_bend < 0
+
+
+def test_small_rounds_that_lose_too_much_in_rounding_become_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise np.linalg.LinAlgError("a precision matrix is not positive definite")
+
+    given, _ = pool_of(40, 900, 5)
+    found = fit.cold(given)
+    more = with_result(given, 7)
+    small = fit.warm(more, *going_on(found))
+    monkeypatch.setattr(propagation, "_small_rounds", lost)
+    whole = fit.warm(more, *going_on(found))
+    assert set(whole.iterations) == {0} < set(small.iterations) | {0}
+    assert apart(whole, small, 40) < 0.02
