@@ -80,8 +80,8 @@ class _Child:
         try:
             send(process.stdin, question)  # type: ignore[arg-type]
             return receive(process.stdout)  # type: ignore[arg-type]
-        except (EOFError, OSError):
-            self._kill()  # it is as good as dead, and must not be asked again
+        except Exception:
+            self._kill()  # it is as good as dead, and must not be asked again: who knows what is in the pipes
             raise
 
     def _kill(self) -> None:
@@ -125,6 +125,8 @@ class FitProcesses:
             raise FitFailed(f"a refit took more than {self._limit_s:g} s") from error
         except (EOFError, OSError) as error:
             raise FitFailed("the process that computes refits died") from error
+        except Exception as error:
+            raise FitFailed(f"a refit could not be asked for or understood: {error!r}") from error
         if problem:
             raise FitFailed(f"a refit failed: {problem}")
         found: Fit = fit

@@ -92,7 +92,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         rater=rater,
         accounts=shared.accounts,
         meter=meter,
-        initial=lambda: _initial(venue, ratings, lobby.idle()),
+        initial=lambda: _initial(venue, ratings, lobby.idle),
         ready_limit=venue.ready_limit,
         spawn=shared.spawn,
         names=shared.names,
@@ -116,10 +116,12 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     return LiveVenue(venue, desk, lobby, pairer, ratings, refitter, watch, gallery)
 
 
-def _initial(venue: Venue, ratings: VenueRatings, waiting: Sequence[Player]) -> float:
+def _initial(venue: Venue, ratings: VenueRatings, idle: Callable[[], Sequence[Player]]) -> float:
     """The rating of a new version: the venue's own, or with `compat` the mean of those who wait, as on CGOS."""
-    if venue.rating == "cgos-elo" and venue.rating_options.get("cgos-elo", {}).get("compat") and waiting:
-        return sum(ratings.rating(player.version).mean for player in waiting) / len(waiting)
+    if venue.rating == "cgos-elo" and venue.rating_options.get("cgos-elo", {}).get("compat"):
+        waiting = idle()
+        if waiting:
+            return sum(ratings.rating(player.version).mean for player in waiting) / len(waiting)
     return venue.initial
 
 

@@ -62,6 +62,8 @@ class RatingWatch:
                 await self.look()
             except CgosError as error:
                 log.warning("the ratings could not be checked", venue=self._venue, error=str(error))
+            except Exception as error:  # a look that fails must not end the server
+                log.error("our fault; the ratings could not be checked", venue=self._venue, exc_info=error)
 
     async def look(self) -> None:
         """Check the anchors, and every version that has passed another number of games at which it is looked at.

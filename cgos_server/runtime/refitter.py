@@ -90,11 +90,21 @@ class Refitter:
         """Save what changed since the last time, unless a refit is under way that could not be computed again then."""
         if not any(lane.busy for lane in self._lanes):
             self._saved_s = self._now_s()
-            self._store.submit(self._ratings.states(self._time.wall_ms()))
+            try:
+                records = self._ratings.states(self._time.wall_ms())
+            except Exception as error:  # then the next start has more to compute
+                log.error("the state of the ratings could not be saved", venue=self._venue, exc_info=error)
+                return
+            self._store.submit(records)
 
     async def _serve(self, lane: _Lane) -> None:
         while True:
-            waits = self._waits(lane)
+            try:
+                waits = self._waits(lane)
+            except Exception as error:  # whatever is wrong with a venue's ratings, its games go on
+                log.error("our fault; no refit for now", venue=self._venue, exc_info=error)
+                await asyncio.sleep(AGAIN_S)
+                continue
             system, wait_s = min(waits.items(), key=lambda item: item[1], default=("", None))
             if wait_s == 0:
                 await self._refit(lane, system)
@@ -121,23 +131,24 @@ class Refitter:
         """One refit: begun now, computed elsewhere, in place at the end."""
         if not lane.cold and self._now_s() - self._saved_s >= SAVE_S:
             self.save()
-        begun = self._ratings.begin(system, lane.cold)
         began_s = self._now_s()
         lane.busy = True
         try:
+            begun = self._ratings.begin(system, lane.cold)
             fit = await self._fitting.refit(self._ratings.refitting(system), begun.job, lane.cold)
-        except FitFailed as error:
-            log.error(
-                "a refit failed; the ratings go on without it", venue=self._venue, system=system, error=str(error)
-            )
+            took_s = self._now_s() - began_s
+            done = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
+        except Exception as error:  # whatever is wrong with a venue's ratings, its games go on
+            ours = None if isinstance(error, FitFailed) else error
+            log.error("a refit failed; the ratings go on without it", venue=self._venue, system=system,
+                      error=str(error), exc_info=ours)  # fmt: skip
             lane.took_s[system] = AGAIN_S / REST
             self._meter.refit_failed()
             return
         finally:
             lane.busy = False
             lane.ended_s[system] = self._now_s()
-        took_s = lane.took_s[system] = lane.ended_s[system] - began_s
-        done = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
+        lane.took_s[system] = took_s
         if done is None:
             return
         self._store.submit(done.records)

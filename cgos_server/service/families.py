@@ -97,4 +97,5 @@ def family_by_name(name: str, pattern: re.Pattern[str], bots: Iterable[tuple[int
 
 def _word(name: str, pattern: re.Pattern[str]) -> str | None:
     match = pattern.fullmatch(name)
-    return None if match is None else fold(match["family"])
+    family = None if match is None else match["family"]  # a group may have no part in a match
+    return fold(family) if family else None

@@ -125,14 +125,23 @@ class VenueRatings:
         ]
         folded = 0
         while entries := await store.ledger(venue_id, min(run.seq for run in self._runs.values()), CHUNK):
-            for filling in traces:
-                records = await asyncio.to_thread(self._catch_up, filling, entries)
+            for filling in list(traces):
+                try:
+                    records = await asyncio.to_thread(self._catch_up, filling, entries)
+                except Exception as error:
+                    self._leave_out(filling.trace.run, error)
+                    traces.remove(filling)
+                    continue
                 if records:
                     await store.commit(records)
             folded += len(entries)
             self.seq = max(self.seq, entries[-1].seq)
             progress(min(run.seq for run in self._runs.values()))
         self.seq = max(self.seq, *(run.seq for run in self._runs.values()))
+        for name, run in self._runs.items():
+            unseen = run.shown(await store.shown(venue_id, name))
+            if unseen:
+                await store.commit([_now(venue_id, name, version, now, run.seq) for version, now in unseen.items()])
         if folded >= WORTH_SAVING:
             await store.commit(self.states(at))
         return self
@@ -173,7 +182,12 @@ class VenueRatings:
         """
         repeat = digest is not None and self._repeats.add(black, white, digest)
         entry = Entry(self.seq + 1, Kind.GAME, None, black, white, score2, repeat=repeat, at=at)
-        return self._apply(entry, game, digest)
+        try:
+            return self._apply(entry, game, digest)
+        except Exception:
+            if digest is not None and not repeat:
+                self._repeats.discard(black, white, digest)  # the game is void: the next one like it is the first
+            raise
 
     def anchor(self, version: int, value: float, at: int, sd: float | None = None) -> Applied:
         """The version's rating is `value` from now on, known to `sd` (None: as the system has it)."""
@@ -212,14 +226,20 @@ class VenueRatings:
             )
         ]  # fmt: skip
         records += self._moved(self._headline, entry, changes)
-        for name, run in list(self._runs.items()):
+        for run in list(self._runs.values()):
             if run is not self._headline:
                 try:
                     records += self._moved(run, entry, run.fold(entry))
                 except Exception as error:
-                    del self._runs[name]
-                    self._view_failed(name, error)
+                    self._leave_out(run, error)
         return Applied(entry, changes, records)
+
+    def _leave_out(self, run: Run, error: Exception) -> None:
+        """Go on without a view that failed. Raises the error where it is the headline's."""
+        if run is self._headline:
+            raise error
+        del self._runs[run.system.name]
+        self._view_failed(run.system.name, error)
 
     def _moved(self, run: Run, entry: Entry, changes: Iterable[Change]) -> list[Record]:
         """What entry `entry` did to the ratings of one system."""
@@ -237,8 +257,8 @@ class VenueRatings:
 
     def wanted(self) -> dict[str, Wanted]:
         """What the systems with refits would like; those that want nothing are left out."""
-        found = ((name, run.wanted()) for name, run in self._runs.items())
-        return {name: wanted for name, wanted in found if wanted.results or wanted.cold}
+        found = {name: run.wanted() for name, run in self._runs.items()}
+        return {name: wanted for name, wanted in found.items() if wanted.results or wanted.cold}
 
     def refitting(self, system: str) -> Refitting:
         """The system with refits of this name. Raises KeyError for any other."""
@@ -263,8 +283,14 @@ class VenueRatings:
     def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> Refitted | None:
         """Put a refit in place; None where something later has overtaken it. `at` in Unix ms."""
         run = self._runs.get(begun.system)
-        moved = None if run is None else run.install(fit)
-        if run is None or moved is None:
+        if run is None:
+            return None
+        try:
+            moved = run.install(fit)
+        except Exception as error:
+            self._leave_out(run, error)
+            return None
+        if moved is None:
             return None
         return Refitted(moved, self._refitted(run, begun, fit.notes, moved, at, took_us))
 
@@ -294,10 +320,14 @@ class VenueRatings:
         """The states that changed since they were saved last, to be submitted while no refit is under way: one that
         began before the saved state could not be computed again from it."""
         records: list[Record] = []
-        for name, run in self._runs.items():
-            if self._saved.get(name) != (run.seq, run.refits):
-                self._saved[name] = (run.seq, run.refits)
+        for name, run in list(self._runs.items()):
+            if self._saved.get(name) == (run.seq, run.refits):
+                continue
+            try:
                 records.append(StateSaved(self.venue_id, name, run.seq, run.refits, at, run.system.dump(run.state)))
+            except Exception as error:
+                self._leave_out(run, error)
+            self._saved[name] = (run.seq, run.refits)
         return records
 
     # -- the start
@@ -308,20 +338,32 @@ class VenueRatings:
         for entry in entries:
             if entry.seq <= run.seq:
                 continue
+            following = not filling.trace.done
             try:
                 changes, _ = filling.trace.step(entry)
-            except ValueError as error:
-                log.error("the recorded refits do not fit the results; the ratings are computed without them",
-                          system=run.system.name, entry=entry.seq, error=str(error))  # fmt: skip
+            except Exception as error:
+                if not following:
+                    raise
+                _unfit(run, error)
                 filling.begin_again()
                 return []
             if entry.seq > filling.published:
                 records += self._moved(run, entry, changes)
-                done = run.refit_where_due() if filling.trace.done else None
-                if done is not None:
-                    begun, fit, moved = done
-                    records += self._refitted(run, begun, fit.notes, moved, filling.at, 0)
+                if filling.trace.done:
+                    records += self._refit_where_due(run, filling.at)
         return records
+
+    def _refit_where_due(self, run: Run, at: int) -> list[Record]:
+        try:
+            done = run.refit_where_due()
+        except Exception as error:
+            log.error("a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq,
+                      exc_info=error)  # fmt: skip
+            return []
+        if done is None:
+            return []
+        begun, fit, moved = done
+        return self._refitted(run, begun, fit.notes, moved, at, 0)
 
 
 async def load_ratings(
@@ -358,11 +400,7 @@ class _Filling:
         self.at = at
 
     def begin_again(self) -> None:
-        """From the first entry, and without the recorded refits: the next one will be cold."""
-        run, last = self.trace.run, self.trace.last
-        run.restart()
-        run.refits = last
-        self.trace = Retrace(run, ())
+        self.trace = _without_refits(self.trace.run, self.trace.last)
 
 
 async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
@@ -380,7 +418,23 @@ async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
     if saved is None and run.seq:
         run.restart()
         refits = await store.refits(venue_id, name)
-    return Retrace(run, refits)
+    try:
+        return Retrace(run, refits)
+    except Exception as error:
+        _unfit(run, error)
+        return _without_refits(run, refits[-1].number)
+
+
+def _without_refits(run: Run, last: int) -> Retrace:
+    """From the first entry, and without the recorded refits: the next one will be cold, and come after `last`."""
+    run.restart()
+    run.refits = last
+    return Retrace(run, ())
+
+
+def _unfit(run: Run, error: Exception) -> None:
+    log.error("the recorded refits do not fit the results; the ratings are computed without them",
+              system=run.system.name, entry=run.seq, error=str(error))  # fmt: skip
 
 
 def _now(venue: int, system: str, version: int, rating: Rating, seq: int) -> RatingNow:

@@ -6,11 +6,13 @@ last bit. Must not know: the event loop, where entries and refits come from, wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem, Refitting, Wanted
-from cgos_server.storage.store import StoredRefit
+from cgos_server.errors import OurFault
+from cgos_server.storage.store import Shown, StoredRefit
 
 NOTICED = 0.1
 """Elo: a refit's change of a version's mean or spread below this is not published by itself."""
@@ -70,8 +72,10 @@ class Run:
         self._recorded = dict(self.ratings)
 
     def fold(self, entry: Entry) -> tuple[Change, ...]:
-        """Apply the next entry."""
+        """Apply the next entry. Raises OurFault where a rating became no number, which nobody could store."""
         self.state, changes = self.system.fold(self.state, entry)
+        for change in changes:
+            _check(change.version, change.after)
         self.seq = entry.seq
         for version, _, after in changes:
             self.ratings[version] = self._recorded[version] = after
@@ -88,21 +92,45 @@ class Run:
         assert refitting is not None
         return Begun(self.system.name, refitting.job(self.state, cold, follow), self.seq, self.refits, cold)
 
+    def shown(self, rows: Mapping[int, Shown]) -> dict[int, Rating]:
+        """After a start: take note of what everybody sees.
+
+        After other options, or a state of another release, that is not what the ratings are. The refit that is wanted
+        will tell.
+
+        :param rows: version id -> what is stored of its rating
+        :return: what should be shown instead, where no refit is to come
+        """
+        wanted = self.wanted()
+        if wanted.results or wanted.cold:
+            for version, row in rows.items():
+                if version in self._recorded:
+                    self._recorded[version] = self._recorded[version]._replace(mean=row.mean, spread=row.spread)
+            return {}
+        return {
+            version: now
+            for version, now in self.ratings.items()
+            if (row := rows.get(version)) is None or _noticed(row, now) or row[2:] != (now.provisional, now.anchor)
+        }
+
     def install(self, fit: Any) -> dict[int, Rating] | None:
-        """Put a refit in: what it moved noticeably; None where something later has overtaken it."""
+        """Put a refit in: what it moved noticeably; None where something later has overtaken it. Raises OurFault where
+        a rating became no number."""
         refitting = self.refitting
         assert refitting is not None
         if refitting.stale(self.state, fit):
             return None
         self.state = refitting.install(self.state, fit)
-        self.refits += 1
-        self.ratings = dict(self.system.standings(self.state))
+        ratings = dict(self.system.standings(self.state))
         moved: dict[int, Rating] = {}
-        recorded = self._recorded
-        for version, now in self.ratings.items():
-            before = recorded.get(version)
-            if before is None or abs(now[0] - before[0]) > NOTICED or abs(now[1] - before[1]) > NOTICED:
-                recorded[version] = moved[version] = now
+        for version, now in ratings.items():
+            _check(version, now)
+            before = self._recorded.get(version)
+            if before is None or _noticed(before, now):
+                moved[version] = now
+        self.refits += 1
+        self.ratings = ratings
+        self._recorded |= moved
         return moved
 
     def refit_where_due(self, sparse: int = SPARSE) -> tuple[Begun, Any, dict[int, Rating]] | None:
@@ -122,14 +150,23 @@ class Run:
         """A refit here and now. Only for systems with refits."""
         refitting = self.refitting
         assert refitting is not None
+        self._refitted_at = self.seq
         begun = self.begin(cold)
         fit = refitting.refit(begun.job)
         moved = self.install(fit)
         assert moved is not None
-        self._refitted_at = self.seq
         if fit.cold:
             self._cold_at = self.seq
         return begun, fit, moved
+
+
+def _noticed(before: Rating | Shown, now: Rating) -> bool:
+    return abs(now.mean - before.mean) > NOTICED or abs(now.spread - before.spread) > NOTICED
+
+
+def _check(version: int, rating: Rating) -> None:
+    if not (isfinite(rating.mean) and isfinite(rating.spread)):
+        raise OurFault(f"the rating of version {version} became {rating.mean} with spread {rating.spread}")
 
 
 class Retraced(NamedTuple):

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.functions import greater
-from cgos_server.storage.store import Owner, StoredGame, StoredRefit, StoredState, StoredVersion, Token
+from cgos_server.storage.store import Owner, Shown, StoredGame, StoredRefit, StoredState, StoredVersion, Token
 
 Question = Select[Any] | CompoundSelect[Any]
 
@@ -183,6 +183,9 @@ PUBLISHED: Question = (
     select(tables.ratings.c.system, func.max(tables.ratings.c.seq))
     .where(tables.ratings.c.venue_id == bindparam("venue_id"))
     .group_by(tables.ratings.c.system)
+)
+SHOWN: Question = select(*(tables.ratings.c[name] for name in ("version_id", *Shown._fields))).where(
+    tables.ratings.c.venue_id == bindparam("venue_id"), tables.ratings.c.system == bindparam("system")
 )
 RATING_STATE: Question = select(*(_states.c[name] for name in StoredState._fields)).where(
     _states.c.venue_id == bindparam("venue_id"), _states.c.system == bindparam("system")

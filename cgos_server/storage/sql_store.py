@@ -38,6 +38,7 @@ from cgos_server.storage.store import (
     Meeting,
     NextIds,
     Owner,
+    Shown,
     StoredGame,
     StoredMove,
     StoredRefit,
@@ -163,6 +164,14 @@ class SqlStore(abc.ABC):
     async def published(self, venue_id: int) -> dict[str, int]:
         """Rating system -> the last entry whose changes it published in this venue."""
         return dict(await self._rows(queries.PUBLISHED, venue_id=venue_id))
+
+    async def shown(self, venue_id: int, system: str) -> dict[int, Shown]:
+        """Version id -> what is stored of its rating under this system now."""
+        rows = await self._rows(queries.SHOWN, venue_id=venue_id, system=system)
+        return {
+            version: Shown(mean, spread, provisional != 0, anchor != 0)
+            for version, mean, spread, provisional, anchor in rows
+        }
 
     async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
         """The saved state of this system in this venue, or None."""

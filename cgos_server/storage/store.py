@@ -151,6 +151,15 @@ class StoredRefit(NamedTuple):
     build: str
 
 
+class Shown(NamedTuple):
+    """What is stored of a version's rating now; fields as in :class:`cgos_server.storage.records.RatingNow`."""
+
+    mean: float
+    spread: float
+    provisional: bool
+    anchor: bool
+
+
 class Counted(NamedTuple):
     """What a game counts as in its venue's ledger, corrections included.
 
@@ -244,6 +253,9 @@ class Store(Protocol):
 
     async def published(self, venue_id: int) -> dict[str, int]:
         """Rating system -> the last entry whose changes it published in this venue."""
+
+    async def shown(self, venue_id: int, system: str) -> dict[int, Shown]:
+        """Version id -> what is stored of its rating under this system now."""
 
     async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
         """The saved state of this system in this venue, or None."""

@@ -77,6 +77,12 @@ async def test_a_child_that_dies_is_replaced(processes: FitProcesses) -> None:
     assert await processes.refit(SYSTEM, {"do": "sum"}, cold=False)
 
 
+async def test_a_job_that_cannot_be_sent_fails_like_any_other(processes: FitProcesses) -> None:
+    with pytest.raises(FitFailed, match="pickle"):
+        await processes.refit(SYSTEM, {"do": lambda: None}, cold=False)
+    assert await processes.refit(SYSTEM, {"do": "sum"}, cold=False)
+
+
 async def test_a_child_that_hangs_is_given_up_and_replaced(found: None) -> None:
     with FitProcesses(limit_s=3) as processes:
         first = await processes.refit(SYSTEM, {"do": "sum"}, cold=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 from typing import Any
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import StoreError
 from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime import rating_watch
 from cgos_server.runtime.rating_watch import RatingWatch
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.answers import VersionGame
@@ -113,3 +115,23 @@ async def test_a_database_that_does_not_answer_is_no_end_of_it() -> None:
     await looking.look()
     assert "bot" in past.asked
     assert warnings["break"] == 0
+
+
+async def test_a_fault_of_ours_in_a_look_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking, _ = watch(Past())
+    looked: list[int] = []
+
+    async def look() -> None:
+        looked.append(1)
+        if len(looked) == 1:
+            raise KeyError(4)
+
+    monkeypatch.setattr(looking, "look", look)
+    monkeypatch.setattr(rating_watch, "FIRST_S", 0.0)
+    monkeypatch.setattr(rating_watch, "EVERY_S", 0.0)
+    task = asyncio.get_running_loop().create_task(looking.run())
+    async with asyncio.timeout(10):
+        while len(looked) < 3 and not task.done():
+            await asyncio.sleep(0)
+    assert not task.done()
+    task.cancel()

@@ -15,6 +15,7 @@ from support.simulated import SimulatedTime
 from cgos_server.core.rating.base import Fit, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime import refitter
 from cgos_server.runtime.fitting import FitFailed
 from cgos_server.runtime.refitter import EVERY_S, REST, Refitter, warm_wait
 from cgos_server.service.ratings import VenueRatings
@@ -142,6 +143,38 @@ async def test_a_failed_refit_costs_nothing_but_itself() -> None:
         await venue.until(lambda: venue.meter.refit_failures)
         assert not venue.store.recorded
         assert venue.ratings.game(99, 1, 2, 2, 0).changes, "results go on being rated"
+
+
+@pytest.mark.parametrize("place", ["wanted", "begin", "finish"])
+async def test_whatever_breaks_in_a_refit_the_venue_goes_on(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refitter, "AGAIN_S", 0.02)
+    venue = await Venue().open()
+    venue.fitting.gate.set()
+    whole = getattr(venue.ratings, place)
+    broke: list[str] = []
+
+    def breaks(*arguments: Any) -> Any:
+        if not broke:
+            broke.append(place)
+            raise ArithmeticError("nobody foresaw this")
+        return whole(*arguments)
+
+    monkeypatch.setattr(venue.ratings, place, breaks)
+    async with running(venue):
+        venue.play(2)
+        await venue.until(lambda: venue.store.recorded)
+        assert broke
+        assert place == "wanted" or venue.meter.refit_failures == 1
+
+
+async def test_a_state_that_cannot_be_saved_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(state: Any) -> bytes:
+        raise MemoryError
+
+    venue = await Venue().open()
+    monkeypatch.setattr(type(venue.ratings.system), "dump", lambda _self, state: breaks(state))
+    venue.refitter.save()
+    assert not venue.store.states
 
 
 async def test_nothing_happens_while_there_are_no_results_and_a_stop_saves_the_state() -> None:

@@ -149,6 +149,9 @@ class MemoryStore:
     async def published(self, venue_id: int) -> dict[str, int]:
         return {"cgos-elo": len(self.entries)}
 
+    async def shown(self, venue_id: int, system: str) -> dict[int, Any]:
+        return {}
+
     async def rating_state(self, venue_id: int, system: str) -> None:
         return None
 

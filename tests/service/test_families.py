@@ -46,6 +46,12 @@ def test_the_family_by_name(name: str, bots: list[tuple[int, str, int | None]], 
     assert family_by_name(name, NUMBERED, bots) == leader
 
 
+def test_a_convention_whose_group_has_no_part_in_a_match_relates_nobody() -> None:
+    pattern = re.compile(r"(?P<family>[A-Za-z]+)-[0-9.]+|.+")
+    assert family_by_name("Zen_2", pattern, [(1, "Zen", None), (2, "Zen_1", None)]) is None
+    assert family_by_name("Zen-2", pattern, [(1, "Other_1", None), (2, "Zen-1", None)]) == 2
+
+
 async def test_a_bot_that_registers_joins_the_family_that_its_name_tells(
     store: Any, ids: Ids, passwords: Passwords, clock: Any
 ) -> None:

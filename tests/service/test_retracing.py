@@ -15,6 +15,7 @@ from support.ledger_store import LedgerStore
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, Wanted
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
+from cgos_server.errors import OurFault
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun, Retrace, Run
 from cgos_server.storage.records import RatingMoved
@@ -316,3 +317,156 @@ async def test_records_that_do_not_fit_do_not_keep_the_server_from_starting() ->
     again.do("cold", 0, 0, 0)
     again.do("cold", 0, 0, 0)
     assert store.recorded[-1].number == 7
+
+
+class Broken(Toy):
+    """A view that one game is too much for."""
+
+    name = "broken"
+    at = 7
+
+    def fold(self, state: Any, entry: Entry) -> Any:
+        if entry.seq == self.at:
+            raise ValueError("too much")
+        return super().fold(state, entry)
+
+
+async def test_a_view_that_breaks_while_it_is_filled_does_not_keep_the_server_from_starting() -> None:
+    live = await begun("toy")
+    for number in range(10):
+        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, number % 3)
+    told: list[str] = []
+    views = (Broken(), rating_system("glicko2", 1800.0, {}))
+    ratings = await VenueRatings.load(
+        LedgerStore(live.store.groups), 1, Toy(), views, "build", lambda name, _: told.append(name)  # type: ignore[arg-type]
+    )
+    assert told == ["broken"]
+    assert dict(ratings.standings()) == dict(live.ratings.standings())
+    assert ratings._runs["glicko2"].seq == ratings.seq == live.ratings.seq
+
+
+async def test_a_headline_that_breaks_while_it_is_loaded_says_so_once() -> None:
+    live = await begun("toy")
+    for number in range(10):
+        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, number % 3)
+    with pytest.raises(ValueError, match="too much"):
+        await VenueRatings.load(LedgerStore(live.store.groups), 1, Broken(), (), "build")  # type: ignore[arg-type]
+
+
+async def test_a_first_refit_that_does_not_fit_the_saved_state_is_left_out() -> None:
+    live = await begun("toy")
+    for number in range(3):
+        live.do("game", 1 + number, 2 + number, 2)
+    live.do("save", 0, 0, 0)
+    live.do("warm", 0, 0, 0)
+    live.do("warm", 0, 0, 0)
+    store = LedgerStore(live.store.groups)
+    store.recorded[0] = store.recorded[0]._replace(base=99)
+    ratings = await VenueRatings.load(store, 1, Toy(), (), "build")  # type: ignore[arg-type]
+    assert ratings.seq == live.ratings.seq
+
+
+async def test_a_rating_that_is_no_number_is_not_stored() -> None:
+    class Astray(Toy):
+        name = "astray"
+
+        def _rating(self, state: Any, who: int) -> Rating:
+            rating = super()._rating(state, who)
+            return rating if rating.games < 2 else rating._replace(mean=float("nan"))
+
+    told: list[str] = []
+    ratings = VenueRatings(1, Toy(), (Astray(),), view_failed=lambda name, _: told.append(name))
+    alone = VenueRatings(1, Astray())
+    for version in (1, 2):
+        ratings.enter(version, 1800.0, 0)
+        alone.enter(version, 1800.0, 0)
+    ratings.game(1, 1, 2, 2, 0)
+    records = ratings.game(2, 1, 2, 2, 0).records
+    assert told == ["astray"]
+    assert {record.system for record in records if isinstance(record, RatingMoved)} == {"toy"}
+    alone.game(1, 1, 2, 2, 0)
+    before = dict(alone.standings())
+    with pytest.raises(OurFault, match="nan"):
+        alone.game(2, 1, 2, 2, 0)
+    assert (alone.seq, dict(alone.standings())) == (3, before)
+
+
+async def test_a_refit_that_gives_no_numbers_is_not_published() -> None:
+    class Astray(Toy):
+        def refit(self, job: Any) -> Any:
+            fit = super().refit(job)
+            fit.shift = float("nan")
+            return fit
+
+    ratings = VenueRatings(1, Astray())
+    for version in (1, 2):
+        ratings.enter(version, 1800.0, 0)
+    begun_ = ratings.begin("toy", True)
+    shown = dict(ratings.standings())
+    with pytest.raises(OurFault, match="nan"):
+        ratings.finish(begun_, ratings.refitting("toy").refit(begun_.job), 0, 0)
+    assert dict(ratings.standings()) == shown
+
+
+async def test_a_game_that_could_not_be_rated_is_no_first_of_repeats() -> None:
+    class Once(Toy):
+        fails = True
+
+        def fold(self, state: Any, entry: Entry) -> Any:
+            if entry.kind is Kind.GAME and self.fails:
+                self.fails = False
+                raise ZeroDivisionError
+            return super().fold(state, entry)
+
+    ratings = VenueRatings(1, Once())
+    for version in (1, 2):
+        ratings.enter(version, 1800.0, 0)
+    with pytest.raises(ZeroDivisionError):
+        ratings.game(1, 1, 2, 2, 0, 5)
+    assert not ratings.game(2, 1, 2, 2, 0, 5).entry.repeat
+    assert ratings.game(3, 1, 2, 2, 0, 5).entry.repeat
+
+
+@pytest.mark.parametrize("name", ["cgos-elo", "bayes"])
+async def test_after_a_change_of_options_everybody_sees_the_ratings_that_pair(name: str) -> None:
+    store = LedgerStore()
+    options: dict[str, dict[str, Any]] = {"cgos-elo": {"max_k": 100.0}, "bayes": {"learned": False}}
+    live = Live(await VenueRatings.load(store, 1, rating_system(name, 1800.0, {}), (), "build"), store)  # type: ignore[arg-type]
+    for version in range(1, VERSIONS + 1):
+        store.submit(live.ratings.enter(version, 1800.0, 1_000).records)
+    for number in range(12):
+        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, 2 * (number % 2))
+    if name == "bayes":
+        live.do("cold", 0, 0, 0)
+        live.do("cold", 0, 0, 0)
+    before = {version: row.mean for (_, version), row in store.now.items()}
+    history = dict(store.moved)
+    other = await VenueRatings.load(store, 1, rating_system(name, 1800.0, options[name]), (), "build")  # type: ignore[arg-type]
+    again = Live(other, store)
+    if name == "bayes" and other.wanted():
+        again.do("warm", 0, 0, 0)
+        again.do("warm", 0, 0, 0)
+    assert {version: row.mean for (_, version), row in store.now.items()} == pytest.approx(
+        {version: rating.mean for version, rating in other.standings().items()}, abs=0.1
+    )
+    assert {version: rating.mean for version, rating in other.standings().items()} != pytest.approx(before, abs=1.0)
+    assert store.moved == history, "what was published stays"
+
+
+async def test_what_the_steps_moved_before_a_stop_is_published_by_the_next_refit() -> None:
+    live = await begun("bayes")
+    for number in range(12):
+        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, 2 * (number % 2))
+    live.do("cold", 0, 0, 0)
+    live.do("cold", 0, 0, 0)
+    for _ in range(6):
+        live.do("game", 1, 2, 2)
+    live.do("save", 0, 0, 0)
+    store = live.store
+    ratings = await VenueRatings.load(store, 1, rating_system("bayes", 1800.0, {}), (), "build")  # type: ignore[arg-type]
+    again = Live(ratings, store)
+    again.do("warm", 0, 0, 0)
+    again.do("warm", 0, 0, 0)
+    assert {version: row.mean for (_, version), row in store.now.items()} == pytest.approx(
+        {version: rating.mean for version, rating in ratings.standings().items()}, abs=0.1
+    )

@@ -62,6 +62,9 @@ class HistoryStore(MemoryStore):
     async def published(self, venue_id: int) -> dict[str, int]:
         return {}
 
+    async def shown(self, venue_id: int, system: str) -> dict[int, Any]:
+        return {}
+
     async def rating_state(self, venue_id: int, system: str) -> None:
         return None
 

@@ -14,7 +14,7 @@ from cgos_server.storage.records import (
     RefitMoved,
     StateSaved,
 )
-from cgos_server.storage.store import StoredRefit, StoredState
+from cgos_server.storage.store import Shown, StoredRefit, StoredState
 
 
 class LedgerStore:
@@ -85,6 +85,13 @@ class LedgerStore:
         for (system, _), row in self.now.items():
             found[system] = max(found.get(system, 0), row.seq)
         return found
+
+    async def shown(self, venue_id: int, system: str) -> dict[int, Shown]:
+        return {
+            version: Shown(row.mean, row.spread, bool(row.provisional), bool(row.anchor))
+            for (name, version), row in self.now.items()
+            if name == system
+        }
 
     async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
         saved = self.states.get(system)

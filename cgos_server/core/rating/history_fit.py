@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from cgos_server.core.rating.bayes.likelihood import log_likelihood, normaliser
-from cgos_server.core.rating.bayes.linear import invert
 from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
+from cgos_server.core.rating.curvature import Curvature, Ties, covariance, prior_precision, today, untied, with_results
 from cgos_server.core.rating.timeline import Snapshot, first_and_last
 from cgos_server.errors import OurFault
 
@@ -99,6 +99,7 @@ class HistoryFit(NamedTuple):
 
     :ivar x: (n,) every version's strength in its last span, Elo, not centred
     :ivar C: (n, n) their covariance
+    :ivar curvature: what :func:`~cgos_server.core.rating.curvature.covariance` makes it of
     :ivar spans: all spans, by version and time
     :ivar anchored: the versions that were anchors
     """
@@ -108,6 +109,7 @@ class HistoryFit(NamedTuple):
     notes: str
     x: Floats
     C: Floats
+    curvature: Curvature
     spans: tuple[Span, ...]
     anchored: frozenset[int]
     established: tuple[int, ...]
@@ -136,10 +138,21 @@ class _Cells(NamedTuple):
 
 
 class _Normal(NamedTuple):
-    """The normal part of the log posterior: -x'Px/2 + h'x, x relative to `initial`."""
+    """The normal part of the log posterior: -x'Px/2 + h'x, x relative to `initial`; P also by what it is made of."""
 
+    alone: Floats
+    tied: Ties
+    advantage: float
     precision: Floats
     shift: Floats
+
+
+def nothing(included: int = 0, cold: bool = True, notes: str = "") -> HistoryFit:
+    """The fit of no versions."""
+    curvature = Curvature(np.zeros(0), untied(), untied(), 0.0, np.zeros(0, dtype=np.int64))
+    return HistoryFit(
+        included, cold, notes, np.zeros(0), np.zeros((0, 0)), curvature, (), frozenset(), (), 0.0, 0.0
+    )  # fmt: skip
 
 
 def refitted(job: Job) -> HistoryFit:
@@ -147,19 +160,16 @@ def refitted(job: Job) -> HistoryFit:
     model = job.model
     nodes = _nodes(job)
     if not nodes.version.size:
-        notes = _notes(0, 0.0, 0.0)
-        return HistoryFit(
-            job.included, job.cold, notes, np.zeros(0), np.zeros((0, 0)), (), frozenset(), (), 0.0, 0.0
-        )  # fmt: skip
+        return nothing(job.included, job.cold, _notes(0, 0.0, 0.0))
     cells = _cells(job, nodes)
     normal = _normal(job, nodes)
     x, draw, iterations = _search(job, nodes, cells, normal)
     size = len(nodes.version)
     advantage = float(x[size]) if model.advantage_sd else 0.0
-    _, precision = _slopes(x, size, draw, cells, normal)
-    C = invert(precision).matrix
+    _, met = _slopes(x, size, draw, cells, normal)
+    curvature = Curvature(normal.alone, normal.tied, met, normal.advantage, nodes.last)
+    C = covariance(curvature)
     mean = x[:size] + model.initial
-    last = nodes.last
     shown_mean, shown_sd = _gauged(job, nodes, mean, C)
     spans = tuple(
         Span(*row)
@@ -172,8 +182,9 @@ def refitted(job: Job) -> HistoryFit:
         job.included,
         job.cold,
         _notes(iterations, advantage, draw),
-        mean[last],
-        np.ascontiguousarray(C[np.ix_(last, last)]),
+        mean[nodes.last],
+        today(curvature, C),
+        curvature,
         spans,
         frozenset(job.anchors),
         job.established,
@@ -231,16 +242,11 @@ def _normal(job: Job, nodes: _Nodes) -> _Normal:
     """Priors, drift and lineage."""
     model = job.model
     size = len(nodes.version)
-    full = size + bool(model.advantage_sd)
-    P, h = np.zeros((full, full)), np.zeros(full)
+    alone, shift = np.zeros(size), np.zeros(size)
 
     def known(node: int, value: float, sd: float) -> None:
-        P[node, node] += 1.0 / sd**2
-        h[node] += (value - model.initial) / sd**2
-
-    def tied(one: int, other: int, variance: float) -> None:
-        for i, j, sign in ((one, one, 1.0), (other, other, 1.0), (one, other, -1.0), (other, one, -1.0)):
-            P[i, j] += sign / variance
+        alone[node] += 1.0 / sd**2
+        shift[node] += (value - model.initial) / sd**2
 
     for version, node in enumerate(nodes.first.tolist()):
         if version in job.anchors:
@@ -249,16 +255,25 @@ def _normal(job: Job, nodes: _Nodes) -> _Normal:
             known(node, model.initial, model.prior_sd)
             if version in job.own:
                 known(node, *job.own[version])
-        for later in range(node + 1, int(nodes.last[version]) + 1):
-            tied(later - 1, later, model.drift**2 * float(nodes.days[later] - nodes.days[later - 1]))
-    for (new, old), sd in sorted(job.links.items()):
-        node = int(nodes.first[new])
-        back = range(int(nodes.last[old]), int(nodes.first[old]), -1)
-        when = next((each for each in back if nodes.days[each] <= nodes.days[node]), int(nodes.first[old]))
-        tied(node, when, sd**2)
-    if model.advantage_sd:
-        P[size, size] = 1.0 / model.advantage_sd**2
-    return _Normal(P, h)
+    later = np.flatnonzero(nodes.version[1:] == nodes.version[:-1]) + 1
+    drifted = model.drift**2 * (nodes.days[later] - nodes.days[later - 1])
+    related = [(int(nodes.first[new]), _then(nodes, new, old), sd**2) for (new, old), sd in sorted(job.links.items())]
+    heir, elder, apart = zip(*related, strict=True) if related else ((), (), ())
+    tied = Ties(
+        np.append(later - 1, np.array(heir, dtype=np.int64)),
+        np.append(later, np.array(elder, dtype=np.int64)),
+        1.0 / np.append(drifted, np.array(apart, dtype=np.float64)),
+    )
+    advantage = model.advantage_sd**-2.0 if model.advantage_sd else 0.0
+    precision = prior_precision(alone, tied, advantage)
+    return _Normal(alone, tied, advantage, precision, np.append(shift, 0.0) if advantage else shift)
+
+
+def _then(nodes: _Nodes, new: int, old: int) -> int:
+    """The span of a predecessor in which, or after which, its successor began."""
+    begun = nodes.days[nodes.first[new]]
+    back = range(int(nodes.last[old]), int(nodes.first[old]), -1)
+    return next((each for each in back if nodes.days[each] <= begun), int(nodes.first[old]))
 
 
 def _search(job: Job, nodes: _Nodes, cells: _Cells, normal: _Normal) -> tuple[Floats, float, int]:
@@ -277,7 +292,8 @@ def _search(job: Job, nodes: _Nodes, cells: _Cells, normal: _Normal) -> tuple[Fl
     most = MOST_ITERATIONS if job.iterations is None else job.iterations
     done = 0
     while done < most:
-        slope, precision = _slopes(x, size, draw, cells, normal)
+        slope, met = _slopes(x, size, draw, cells, normal)
+        precision = with_results(normal.precision, size, met)
         step = np.asarray(np.linalg.solve(precision, slope), dtype=np.float64)
         largest = float(np.abs(step).max())
         step *= min(1.0, _FARTHEST / max(largest, 1e-300))
@@ -313,25 +329,16 @@ def _value(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) ->
     return float(likelihood + normal.shift @ x - 0.5 * x @ (normal.precision @ x))
 
 
-def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Floats]:
-    """Gradient of the log posterior and minus its Hessian."""
+def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Ties]:
+    """Gradient of the log posterior, and what the results add to minus its Hessian."""
     full = len(x)
     d, advantage = _differences(x, size, cells)
     _, slope, bend = log_likelihood(d, cells.wins, cells.draws, cells.losses, advantage, draw)
-    a, b, weight = cells.a, cells.b, -bend
     gradient = normal.shift - normal.precision @ x
-    gradient += np.bincount(a, slope, full) - np.bincount(b, slope, full)
-    between = np.bincount(a * full + b, weight, full * full).reshape(full, full)
-    precision = normal.precision - between - between.T
-    at_a, at_b = np.bincount(a, weight, full), np.bincount(b, weight, full)
-    diagonal = np.einsum("ii->i", precision)
-    diagonal += at_a + at_b
+    gradient += np.bincount(cells.a, slope, full) - np.bincount(cells.b, slope, full)
     if full > size:
         gradient[size] += slope.sum()
-        precision[size] += at_a - at_b
-        precision[:, size] += at_a - at_b
-        precision[size, size] += weight.sum()
-    return gradient, precision
+    return gradient, Ties(cells.a, cells.b, -bend)
 
 
 def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float, float]:

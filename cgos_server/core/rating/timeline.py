@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from cgos_server.core.rating.bayes.pool import Floats, Ints
+from cgos_server.core.rating.plain_arrays import Packed, packed, smallest, whole
 
 DAY_MS: Final = 86_400_000
 MOST_SPANS: Final = 20
@@ -28,12 +29,20 @@ Cell = tuple[int, int, int, int]
 
 
 class Dumped(NamedTuple):
-    """A timeline as plain values, in one order whatever its past."""
+    """A timeline as plain values, in one order whatever its past; n versions, c cells with results.
+
+    :ivar widths: days a span
+    :ivar spans: of each version
+    :ivar joined: Unix milliseconds
+    :ivar cells: (c, 4), ascending
+    :ivar counts: (c, 3) wins, draws and losses of the first mover
+    """
 
     widths: list[int]
     spans: list[list[int]]
-    entered: list[int]
-    cells: list[tuple[Cell, tuple[int, int, int]]]
+    joined: list[int]
+    cells: Packed
+    counts: Packed
 
 
 class Snapshot(NamedTuple):
@@ -61,18 +70,18 @@ class Timeline:
         self._drifting = drifting
         self._widths: list[int] = []
         self._spans: list[list[int]] = []
-        self._entered: list[int] = []
+        self._joined: list[int] = []
         self._in_all = 0
         self._rows: dict[Cell, int] = {}
         self._used = 0
         self._cells = np.zeros((_ROOM, 4), dtype=np.int64)
         self._counts = np.zeros((_ROOM, 3))
 
-    def enter(self, at: int) -> None:
-        """A version more; `at` in Unix milliseconds."""
+    def join(self, at: int) -> None:
+        """A version more, whose time begins then; `at` in Unix milliseconds."""
         self._widths.append(1)
         self._spans.append([])
-        self._entered.append(at)
+        self._joined.append(at)
 
     def add(self, first: int, second: int, score2: int, at: int) -> None:
         """A result more, `score2` half points for the side with the first move."""
@@ -102,7 +111,7 @@ class Timeline:
         """A copy."""
         used = self._used
         spans = tuple(
-            tuple(spans) if spans else (self._span(version, self._entered[version]),)
+            tuple(spans) if spans else (self._span(version, self._joined[version]),)
             for version, spans in enumerate(self._spans)
         )
         widths = np.array(self._widths, dtype=np.int64)
@@ -110,23 +119,35 @@ class Timeline:
 
     def dumped(self) -> Dumped:
         """All of it as plain values."""
-        cells = [
-            (cell, (int(self._counts[row, 0]), int(self._counts[row, 1]), int(self._counts[row, 2])))
-            for cell, row in sorted(self._rows.items())
-            if self._counts[row].any()
-        ]
-        return Dumped(self._widths, self._spans, self._entered, cells)
+        some = np.flatnonzero(self._counts[: self._used].any(axis=1))
+        cells = smallest(self._cells[some])
+        order = np.lexsort(cells.T[::-1])
+        counts = self._counts[some[order]].astype(np.int64)
+        return Dumped(self._widths, self._spans, self._joined, packed(cells[order]), packed(counts))
 
     @classmethod
     def restored(cls, drifting: bool, dumped: Dumped) -> Timeline:
-        """What :meth:`dumped` gave: it counts on alike."""
+        """What :meth:`dumped` gave: it counts on alike. Raises ValueError where it does not fit together."""
         timeline = cls(drifting)
-        timeline._widths, timeline._spans, timeline._entered = dumped.widths, dumped.spans, dumped.entered
+        timeline._widths, timeline._spans, timeline._joined = dumped.widths, dumped.spans, dumped.joined
         timeline._in_all = sum(map(len, dumped.spans))
-        for cell, counts in dumped.cells:
-            row = timeline._row_of(cell)
-            timeline._counts[row] = counts
+        cells, counts = whole(dumped.cells).reshape(-1, 4), whole(dumped.counts).reshape(-1, 3)
+        n, used = len(dumped.spans), len(cells)
+        if not (n == len(dumped.widths) == len(dumped.joined) and used == len(counts)):
+            raise ValueError("versions, spans and results do not fit together")
+        if cells[:, ::2].max(initial=-1) >= n:
+            raise ValueError("there are results of versions that have not joined")
+        room = max(used, _ROOM)
+        timeline._cells, timeline._counts = np.zeros((room, 4), dtype=np.int64), np.zeros((room, 3))
+        timeline._cells[:used], timeline._counts[:used] = cells, counts
+        timeline._used = used
+        timeline._rows = {(a, b, c, d): row for row, (a, b, c, d) in enumerate(cells.tolist())}
         return timeline
+
+    @property
+    def versions(self) -> int:
+        """How many."""
+        return len(self._spans)
 
     # -- spans
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_server.core.rating import timeline as module
+from cgos_server.core.rating.plain_arrays import packed
 from cgos_server.core.rating.timeline import DAY_MS, MOST_SPANS, Timeline
 
 N = 4
@@ -20,7 +22,7 @@ Results = list[tuple[tuple[int, int], int, int]]
 def timeline_of(found: Results, drifting: bool = True) -> Timeline:
     timeline = Timeline(drifting)
     for version in range(N):
-        timeline.enter(version * DAY_MS)
+        timeline.join(version * DAY_MS)
     for (first, second), score2, day in found:
         timeline.add(first, second, score2, day * DAY_MS)
     return timeline
@@ -34,6 +36,13 @@ def totals(timeline: Timeline) -> Counter[tuple[int, int, int]]:
         for column, count in enumerate(counts):
             counted[(first, second, 2 - column)] += int(count)
     return +counted
+
+
+def cells(timeline: Timeline) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """(first, span, second, span) -> wins, draws, losses, where there are any."""
+    snapshot = timeline.snapshot()
+    rows = zip(snapshot.cells.tolist(), snapshot.counts.tolist(), strict=True)
+    return {tuple(cell): tuple(map(int, counts)) for cell, counts in rows if any(counts)}
 
 
 @given(results, st.booleans())
@@ -65,6 +74,8 @@ def test_saved_and_read_back_it_counts_on_alike(found: Results, more: Results) -
     one = timeline_of(found)
     other = Timeline.restored(True, timeline_of(found).dumped())
     assert other.dumped() == one.dumped()
+    assert other.versions == one.versions == N
+    assert cells(other) == cells(one)
     for timeline in (one, other):
         for (first, second), score2, day in more:
             timeline.add(first, second, score2, day * DAY_MS)
@@ -84,7 +95,7 @@ def test_the_order_of_results_means_nothing(found: Results, random: object) -> N
 def test_a_correction_takes_the_latest_result_of_its_kind() -> None:
     timeline = timeline_of([((0, 1), 2, 3), ((0, 1), 2, 9), ((0, 1), 0, 12), ((1, 0), 2, 20)])
     assert timeline.correct(0, 1, 2, 0, 99 * DAY_MS)
-    assert dict(timeline.dumped().cells) == {
+    assert cells(timeline) == {
         (0, 3, 1, 3): (1, 0, 0),
         (0, 9, 1, 9): (0, 0, 1),
         (0, 12, 1, 12): (0, 0, 1),
@@ -104,4 +115,17 @@ def test_all_versions_together_have_a_limited_number_of_spans(monkeypatch: pytes
 
 def test_without_drift_there_is_no_time() -> None:
     timeline = timeline_of([((0, 1), 2, 3), ((0, 1), 2, 900)], drifting=False)
-    assert timeline.dumped().cells == [((0, 0, 1, 0), (2, 0, 0))]
+    assert cells(timeline) == {(0, 0, 1, 0): (2, 0, 0)}
+
+
+def test_what_does_not_fit_together_is_no_timeline() -> None:
+    whole = timeline_of([((0, 1), 2, 3), ((2, 3), 0, 3)]).dumped()
+    for dumped in (
+        whole._replace(joined=whole.joined[:3]),
+        whole._replace(widths=[*whole.widths, 1]),
+        whole._replace(counts=packed(np.ones((3, 3), dtype=np.int64))),
+        whole._replace(cells=packed(np.zeros((2, 3), dtype=np.int64))),
+        whole._replace(cells=packed(np.full((2, 4), N))),
+    ):
+        with pytest.raises(ValueError, match=r"fit together|not joined|reshape"):
+            Timeline.restored(True, dumped)

@@ -11,11 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cgos_server.core.rating.base import Z95, Entry, Kind
+from cgos_server.core.rating.bayes.linear import LEAF
+from cgos_server.core.rating.bayes.state import Step, What
 from cgos_server.core.rating.bayes.system import Bayes
+from cgos_server.core.rating.curvature import Ties
+from cgos_server.core.rating.history_state import State
 from cgos_server.core.rating.timeline import DAY_MS
-from cgos_server.core.rating.whole_history import State, WholeHistory
+from cgos_server.core.rating.whole_history import WholeHistory
+from cgos_server.errors import OurFault
 
 Q = math.log(10) / 400
 START = 20_000
@@ -173,7 +180,7 @@ def test_without_anchors_the_mean_of_the_established_is_the_initial_rating() -> 
     system = WholeHistory(1800.0)
     state = folded(system, pool(6, 600, seed=2))
     state = system.install(state, system.refit(system.job(state, False)))
-    ratings = list(system.standings(state).values())
+    ratings = [system.standings(state)[version] for version in range(6)]
     assert not any(rating.provisional for rating in ratings)
     assert sum(rating.mean for rating in ratings) / 6 == pytest.approx(1800.0)
     today = [system.history(state, version)[-1] for version in range(6)]
@@ -227,8 +234,14 @@ def test_a_step_is_near_the_refit_that_follows() -> None:
 def test_the_order_of_a_days_results_means_nothing() -> None:
     system = WholeHistory(1800.0)
     entries = pool(5, 200, seed=6, days=1)
-    turned = entries[:5] + [e._replace(seq=i) for i, e in enumerate(reversed(entries[5:]), 6)]
-    one, other = folded(system, entries), folded(system, turned)
+    turned = [entry._replace(seq=i) for i, entry in enumerate(reversed(entries[5:]), 6)]
+    one, other = folded(system, entries), folded(system, entries[:5] + turned)
+    order = [other.index[version] for version in one.ids]
+    assert order != list(range(5)), "they joined in another order"
+    assert other.fit.x[order] == pytest.approx(one.fit.x, abs=1e-6)
+    assert np.allclose(other.fit.C[np.ix_(order, order)], one.fit.C, rtol=1e-6)
+    rated = [entry._replace(value=1700.0) for entry in entries[:5]]  # who enters with a rating joins at once
+    one, other = folded(system, rated + entries[5:]), folded(system, rated + turned)
     assert np.array_equal(one.fit.x, other.fit.x)
     assert np.array_equal(one.fit.C, other.fit.C)
 
@@ -332,7 +345,7 @@ def test_a_late_fit_does_not_replace_a_later_one() -> None:
     system = WholeHistory(1800.0)
     entries = pool(4, 60, seed=12)
     state = folded(system, entries[:30], refit=False)
-    assert system.wanted(state) == (30, True, False)
+    assert system.wanted(state) == (26, True, False), "of whom nothing is known needs no refit"
     early = system.refit(system.job(state, True))
     for entry in entries[30:]:
         state, _ = system.fold(state, entry)
@@ -341,6 +354,173 @@ def test_a_late_fit_does_not_replace_a_later_one() -> None:
     before = system.dump(state)
     assert system.dump(system.install(state, early)) == before
     assert system.wanted(state) == (0, False, False)
+
+
+def test_idle_newcomers_cost_nothing() -> None:
+    system = WholeHistory(1800.0)
+    games = pool(4, 60, seed=12)
+    state = folded(system, games)
+    alone = len(system.dump(state))
+    for version in range(100, 1100):
+        state, (change,) = system.fold(state, Entry(version, Kind.ENTER, version))
+        assert change.after.provisional
+    assert system.wanted(state) == (0, False, False)
+    assert state.belief.n == len(system.job(state, False).results.spans) == 4
+    assert len(system.dump(state)) - alone < 4 * 1000
+    state = system.install(state, system.refit(system.job(state, False)))
+    shown = system.standings(state)
+    assert list(shown) == [*(version for version in state.ids), *range(100, 1100)]
+    assert shown[1000] == system.standings(system.load(system.dump(state)))[1000] == shown[100]
+    assert shown[100] == pytest.approx(change.after, abs=1.0)
+    assert system.history(state, 1000) == []
+
+
+def test_waiting_changes_nothing() -> None:
+    """Who waits stands where it would if it had joined."""
+    system = WholeHistory(1800.0)
+    for anchors in ([], [Entry(301, Kind.ANCHOR, 2, value=1750.0, sd=30.0)]):
+        state = folded(system, pool(6, 300, seed=2))
+        state = system.install(state, system.refit(system.job(state, False)))
+        for entry in [*anchors, Entry(302, Kind.ENTER, 8), Entry(303, Kind.ENTER, 9)]:
+            state, _ = system.fold(state, entry)
+
+        def asked(state: State = state) -> list[Any]:
+            pairs = [(8, 3), (3, 8), (8, 9)]
+            return [
+                *(number for version in range(6) for number in system.standings(state)[version]),
+                *(number for version in (8, 9) for number in system.standings(state)[version]),
+                *(number for pair in pairs for number in system.difference(state, *pair)),
+                *(number for pair in pairs for number in system.predict(state, *pair)),
+                *(system.superiority(state, *pair) for pair in pairs),
+            ]
+
+        before = asked()
+        for version in (8, 9):
+            assert state.join(version, 304, START * DAY_MS) == state.index[version]
+        assert state.belief.n == 8
+        assert asked() == pytest.approx(before)
+
+
+def test_time_begins_when_a_version_joins() -> None:
+    system = WholeHistory(1800.0)
+    entries = [Entry(1, Kind.ENTER, 1, at=START * DAY_MS), Entry(2, Kind.ENTER, 2, at=(START + 1) * DAY_MS)]
+    entries += [Entry(3, Kind.ENTER, 3, at=(START + 2) * DAY_MS)]
+    entries += [Entry(4, Kind.LINK, 3, other=1, at=(START + 10) * DAY_MS)]
+    entries += [Entry(5, Kind.GAME, None, 1, 2, 2, at=(START + 20) * DAY_MS)]
+    state = folded(system, entries)
+    assert [[span.span - START for span in state.fit.spans if span.version == at] for at in range(3)] == [
+        [10],  # 3, linked
+        [20],  # 1, which played
+        [20],
+    ]
+    assert state.ids == [3, 1, 2]
+
+
+def test_corrections_of_versions_of_which_nothing_is_known() -> None:
+    system = WholeHistory(1800.0)
+    state = folded(system, ledger(("enter", 1), ("enter", 2)), refit=False)
+    before = system.dump(state)
+    with pytest.raises(OurFault, match="never counted"):
+        system.fold(state, Entry(3, Kind.CORRECTION, None, 1, 2, 0, was2=2))
+    assert system.dump(state) == before
+    assert system.fold(state, Entry(3, Kind.UNANCHOR, 1))[1] == ()
+    assert system.fold(state, Entry(4, Kind.UNLINK, 1, other=2))[1] == ()
+    assert state.belief.n == 0
+    state, changes = system.fold(state, Entry(5, Kind.CORRECTION, None, 1, 2, 2))
+    assert [change.after.games for change in changes] == [1, 1]
+    assert system.wanted(state) == (1, True, True)
+    state = system.install(state, system.refit(system.job(state, True)))
+    assert system.superiority(state, 1, 2) > 0.6
+
+
+def test_the_smallest_chances_are_not_nought() -> None:
+    system = WholeHistory(1800.0)
+    state = folded(system, ledger(("enter", 1), ("enter", 2), ("anchor", 1, 1500.0, 20.0), ("anchor", 2, 1900.0, 20.0)))
+    assert system.superiority(state, 1, 2) == pytest.approx(math.erfc(400 / 20 / 2) / 2, rel=1e-6)
+    assert 0.0 < system.superiority(state, 1, 2) < 1e-40
+
+
+def many_sided(system: WholeHistory) -> State:
+    """A pool with drift, an anchor, an heir and an imported rating, more spans than fit into one block."""
+    entries = [*pool(12, 500, seed=3, drawn=0.3, days=200)]
+    entries[4] = entries[4]._replace(value=1900.0)
+    for entry in (
+        Entry(0, Kind.ANCHOR, 2, value=1700.0, sd=15.0),
+        Entry(0, Kind.ENTER, 20, other=7, sd=60.0, at=(START + 150) * DAY_MS),
+        Entry(0, Kind.ENTER, 21),
+        Entry(0, Kind.LINK, 3, other=5),
+    ):
+        entries.append(entry._replace(seq=len(entries) + 1))
+    return folded(system, entries)
+
+
+@pytest.mark.parametrize("system", [WholeHistory(1800.0), WholeHistory(1800.0, drift=0.0, advantage_sd=0.0)])
+def test_the_covariance_comes_back_bit_for_bit_without_being_saved(system: WholeHistory) -> None:
+    state = many_sided(system)
+    assert len(state.fit.curvature.alone) == len(state.fit.spans)
+    assert len(state.fit.spans) > 2 * LEAF or not system.drift
+    state, _ = system.fold(state, Entry(600, Kind.GAME, None, 21, 3, 2, at=(START + 201) * DAY_MS))
+    back = system.load(system.dump(state))
+    assert np.array_equal(back.fit.C, state.fit.C)
+    assert np.array_equal(back.fit.x, state.fit.x)
+    assert back.fit._replace(x=0, C=0, curvature=0) == state.fit._replace(x=0, C=0, curvature=0)
+    for mine, theirs in zip(flat(back.fit.curvature), flat(state.fit.curvature), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert system.dump(back) == system.dump(state)
+    assert dict(system.standings(back)) == dict(system.standings(state))
+
+
+def flat(nested: Any) -> list[Any]:
+    return [each for part in nested for each in flat(part)] if isinstance(nested, tuple) else [nested]
+
+
+def test_a_saved_state_grows_with_who_met_not_with_the_square_of_all() -> None:
+    system = WholeHistory(1800.0)
+    state = folded(system, pool(300, 600, seed=3, days=1))
+    n = state.belief.n
+    assert n > 250
+    assert len(system.dump(state)) < 200 * n < n**2
+
+
+@given(st.data())
+def test_bytes_that_were_changed_are_no_state(data: st.DataObject) -> None:
+    system = WholeHistory(1800.0)
+    saved = bytearray(system.dump(folded(system, pool(3, 10, seed=1))))
+    at = data.draw(st.integers(0, len(saved) - 1))
+    saved[at] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(ValueError, match="no state of WholeHistory"):
+        system.load(bytes(saved))
+    with pytest.raises(ValueError, match="no state of WholeHistory"):
+        system.load(bytes(saved[:at]))
+
+
+def test_parts_that_do_not_fit_together_are_no_state() -> None:
+    system = WholeHistory(1800.0)
+
+    def refused(spoil: Callable[[State], Any]) -> None:
+        state = folded(system, pool(4, 40, seed=1))
+        system.load(system.dump(state))
+        spoil(state)
+        with pytest.raises(ValueError, match="no state of WholeHistory"):
+            system.load(system.dump(state))
+
+    def with_curvature(**parts: Any) -> Callable[[State], None]:
+        def spoil(state: State) -> None:
+            state.fit = state.fit._replace(curvature=state.fit.curvature._replace(**parts))
+
+        return spoil
+
+    refused(lambda state: state.games.append(0))
+    refused(lambda state: state.ids.append(state.ids[0]))
+    refused(lambda state: state.timeline.join(0))
+    refused(lambda state: state.waiting.update({state.ids[0]: None}))
+    refused(lambda state: state.steps.append(Step(99, What.RESULT, 1, 9, 2)))
+    refused(with_curvature(alone=np.zeros(3)))
+    refused(with_curvature(alone=np.full(len(folded(system, pool(4, 40, seed=1)).fit.spans), -1.0)))
+    refused(with_curvature(last=np.array([0, 1, 2, 999])))
+    refused(with_curvature(met=Ties(np.array([0]), np.array([999]), np.ones(1))))
+    refused(with_curvature(tied=Ties(np.array([0]), np.array([1]), np.ones(2))))
+    refused(with_curvature(alone=np.array([1, 2, 3, 4])))
 
 
 def test_a_state_of_other_options_is_refused() -> None:
