@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import rating_picture
-from rating_newcomers import GOALS, newcomers_run
+from rating_newcomers import GOALS, newcomers_run, told_run
 from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
 from rating_runs import pool_run, rms, share
 from rich.console import Console
@@ -48,8 +48,9 @@ POINTS = ("gor", "egf2021")
 
 MAIN = ("normal", "bimodal")
 NARROW = "stated, window 500"
-KNOWN: Mapping[str, int] = {"stated": 6, NARROW: 6, "results": 24}
-"""How the versions that newcomers meet are known -> this many times fewer replicates."""
+TOLD, TOLD_NARROW = "told", "told, window 500"
+KNOWN: Mapping[str, int] = {"stated": 6, NARROW: 12, "results": 48, TOLD: 6, TOLD_NARROW: 6}
+"""How the versions that newcomers meet are known (``told``: nobody can do better) -> so many times fewer replicates."""
 ROUNDS = 160
 NEWCOMERS = 64
 """Newcomers a replicate."""
@@ -81,7 +82,10 @@ def work(task: Task) -> dict[str, Any]:
     """One replicate, in a process of its own; with its CPU seconds."""
     start = time.process_time()
     pool = dataclasses.replace(POOLS[task.pool], versions=task.versions)
-    if task.kind == "newcomers":
+    if task.drives in (TOLD, TOLD_NARROW):
+        reach = 500.0 if task.drives == TOLD_NARROW else None
+        found = told_run(pool, task.seed, task.replicate, min(NEWCOMERS, task.versions), task.rounds, reach)
+    elif task.kind == "newcomers":
         systems = (HEADLINE, *(view for view in VIEWS if view[0] not in POINTS))
         known, reach = ("stated", 500.0) if task.drives == NARROW else (task.drives, None)
         found = newcomers_run(
@@ -96,7 +100,7 @@ def work(task: Task) -> dict[str, Any]:
 def plan(options: argparse.Namespace) -> list[Task]:
     """All replicates, the main pools first."""
     main = options.replicates
-    fewer = {name: 6 if POOLS[name].nu or POOLS[name].advantage else 8 for name in POOLS if name not in MAIN}
+    fewer = {name: 8 if POOLS[name].nu or POOLS[name].advantage else 12 for name in POOLS if name not in MAIN}
     counts = {name: math.ceil(main / fewer.get(name, 1)) for name in POOLS}
 
     def size(name: str) -> int:

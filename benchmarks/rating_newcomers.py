@@ -20,6 +20,9 @@ KNOWN_SD = 20.0
 LONG = 450
 """Rounds of games by which the others come to be known, where they are known by their results."""
 
+LOGIT = np.log(10.0) / 400.0
+"""Logits a point of Elo."""
+
 GOALS = (100.0, 75.0, 50.0)
 """RMSE of newcomers: after how many games is it at most this?"""
 
@@ -93,6 +96,40 @@ def newcomers_run(
             label: {"mse": squares[label].mean(axis=0).tolist(), "inside": inside[label].mean(axis=0).tolist()}
             for label in driven
         },
+    }
+
+
+def told_run(
+    pool: Pool, seed: int, replicate: int, newcomers: int, games: int, reach: float | None = None
+) -> dict[str, Any]:
+    """What nobody can do better: the exact posterior of each newcomer, by an estimator that is told the pool's normal
+    distribution and how well the others are known (KNOWN_SD), and that drives the matchmaker itself.
+
+    :return: as :func:`newcomers_run`, for one system, ``told``
+    """
+    ((_, center, sd),) = pool.groups
+    truth = pool.draw(generator(seed, pool.name, "told", "truth", replicate))
+    rng = generator(seed, pool.name, "told", "games", replicate)
+    values = truth + rng.normal(0.0, KNOWN_SD, pool.versions)
+    grid = np.arange(center - 6.0 * sd, center + 6.0 * sd, 10.0)
+    # A logistic curve averaged over a normal opponent is nearly one of smaller slope (MacKay 1992).
+    slope = LOGIT / np.sqrt(1.0 + np.pi / 8.0 * (KNOWN_SD * LOGIT) ** 2)
+    squares, inside = np.zeros((newcomers, games)), np.zeros((newcomers, games))
+    for number, strength in enumerate(rng.normal(center, sd, newcomers).tolist()):
+        log_density, mean = -0.5 * ((grid - center) / sd) ** 2, center
+        for game in range(games):
+            opponent = _opponent(rng, np.append(values, mean), pool.versions, reach)
+            won = score2(rng, pool, strength - float(truth[opponent])) == 2
+            log_density -= np.logaddexp(0.0, (values[opponent] - grid) * slope * (1.0 if won else -1.0))
+            weights = np.exp(log_density - log_density.max())
+            weights /= weights.sum()
+            mean = float(weights @ grid)
+            spread = float(np.sqrt(weights @ (grid - mean) ** 2))
+            squares[number, game] = (mean - strength) ** 2
+            inside[number, game] = abs(mean - strength) <= Z95 * spread
+    return {
+        "established": {"told": float(np.mean((values - truth) ** 2))},
+        "at": {"told": {"mse": squares.mean(axis=0).tolist(), "inside": inside.mean(axis=0).tolist()}},
     }
 
 

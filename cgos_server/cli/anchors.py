@@ -48,6 +48,8 @@ def anchor_set(setup: Setup, name: str, rating: float, sd: float | None, venue: 
     """
     if not math.isfinite(rating):
         raise click.BadParameter(f"{rating} is no rating.", param_hint="RATING")
+    if sd is not None and not math.isfinite(sd):
+        raise click.BadParameter(f"{sd} is no standard deviation.", param_hint="--sd")
     perform_and_say(setup, AnchorSet(venue=one_venue(setup, venue), bot=name, rating=rating, sd=sd))
 
 

@@ -235,6 +235,8 @@ def _leaf(kind: Any, raw: Any) -> Any:
             raise ValueError
         return PostgresUrl.parse(raw) if raw else None
     value = msgspec.convert(raw, kind, strict=not isinstance(raw, _Text))
+    if isinstance(value, _Text):
+        value = str(value)  # nobody further on need know where it came from, and some take plain text only
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError
     return value

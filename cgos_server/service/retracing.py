@@ -101,16 +101,16 @@ class Run:
         :param rows: version id -> what is stored of its rating
         :return: what should be shown instead, where no refit is to come
         """
+        seen = {version: (row, self.ratings[version]) for version, row in rows.items() if version in self.ratings}
         wanted = self.wanted()
         if wanted.results or wanted.cold:
-            for version, row in rows.items():
-                if version in self._recorded:
-                    self._recorded[version] = self._recorded[version]._replace(mean=row.mean, spread=row.spread)
+            for version, (row, now) in seen.items():
+                self._recorded[version] = now._replace(mean=row.mean, spread=row.spread)
             return {}
         return {
             version: now
-            for version, now in self.ratings.items()
-            if (row := rows.get(version)) is None or _noticed(row, now) or row[2:] != (now.provisional, now.anchor)
+            for version, (row, now) in seen.items()
+            if _noticed(row, now) or row[2:] != (now.provisional, now.anchor)
         }
 
     def install(self, fit: Any) -> dict[int, Rating] | None:

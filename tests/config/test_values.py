@@ -36,6 +36,7 @@ from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.errors import ConfigError
 from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import StoredVenue
+from cgos_server.web.settings import Rated, WebSettings, command
 
 # -- what runs without any configuration
 
@@ -223,6 +224,15 @@ def test_the_environment_speaks_in_text() -> None:
     assert config.venue[0].time.main == Span(120_000_000)
     assert config.venue[1].pairing.formula == "one"
     assert config.venue[2] == Config().venue[2]
+
+
+def test_what_comes_from_the_environment_can_be_told_to_the_pages() -> None:
+    env = {"CGOS_VENUE__9X9__RATING__SYSTEM": "gor", "CGOS_VENUE__9X9__RATING__GOR_VARIANT": "egf"}
+    venue = venue_value(load(None, env).venue[0], 1)
+    settings = WebSettings(rated={"9x9": Rated.of(venue)})
+    (told,) = [word for word in command(Path("data"), settings, "json", "info") if word.startswith("--rated=")]
+    assert '"gor"' in told
+    assert '"egf"' in told
 
 
 def test_venues_with_odd_names_can_be_named_in_the_environment(write: Any) -> None:

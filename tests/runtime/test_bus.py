@@ -320,6 +320,7 @@ _VALUES: dict[Any, st.SearchStrategy[Any]] = {
     str: st.text(max_size=40),
     int: st.integers(-(2**63), 2**63 - 1),
     float: st.floats(allow_nan=False, allow_infinity=False),
+    float | None: st.none() | st.floats(allow_nan=False, allow_infinity=False),
 }
 
 

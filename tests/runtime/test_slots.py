@@ -11,6 +11,7 @@ from support.simulated import RecordingSession
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
+from cgos_server.core.rating.base import Z95
 from cgos_server.core.referee import encode, terms_of
 from cgos_server.protocol.session import Availability, Fault, Known, Limits, Seat
 from cgos_server.runtime.live_game import LiveGame
@@ -94,9 +95,11 @@ async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> Non
     await house.act()
     (game,) = house.live.lobby.games()
     resign(house, game)
-    before, after = anna.told[-1][2].rating
+    before, after, plus_minus = anna.told[-1][2].rating
     assert before == 1800
     assert (after > before) == (game.sides[Color.WHITE].name == "anna")
+    (side,) = (side for side in game.sides if side.name == "anna")
+    assert plus_minus == pytest.approx(Z95 * house.live.ratings.rating(side.version).spread)
 
 
 async def test_pause_keeps_running_games_and_takes_no_new_one(house: House) -> None:

@@ -16,6 +16,7 @@ from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, W
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
 from cgos_server.errors import OurFault
+from cgos_server.service import ratings as service_ratings
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun, Retrace, Run
 from cgos_server.storage.records import RatingMoved
@@ -338,7 +339,12 @@ async def test_a_view_that_breaks_while_it_is_filled_does_not_keep_the_server_fr
     told: list[str] = []
     views = (Broken(), rating_system("glicko2", 1800.0, {}))
     ratings = await VenueRatings.load(
-        LedgerStore(live.store.groups), 1, Toy(), views, "build", lambda name, _: told.append(name)  # type: ignore[arg-type]
+        LedgerStore(live.store.groups),
+        1,
+        Toy(),
+        views,
+        "build",
+        lambda name, _: told.append(name),  # type: ignore[arg-type]
     )
     assert told == ["broken"]
     assert dict(ratings.standings()) == dict(live.ratings.standings())
@@ -453,20 +459,36 @@ async def test_after_a_change_of_options_everybody_sees_the_ratings_that_pair(na
     assert store.moved == history, "what was published stays"
 
 
-async def test_what_the_steps_moved_before_a_stop_is_published_by_the_next_refit() -> None:
-    live = await begun("bayes")
-    for number in range(12):
-        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, 2 * (number % 2))
-    live.do("cold", 0, 0, 0)
-    live.do("cold", 0, 0, 0)
-    for _ in range(6):
-        live.do("game", 1, 2, 2)
-    live.do("save", 0, 0, 0)
-    store = live.store
-    ratings = await VenueRatings.load(store, 1, rating_system("bayes", 1800.0, {}), (), "build")  # type: ignore[arg-type]
-    again = Live(ratings, store)
-    again.do("warm", 0, 0, 0)
-    again.do("warm", 0, 0, 0)
-    assert {version: row.mean for (_, version), row in store.now.items()} == pytest.approx(
-        {version: rating.mean for version, rating in ratings.standings().items()}, abs=0.1
-    )
+@pytest.mark.parametrize("view", ["toy", "cgos-elo", "bayes"])
+async def test_a_new_view_may_be_killed_at_any_commit_while_it_is_filled(
+    view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_ratings, "CHUNK", 7)
+    headline = rating_system("egf2021", 1800.0, {})
+
+    def views() -> Sequence[Any]:
+        return (Toy() if view == "toy" else rating_system(view, 1800.0, {}),)
+
+    alone = LedgerStore()
+    ratings = await VenueRatings.load(alone, 1, headline, (), "build")  # type: ignore[arg-type]
+    for version in range(1, VERSIONS + 1):
+        alone.submit(ratings.enter(version, 1800.0, 1_000).records)
+    for number in range(30):
+        black, white = 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS
+        alone.submit(ratings.game(number, black, white, number % 3, 1_000).records)
+    whole = LedgerStore(alone.groups)
+    await VenueRatings.load(whole, 1, headline, views(), "build")  # type: ignore[arg-type]
+    assert len(whole.groups) > len(alone.groups) + 3
+    for kill in range(len(alone.groups), len(whole.groups) + 1):
+        survived = LedgerStore(whole.groups[:kill])
+        # The store itself refuses what was published before.
+        again = await VenueRatings.load(survived, 1, headline, views(), "build")  # type: ignore[arg-type]
+        assert {key for key in survived.moved if key[1] == view} == {key for key in whole.moved if key[1] == view}
+        run = Run(views()[0])
+        trace = Retrace(run, await survived.refits(1, view))
+        for entry in await survived.ledger(1):
+            changes, _ = trace.step(entry)
+            for version, _, new in changes:
+                row = survived.moved[entry.seq, view, version]
+                assert (row.after_mean, row.after_spread, row.games) == (new.mean, new.spread, new.games)
+        assert dict(run.system.standings(run.state)) == dict(run.system.standings(again._runs[view].state))

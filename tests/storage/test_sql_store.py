@@ -34,6 +34,7 @@ from cgos_server.storage.store import (
     Meeting,
     NextIds,
     Owner,
+    Shown,
     Store,
     StoredMove,
     StoredRefit,
@@ -70,6 +71,7 @@ async def test_a_new_database_is_empty(store: SqlStore) -> None:
     assert await store.version_names() == {}
     assert await store.families() == {}
     assert await store.published(1) == {}
+    assert await store.shown(1, "bayes") == {}
     assert await store.rating_state(1, "bayes") is None
     assert await store.refits(1, "bayes") == []
     assert await store.digests(1) == []
@@ -230,6 +232,11 @@ async def test_the_ledger(full: SqlStore) -> None:
 async def test_what_a_rating_system_starts_from(full: SqlStore) -> None:
     await full.commit(refits())
     assert await full.published(1) == {"cgos-elo": 4, "bayes": 5}
+    assert await full.shown(1, "cgos-elo") == {
+        1: Shown(1_770.0, 96.0, True, False),
+        2: Shown(1_780.0, 96.0, False, True),
+    }
+    assert await full.shown(1, "glicko2") == {}
     assert await full.rating_state(1, "bayes") == StoredState(5, 2, bytes(range(256)))
     assert await full.rating_state(1, "cgos-elo") is None
     assert await full.rating_state(2, "bayes") is None

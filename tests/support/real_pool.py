@@ -63,7 +63,7 @@ def refit_of(ratings: VenueRatings) -> Pool:
 
 def counts(ratings: VenueRatings) -> dict[tuple[int, int], tuple[float, ...]]:
     """(black, white) -> wins, draws and losses of Black that the headline counts."""
-    pool, ids = refit_of(ratings), list(ratings.standings())
+    pool, ids = refit_of(ratings), list(ratings.system.standings(ratings._headline.state))  # in order of joining
     rows = zip(pool.first, pool.second, pool.wins, pool.draws, pool.losses, strict=True)
     return {(ids[black], ids[white]): tuple(map(float, row)) for black, white, *row in rows}
 
