@@ -66,6 +66,10 @@ _LOCK_PATIENCE_S = 3.0
 """How long the session of a server that was just killed may keep the lock of a database in PostgreSQL."""
 
 
+class _Stopped(Exception):
+    """The server was told to stop while it was starting."""
+
+
 class App:
     """One server process.
 
@@ -103,6 +107,8 @@ class App:
                 await self._live(stack)
         except BaseExceptionGroup as group:
             # A task group wraps what its body raises; a refusal at the start is for a person to read.
+            if group.split(_Stopped)[1] is None:
+                return 0
             refusals, rest = group.split(CgosError)
             if refusals is None or rest is not None:
                 raise
@@ -186,6 +192,7 @@ class App:
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
                 stack.enter_context(FitProcesses()), build, await stack.enter_async_context(History(database)),
+                self._folded,
             )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)
@@ -240,6 +247,11 @@ class App:
                 task.cancel()
         for live in self.venues.values():
             live.refitter.save()
+
+    def _folded(self, venue: str, entry: int) -> None:
+        log.info("folding results into ratings", venue=venue, entries=entry)
+        if self._stop.is_set():
+            raise _Stopped
 
     async def _restore(self, store: SqlStore) -> None:
         by_id = {venue.venue.id: venue for venue in self.venues.values()}

@@ -42,6 +42,7 @@ class Shared:
     :ivar fitting: computes refits of ratings
     :ivar build: the arithmetic that the ratings depend on
     :ivar history: where a version's games are read
+    :ivar folded: told, at the start, up to which entry a venue's ledger is folded; what it raises ends the start
     :ivar operators: gives an operator who signs in at a venue, from an address, its desk; raises Refused
     :ivar spawn: starts a coroutine in the server's task group
     """
@@ -59,6 +60,7 @@ class Shared:
     fitting: Fitting
     build: str
     history: Games
+    folded: Callable[[str, int], None]
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ class LiveVenue:
 async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     """Read the venue's ledger and history, and set it up with nobody in it."""
     store = shared.store
-    ratings = await load_ratings(store, venue, shared.build, shared.time.wall_ms())
+    ratings = await load_ratings(store, venue, shared.build, shared.time.wall_ms(), partial(shared.folded, venue.name))
     meter = shared.metrics.venue(venue.name)
     refitter = Refitter(venue.name, ratings, store, shared.time, shared.fitting, meter)
     rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated, refitter.changed)

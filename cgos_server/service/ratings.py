@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.base import Change, Entry, Fit, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
@@ -35,6 +35,10 @@ log = structlog.get_logger(__name__)
 
 CHUNK = 20_000
 """Entries that are read and folded at once at the start."""
+
+MOST_FOLLOWED = 1_000
+"""Recorded refits that are computed again at a start. A saved state leaves some seconds' worth of them; without one, of
+another release or other options, there may be months of them, and one cold refit does as well."""
 
 WORTH_SAVING = 2_000
 """Entries folded at the start from which on the state is saved at once."""
@@ -138,6 +142,9 @@ class VenueRatings:
             self.seq = max(self.seq, entries[-1].seq)
             progress(min(run.seq for run in self._runs.values()))
         self.seq = max(self.seq, *(run.seq for run in self._runs.values()))
+        for filling in traces:
+            if filling.afresh:
+                await store.commit(await asyncio.to_thread(self._refit_afresh, filling))
         for name, run in self._runs.items():
             unseen = run.shown(await store.shown(venue_id, name))
             if unseen:
@@ -292,10 +299,10 @@ class VenueRatings:
             return None
         if moved is None:
             return None
-        return Refitted(moved, self._refitted(run, begun, fit.notes, moved, at, took_us))
+        return Refitted(moved, self._refitted(run, begun, fit, moved, at, took_us))
 
     def _refitted(
-        self, run: Run, begun: Begun, notes: str, moved: Mapping[int, Rating], at: int, took_us: int
+        self, run: Run, begun: Begun, fit: Fit, moved: Mapping[int, Rating], at: int, took_us: int
     ) -> list[Record]:
         venue, name = self.venue_id, run.system.name
         records: list[Record] = []
@@ -305,7 +312,7 @@ class VenueRatings:
             records.append(BuildSeen(*build))
         records.append(
             RefitAdded(
-                venue, name, run.refits, begun.included, begun.base, run.seq, int(begun.cold), notes,
+                venue, name, run.refits, begun.included, begun.base, run.seq, int(fit.cold), fit.notes,
                 self._builds[name], at, took_us,
             )
         )  # fmt: skip
@@ -363,16 +370,29 @@ class VenueRatings:
         if done is None:
             return []
         begun, fit, moved = done
-        return self._refitted(run, begun, fit.notes, moved, at, 0)
+        return self._refitted(run, begun, fit, moved, at, 0)
+
+    def _refit_afresh(self, filling: _Filling) -> list[Record]:
+        """After a fold without the recorded refits: a cold one, lest anybody is shown what single steps make of it."""
+        run = filling.trace.run
+        if run.refitting is None or not run.wanted().results:
+            return []
+        try:
+            begun, fit, moved = run.refit_now(cold=True)
+        except Exception as error:
+            log.error("a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq,
+                      exc_info=error)  # fmt: skip
+            return []
+        return self._refitted(run, begun, fit, moved, filling.at, 0)
 
 
 async def load_ratings(
-    store: Store, venue: Venue, build: str, at: int, progress: Callable[[int], None] | None = None
+    store: Store, venue: Venue, build: str, at: int, progress: Callable[[int], None]
 ) -> VenueRatings:
     """The venue's ratings under its headline system and its views. Raises Refused, StoreError.
 
     :param at: Unix ms
-    :param progress: told up to which entry the ledger is folded; None: the log is
+    :param progress: told up to which entry the ledger is folded; what it raises ends it
     """
     headline, *views = (
         rating_system(name, venue.initial, venue.rating_options.get(name, {})) for name in (venue.rating, *venue.views)
@@ -382,25 +402,25 @@ async def load_ratings(
         log.error("a view of the ratings failed and is left out until the next start", venue=venue.name, system=name,
                   exc_info=error)  # fmt: skip
 
-    def logged(seq: int) -> None:
-        log.info("folding results into ratings", venue=venue.name, entries=seq)
-
-    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress or logged, at)
+    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress, at)
 
 
 class _Filling:
     """A system on its way to the ledger's end.
 
     :ivar published: the last entry whose changes it has published
+    :ivar afresh: True where the recorded refits are not followed
     """
 
     def __init__(self, trace: Retrace, published: int, at: int) -> None:
         self.trace = trace
         self.published = published
         self.at = at
+        self.afresh = trace.run.seq == 0 < trace.run.refits
 
     def begin_again(self) -> None:
         self.trace = _without_refits(self.trace.run, self.trace.last)
+        self.afresh = True
 
 
 async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
@@ -412,17 +432,21 @@ async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
             run.resume(*saved)
         except ValueError:
             saved = None  # of another release: everything is computed again
-    refits = await store.refits(venue_id, name, run.refits)
+    refits = await store.refits(venue_id, name, run.refits, MOST_FOLLOWED + 1)
     if saved is not None and any(refit.included < run.seq for refit in refits):
         saved = None  # one was under way when the state was saved
     if saved is None and run.seq:
         run.restart()
-        refits = await store.refits(venue_id, name)
+        refits = await store.refits(venue_id, name, 0, MOST_FOLLOWED + 1)
+    if len(refits) > MOST_FOLLOWED:
+        log.warning("no usable saved state: the ratings are computed from the results, without the old refits",
+                    system=name)  # fmt: skip
+        return _without_refits(run, await store.last_refit(venue_id, name))
     try:
         return Retrace(run, refits)
     except Exception as error:
         _unfit(run, error)
-        return _without_refits(run, refits[-1].number)
+        return _without_refits(run, await store.last_refit(venue_id, name))
 
 
 def _without_refits(run: Run, last: int) -> Retrace:

@@ -198,6 +198,10 @@ REFITS: Question = (
         _refits.c.number > bindparam("after"),
     )
     .order_by(_refits.c.number)
+    .limit(bindparam("limit"))
+)
+LAST_REFIT: Question = select(func.coalesce(func.max(_refits.c.number), 0)).where(
+    _refits.c.venue_id == bindparam("venue_id"), _refits.c.system == bindparam("system")
 )
 
 # Kinds are spelt out, so that SQLite sees that the partial indexes serve.

@@ -178,10 +178,15 @@ class SqlStore(abc.ABC):
         rows = await self._rows(queries.RATING_STATE, venue_id=venue_id, system=system)
         return StoredState._make(rows[0]) if rows else None
 
-    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
-        """The recorded refits with numbers above `after`, in order."""
-        rows = await self._rows(queries.REFITS, venue_id=venue_id, system=system, after=after)
+    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[StoredRefit]:
+        """The recorded refits with numbers above `after`, in order, `limit` at most."""
+        most = _ALL if limit is None else limit
+        rows = await self._rows(queries.REFITS, venue_id=venue_id, system=system, after=after, limit=most)
         return [refit._replace(cold=bool(refit.cold)) for refit in map(StoredRefit._make, rows)]
+
+    async def last_refit(self, venue_id: int, system: str) -> int:
+        """Number of the last recorded refit, 0 for none."""
+        return int((await self._rows(queries.LAST_REFIT, venue_id=venue_id, system=system))[0][0])
 
     async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[tuple[int, int, int, int]]:
         """See :meth:`cgos_server.storage.store.Store.digests`."""

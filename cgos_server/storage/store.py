@@ -260,8 +260,11 @@ class Store(Protocol):
     async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
         """The saved state of this system in this venue, or None."""
 
-    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
-        """The recorded refits with numbers above `after`, in order."""
+    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[StoredRefit]:
+        """The recorded refits with numbers above `after`, in order, `limit` at most."""
+
+    async def last_refit(self, venue_id: int, system: str) -> int:
+        """Number of the last recorded refit, 0 for none."""
 
     async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[tuple[int, int, int, int]]:
         """(entry, black, white, digest) of every GAME entry above `after` that has a digest and counts as it was

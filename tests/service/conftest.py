@@ -155,7 +155,7 @@ class MemoryStore:
     async def rating_state(self, venue_id: int, system: str) -> None:
         return None
 
-    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[Any]:
+    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
 

@@ -309,15 +309,17 @@ async def test_records_that_do_not_fit_do_not_keep_the_server_from_starting() ->
     store = LedgerStore(live.store.groups)
     assert len(store.recorded) == 6
     store.recorded[3] = store.recorded[3]._replace(base=99)
-    shown = {key: row for key, row in store.now.items() if key[0] == "toy"}
+    moved, points = dict(store.moved), list(store.points)
     ratings = await VenueRatings.load(store, 1, Toy(), (), "build")  # type: ignore[arg-type]
     assert ratings.seq == live.ratings.seq
-    assert {key: row for key, row in store.now.items() if key[0] == "toy"} == shown, "what was published stays"
+    assert store.moved == moved, "what was published stays"
+    assert store.points[: len(points)] == points
+    assert (store.recorded[-1].number, store.recorded[-1].cold) == (7, 1), "a refit from the counts alone"
     # It goes on, and numbers its refits after those that are there.
     again = Live(ratings, store)
     again.do("cold", 0, 0, 0)
     again.do("cold", 0, 0, 0)
-    assert store.recorded[-1].number == 7
+    assert store.recorded[-1].number == 8
 
 
 class Broken(Toy):
@@ -492,3 +494,29 @@ async def test_a_new_view_may_be_killed_at_any_commit_while_it_is_filled(
                 row = survived.moved[entry.seq, view, version]
                 assert (row.after_mean, row.after_spread, row.games) == (new.mean, new.spread, new.games)
         assert dict(run.system.standings(run.state)) == dict(run.system.standings(again._runs[view].state))
+
+
+async def test_months_of_refits_are_not_computed_again_where_no_saved_state_serves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    live = await begun("bayes")
+    for number in range(20):
+        live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, 2 * (number % 2))
+        live.do("warm", 0, 0, 0)
+    store = LedgerStore(live.store.groups)
+    recorded = len(store.recorded)
+    assert recorded == 10
+    monkeypatch.setattr("cgos_server.service.ratings.MOST_FOLLOWED", 5)
+    system = rating_system("bayes", 1800.0, {})
+    ratings = await VenueRatings.load(store, 1, system, (), "build")  # type: ignore[arg-type]
+    # One refit, from the counts alone, before anybody is let in; recorded in its place.
+    (last,) = store.recorded[recorded:]
+    assert (last.number, last.base, last.included, last.applied, last.cold) == (11, 10, ratings.seq, ratings.seq, 1)
+    shown = {version: rating.mean for version, rating in ratings.standings().items()}
+    run = Run(system)
+    trace = Retrace(run, await store.refits(1, "bayes"))
+    for entry in await store.ledger(1):
+        trace.step(entry)
+    assert trace.done
+    for version, rating in system.standings(run.state).items():
+        assert shown[version] == pytest.approx(rating.mean, abs=1e-6)

@@ -68,7 +68,7 @@ class HistoryStore(MemoryStore):
     async def rating_state(self, venue_id: int, system: str) -> None:
         return None
 
-    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[Any]:
+    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
     async def last_opponents(self, venue_id: int) -> dict[int, int]:
@@ -137,6 +137,7 @@ class House:
             InlineFitting(),
             "test",
             NoGames(),
+            lambda _venue, _entry: None,
         )
         self.live = await open_venue(self.venue, shared)
         return self

@@ -97,9 +97,13 @@ class LedgerStore:
         saved = self.states.get(system)
         return None if saved is None else StoredState(saved.seq, saved.refit, saved.state)
 
-    async def refits(self, venue_id: int, system: str, after: int = 0) -> list[StoredRefit]:
-        return [
+    async def last_refit(self, venue_id: int, system: str) -> int:
+        return max((row.number for row in self.recorded if row.system == system), default=0)
+
+    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[StoredRefit]:
+        found = [
             StoredRefit(row.number, row.included, row.base, row.applied, bool(row.cold), row.notes, row.build)
             for row in self.recorded
             if row.system == system and row.number > after
         ]
+        return found[:limit]

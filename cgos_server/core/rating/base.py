@@ -20,7 +20,8 @@ class Kind(enum.StrEnum):
     """What an entry of the ledger says."""
 
     ENTER = "enter"
-    """A version joins the pool: at rating `value`, or as successor of version `other` (`sd` apart)."""
+    """A version joins the pool: where newcomers stand (`value`), or at a rating `value` that is known from elsewhere to
+    `sd`, or as successor of version `other` (`sd` apart)."""
     GAME = "game"
     """A rated game: `black` against `white`, `score2` for Black."""
     ANCHOR = "anchor"

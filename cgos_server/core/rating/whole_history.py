@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from cgos_server.core.rating import checks, history_saved
 from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, Wanted
@@ -19,9 +19,6 @@ from cgos_server.core.rating.history_fit import HistoryFit, Job, Model, iteratio
 from cgos_server.core.rating.history_state import State, belief_of
 from cgos_server.core.rating.timeline import DAY_MS, Timeline
 from cgos_server.errors import OurFault
-
-_IMPORTED_SD: Final = 200.0
-"""Elo: how far a rating from elsewhere is trusted where nobody says."""
 
 
 class Moment(NamedTuple):
@@ -37,8 +34,8 @@ class WholeHistory:
     """Bradley-Terry (1952) with Davidson's draws (1970) and a first-move advantage, every strength a Wiener process.
 
     Time is cut into a version's own spans of days (:mod:`~cgos_server.core.rating.timeline`). In its first span a
-    version's strength is normal with `prior_sd` about `initial`; an ENTER with another rating says besides that it is
-    that, to its `sd` or 200 Elo. A successor's first span is tied to what its predecessor was then. An anchor has one
+    version's strength is normal with `prior_sd` about `initial`; an ENTER with a rating and an `sd` says besides that
+    it is that, to that sd. A successor's first span is tied to what its predecessor was then. An anchor has one
     strength for all time, tied to its value, and is shown with that. Games that repeat others are not counted.
 
     Between refits a result moves the strengths of today in O(n), as if it fell into the last span that the refit knew;
@@ -132,14 +129,14 @@ class WholeHistory:
         if entry.other is not None:
             state.find(entry.other)
         value = None if entry.value is None else checks.value(entry)
-        sd = _deviation(entry, self.lineage_sd if entry.other is not None else _IMPORTED_SD)
+        sd = _deviation(entry, self.lineage_sd)
         old = None if entry.other is None else state.join(entry.other, entry.seq, entry.at)
         state.waiting[version] = None
-        if value is not None and value != self.initial:
-            own_sd = sd if old is None else _IMPORTED_SD
+        if value is not None and old is None and entry.sd is not None:
+            # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
             at = state.join(version, entry.seq, entry.at)
-            state.own[at] = value, own_sd
-            state.take(Step(entry.seq, What.FACT, at, value=value, precision=own_sd**-2.0))
+            state.own[at] = value, sd
+            state.take(Step(entry.seq, What.FACT, at, value=value, precision=sd**-2.0))
         if old is not None:
             at = state.join(version, entry.seq, entry.at)
             state.links[(at, old)] = sd

@@ -196,7 +196,7 @@ def test_a_newcomer_to_a_pool_without_anchors_moves_nobody_established() -> None
     before = dict(system.standings(state))
     twin = system.load(system.dump(state))
     for one in (state, twin):
-        one, _ = system.fold(one, Entry(700, Kind.ENTER, 6, value=2600.0))
+        one, _ = system.fold(one, Entry(700, Kind.ENTER, 6, value=2600.0, sd=200.0))
         assert {version: system.standings(one)[version] for version in before} == before
         one = system.install(one, system.refit(system.job(one, False)))
         for version, rating in before.items():
@@ -240,7 +240,7 @@ def test_the_order_of_a_days_results_means_nothing() -> None:
     assert order != list(range(5)), "they joined in another order"
     assert other.fit.x[order] == pytest.approx(one.fit.x, abs=1e-6)
     assert np.allclose(other.fit.C[np.ix_(order, order)], one.fit.C, rtol=1e-6)
-    rated = [entry._replace(value=1700.0) for entry in entries[:5]]  # who enters with a rating joins at once
+    rated = [entry._replace(value=1700.0, sd=200.0) for entry in entries[:5]]  # who enters with a rating joins at once
     one, other = folded(system, rated + entries[5:]), folded(system, rated + turned)
     assert np.array_equal(one.fit.x, other.fit.x)
     assert np.array_equal(one.fit.C, other.fit.C)

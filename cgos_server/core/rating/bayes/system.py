@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from .belief import head
 from .joint import LEAST_SD
 from .pool import Floats, Hyper, Ints, Prior, Sites
 from .state import Base, Counts, Known, Mark, State, Step, What
-
-_IMPORTED_SD: Final = 200.0
-"""Elo: how far a rating from elsewhere is trusted where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +185,11 @@ class Bayes:
         given = None if entry.sd is None else _sd(entry)
         old = None if entry.other is None else state.join(entry.other, entry.seq)
         state.waiting[version] = None
-        if entry.value is not None and entry.value != self.initial:
-            sd = _IMPORTED_SD if given is None or old is not None else given
+        if entry.value is not None and old is None and given is not None:
+            # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
             at = state.join(version, entry.seq)
-            state.own[at] = float(entry.value), float(sd)
-            state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(sd)))
+            state.own[at] = float(entry.value), given
+            state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(given)))
         if old is not None:
             sd = self.lineage_sd if given is None else given
             at = state.join(version, entry.seq)

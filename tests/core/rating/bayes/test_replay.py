@@ -186,7 +186,7 @@ def test_replay_gives_the_same_bits_through_bytes_at_any_instant(schedule: list[
                 live.game(a, b, int(rng.integers(0, 3)), repeat=act == "repeat")
                 played += live.entries[-1:] if act == "game" else []
             case "enter":
-                live.enter(100 + known, value=value if rng.random() < 0.3 else 2000.0)
+                live.enter(100 + known, value=value, sd=90.0 if rng.random() < 0.3 else None)
             case "successor":
                 live.enter(100 + known, other=a)
             case "anchor" | "unanchor":
