@@ -119,3 +119,22 @@ def test_a_data_directory_that_cannot_be_used_is_refused_with_a_sentence(tmp_pat
 
     with pytest.raises(Refused, match="cannot be used"):
         run(config(tmp_path / "file" / "data"), never)
+
+
+def test_a_signal_while_old_results_are_folded_ends_the_start_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def until_told(venue: object, shared: object) -> None:
+        folded = shared.folded  # type: ignore[attr-defined]
+        folded("9x9", 20_000)  # nobody has said anything yet
+        app._signalled()
+        folded("9x9", 40_000)
+        pytest.fail("the start went on")
+
+    monkeypatch.setattr("cgos_server.app.open_venue", until_told)
+    clock = PollClock()
+    app = App(config(tmp_path / "data"), clock, LogCounts(), "test", lambda _: pytest.fail("it started"))
+    with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
+        assert runner.run(app.run()) == 0
+    monkeypatch.undo()
+    assert run(config(tmp_path / "data"), lambda _: asyncio.sleep(0)) == 0, "the database is free"
