@@ -358,7 +358,7 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
             if broken is not None:
                 found.append(broken)
             progress(done, len(enough))
-    anchors = check_anchors(system.anchor_residuals(run.state), names)
+    anchors = check_anchors(system.anchor_residuals(run.state), names, venue)
     return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "breaks": found}
 
 

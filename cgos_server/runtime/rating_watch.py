@@ -81,7 +81,7 @@ class RatingWatch:
     def _look_at_anchors(self) -> None:
         alarms = {
             finding.version: finding.sentence
-            for finding in check_anchors(self._ratings.anchor_residuals(), self._names)
+            for finding in check_anchors(self._ratings.anchor_residuals(), self._names, self._venue)
             if finding.alarm
         }
         for name in alarms.keys() - self._doubted:

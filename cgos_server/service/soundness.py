@@ -79,11 +79,12 @@ class BreakFinding(msgspec.Struct, frozen=True):
     sentence: str
 
 
-def check_anchors(residuals: Iterable[Residual], names: Mapping[int, str]) -> list[AnchorFinding]:
+def check_anchors(residuals: Iterable[Residual], names: Mapping[int, str], venue: str) -> list[AnchorFinding]:
     """A finding for every anchor of which something is known besides its own number, the worst first.
 
     :param residuals: of :meth:`cgos_server.core.rating.bayes.system.Bayes.anchor_residuals`
     :param names: version id -> wire name
+    :param venue: the word for it, for the remedy
     """
     each = list(residuals)
     limit = NormalDist().inv_cdf(1 - ANCHOR_ALARMS / (2 * max(len(each), 1)))
@@ -94,7 +95,8 @@ def check_anchors(residuals: Iterable[Residual], names: Mapping[int, str]) -> li
         verdict = (
             f"{name} does not play like its number any more: it stands for {residual.value:.0f}, but its games against "
             f"the others say {residual.mean:.0f} ± {1.96 * residual.mean_sd:.0f}. Set it anew with: cgos-server anchor "
-            f"set {name} RATING --sd SD, or let it go with: cgos-server anchor unset {name}."
+            f"set {name} RATING --sd SD --venue {venue}. Or let it go with: cgos-server anchor unset {name} "
+            f"--venue {venue}"
             if alarm
             else f"{name} plays like its number: its games against the others say {residual.mean:.0f} ± "
             f"{1.96 * residual.mean_sd:.0f}."

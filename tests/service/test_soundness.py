@@ -20,20 +20,20 @@ def _residual(version: int, z: float) -> AnchorResidual:
 
 @pytest.mark.parametrize("anchors", [2, 5, 40])
 def test_the_rate_of_false_alarms_is_shared_by_the_anchors(anchors: int) -> None:
-    found = check_anchors([_residual(number, 0.1 * number) for number in range(anchors)], {})
+    found = check_anchors([_residual(number, 0.1 * number) for number in range(anchors)], {}, "9x9")
     assert len({finding.limit for finding in found}) == 1
     one_alarm = 2 * (1 - NormalDist().cdf(found[0].limit))
     assert anchors * one_alarm == pytest.approx(ANCHOR_ALARMS, rel=1e-6)
 
 
 def test_an_anchor_is_told_of_by_its_name() -> None:
-    worst, fine = check_anchors([_residual(7, -0.5), _residual(8, 4.2)], {7: "Rock", 8: "Balloon"})
+    worst, fine = check_anchors([_residual(7, -0.5), _residual(8, 4.2)], {7: "Rock", 8: "Balloon"}, "9x9")
     assert (worst.version, worst.alarm, fine.version, fine.alarm) == ("Balloon", True, "Rock", False)
     assert "Balloon does not play like its number any more: it stands for 1800" in worst.sentence
     assert "1968 ± 78" in worst.sentence
     assert "cgos-server anchor set Balloon" in worst.sentence
     assert fine.sentence.startswith("Rock plays like its number")
-    assert check_anchors([], {}) == []
+    assert check_anchors([], {}, "9x9") == []
 
 
 def test_an_anchor_that_became_stronger_is_found_in_the_results() -> None:
@@ -50,7 +50,7 @@ def test_an_anchor_that_became_stronger_is_found_in_the_results() -> None:
         won = rng.random() < 1 / (1 + 10 ** ((true[white] - true[black]) / 400))
         run.fold(Entry(run.seq + 1, Kind.GAME, None, black, white, 2 if won else 0))
     run.refit_now(cold=True)
-    found = check_anchors(system.anchor_residuals(run.state), {3: "Cheat"})
+    found = check_anchors(system.anchor_residuals(run.state), {3: "Cheat"}, "9x9")
     assert found[0].version == "Cheat"
     assert found[0].alarm
     assert found[0].mean > 2150
