@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import shutil
@@ -12,31 +11,21 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from support.rated_past import NAMES, VENUE, VOIDED, alter, write_past
+from support.rated_past import NAMES, VENUE, VOIDED, alter
 
 from cgos_server.cli.main import main
-from cgos_server.service.build import one_thread
 from cgos_server.storage.lock import DatabaseLock
 
 Run = Callable[..., Result]
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    one_thread()
-    data = tmp_path_factory.mktemp("rated") / "data"
-    data.mkdir()
-    asyncio.run(write_past(data))
-    return data
-
-
 @pytest.fixture
-def rated(written: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def rated(rated_past: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command on a rated past that nobody changes; `fails` is the exit code to expect."""
     for variable in ("CGOS_CONFIG", "CGOS_SERVER__DATA"):
         monkeypatch.delenv(variable, raising=False)
 
-    def run(*words: str, fails: int = 0, where: Path = written) -> Result:
+    def run(*words: str, fails: int = 0, where: Path = rated_past) -> Result:
         result = CliRunner().invoke(main, [*words, "--data", str(where)])
         assert result.exit_code == fails, result.output
         return result
@@ -50,8 +39,8 @@ def told(rated: Run) -> Callable[..., Any]:
     return lambda *words, **more: json.loads(rated(*words, "--json", **more).stdout)
 
 
-def test_replay(rated: Run, told: Any, written: Path) -> None:
-    with DatabaseLock(written / "cgos.sqlite", "cgos-server serve"):  # as while a server runs
+def test_replay(rated: Run, told: Any, rated_past: Path) -> None:
+    with DatabaseLock(rated_past / "cgos.sqlite", "cgos-server serve"):  # as while a server runs
         lines = rated("rate", "replay").stdout.splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [[VENUE, "bayes"], [VENUE, "cgos-elo"]]
     assert all(line.endswith("same bits") for line in lines[1:])
@@ -66,8 +55,8 @@ def test_replay(rated: Run, told: Any, written: Path) -> None:
     assert "bayes" in refused
 
 
-def test_replay_finds_a_row_that_was_changed(rated: Run, told: Any, written: Path, tmp_path: Path) -> None:
-    data = Path(shutil.copytree(written, tmp_path / "data"))
+def test_replay_finds_a_row_that_was_changed(rated: Run, told: Any, rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     sql = (
         "UPDATE rating_changes SET after_mean = after_mean + 1 WHERE system = 'cgos-elo' AND seq = 20 AND version_id = "
     )

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 
 import pytest
-from support.rated_past import NAMES, VENUE, VOIDED, alter, open_past, write_past
+from support.rated_past import NAMES, VENUE, VOIDED, alter, open_past
 
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service import catching_up, replaying
-from cgos_server.service.build import one_thread, this_build, under
+from cgos_server.service.build import this_build, under
 from cgos_server.service.catching_up import caught_up
 from cgos_server.service.recomputing import as_corrected, recompute
 from cgos_server.service.replaying import Replayed, replay
 from cgos_server.storage.history import History
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    one_thread()
-    data = tmp_path_factory.mktemp("rated") / "data"
-    data.mkdir()
-    asyncio.run(write_past(data))
-    return data
-
-
 @pytest.fixture
-def data(written: Path, tmp_path: Path) -> Path:
+def data(rated_past: Path, tmp_path: Path) -> Path:
     """A copy that may be changed."""
-    return Path(shutil.copytree(written, tmp_path / "data"))
+    return Path(shutil.copytree(rated_past, tmp_path / "data"))
 
 
 async def again(data: Path, system: str = "bayes", build: str | None = None) -> Replayed:
@@ -41,9 +31,9 @@ async def again(data: Path, system: str = "bayes", build: str | None = None) -> 
 
 
 @pytest.mark.parametrize("system", ["bayes", "cgos-elo"])
-async def test_a_replay_gives_the_same_bits(written: Path, system: str) -> None:
+async def test_a_replay_gives_the_same_bits(rated_past: Path, system: str) -> None:
     heard: list[tuple[int, int]] = []
-    async with History(written / "cgos.sqlite") as history:
+    async with History(rated_past / "cgos.sqlite") as history:
         last = await history.last_entry(VENUE)
         recorded = await history.refits(VENUE, system)
         found = await replay(
@@ -111,8 +101,8 @@ async def test_under_another_build_a_millionth_of_an_elo_is_no_difference(data: 
     assert other.agrees
 
 
-async def test_other_options_are_named_where_the_numbers_differ(written: Path) -> None:
-    async with History(written / "cgos.sqlite") as history:
+async def test_other_options_are_named_where_the_numbers_differ(rated_past: Path) -> None:
+    async with History(rated_past / "cgos.sqlite") as history:
         other = rating_system("bayes", 1800.0, {"advantage_sd": 0.0})
         found = await replay(history, VENUE, other, this_build().text)
     assert not found.agrees
@@ -162,8 +152,8 @@ def test_every_game_counts_as_it_counts_now() -> None:
     assert found == [entries[0], _game(3, 2), _game(4, 2), _game(7, 1)]
 
 
-async def test_recomputed_is_what_would_stand_without_the_voided_game(written: Path, tmp_path: Path) -> None:
-    async with History(written / "cgos.sqlite") as history:
+async def test_recomputed_is_what_would_stand_without_the_voided_game(rated_past: Path, tmp_path: Path) -> None:
+    async with History(rated_past / "cgos.sqlite") as history:
         entries = await history.entries(VENUE)
         found = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}))
         early = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}), last=30)
@@ -199,9 +189,9 @@ async def test_an_empty_venue(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("window", "refits"), [(1, 1), (7, 2), (1000, 3)])
 async def test_portions_make_no_difference(
-    written: Path, monkeypatch: pytest.MonkeyPatch, window: int, refits: int
+    rated_past: Path, monkeypatch: pytest.MonkeyPatch, window: int, refits: int
 ) -> None:
-    whole = await again(written)
+    whole = await again(rated_past)
     monkeypatch.setattr(replaying, "WINDOW", window)
     monkeypatch.setattr(catching_up, "_REFITS", refits)
-    assert await again(written) == whole
+    assert await again(rated_past) == whole

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from cgos_server.config import enrol_venues, load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.referee import encode, terms_of
 from cgos_server.core.venue import Venue
 from cgos_server.errors import CommitFailed
-from cgos_server.service.build import this_build
+from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun
 from cgos_server.storage import records as r
@@ -162,3 +165,13 @@ def alter(data: Path, sql: str, *values: object) -> int:
     """Change the database by hand; how many rows that were."""
     with contextlib.closing(sqlite3.connect(data / "cgos.sqlite")) as connection, connection:
         return connection.execute(sql, values).rowcount
+
+
+@pytest.fixture(scope="session")
+def rated_past(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with a rated past that nobody changes."""
+    one_thread()
+    data = tmp_path_factory.mktemp("rated") / "data"
+    data.mkdir()
+    asyncio.run(write_past(data))
+    return data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator
@@ -10,11 +9,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.rated_past import NAMES, VENUE, VOIDED, alter, write_past
+from support.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, client, get
 
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.service.build import one_thread
 from cgos_server.storage.history import History
 from cgos_server.web.settings import Rated, WebSettings
 from cgos_server.web.strengths import StrengthsOf
@@ -23,18 +21,9 @@ SETTINGS = WebSettings("Riverside", {VENUE: 6809}, rated={VENUE: Rated(("bayes",
 ODDS = f"/venue/{VENUE}/odds"
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    one_thread()
-    data = tmp_path_factory.mktemp("rated") / "data"
-    data.mkdir()
-    asyncio.run(write_past(data))
-    return data
-
-
 @pytest.fixture
-async def rated(written: Path) -> AsyncIterator[History]:
-    async with History(written / "cgos.sqlite") as opened:
+async def rated(rated_past: Path) -> AsyncIterator[History]:
+    async with History(rated_past / "cgos.sqlite") as opened:
         yield opened
 
 
@@ -132,8 +121,8 @@ async def test_nothing_to_compare(web: httpx2.AsyncClient, history: History) -> 
         assert "nothing to compare yet" in (await get(plain, ODDS)).text
 
 
-async def test_a_saved_state_is_loaded_once(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = Path(shutil.copytree(written, tmp_path / "data"))
+async def test_a_saved_state_is_loaded_once(rated_past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     async with History(data / "cgos.sqlite") as history:
         strengths = StrengthsOf(history, SETTINGS.rated)
         first = await strengths.venue(VENUE)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
 from typing import NamedTuple
 
 from cgos_server.core.rating import checks, history_saved
-from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, Wanted
+from cgos_server.core.rating.base import Change, Entry, Kind, Rating, Wanted
+from cgos_server.core.rating.bayes.answers import Answers
 from cgos_server.core.rating.bayes.joint import LEAST_SD
 from cgos_server.core.rating.bayes.state import Step, What
 from cgos_server.core.rating.history_fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
@@ -30,7 +30,7 @@ class Moment(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class WholeHistory:
+class WholeHistory(Answers):
     """Bradley-Terry (1952) with Davidson's draws (1970) and a first-move advantage, every strength a Wiener process.
 
     Time is cut into a version's own spans of days (:mod:`~cgos_server.core.rating.timeline`). In its first span a
@@ -184,18 +184,6 @@ class WholeHistory:
 
     # -- what is shown
 
-    def _rating(self, state: State, version: int) -> Rating:
-        """Raises KeyError for a version that never entered."""
-        at, centred = state.find(version), not state.anchors
-        if at is None:
-            return Rating(*state.belief.shown_newcomer(centred), 0, True)
-        games = state.games[at]
-        anchor = state.anchors.get(at)
-        if anchor is not None:
-            return Rating(anchor[0], anchor[1], games, False, True)
-        mean, sd = state.belief.shown(at, centred)
-        return Rating(mean, sd, games, games == 0 or Z95 * sd > self.provisional)
-
     def _ratings(self, state: State, *who: int) -> tuple[Rating, ...]:
         return tuple(self._rating(state, version) for version in who)
 
@@ -209,24 +197,7 @@ class WholeHistory:
     def standings(self, state: State) -> Mapping[int, Rating]:
         """Every version's rating, as it is now."""
         shown = {version: self._rating(state, version) for version in state.ids}
-        if state.waiting:
-            shown |= dict.fromkeys(state.waiting, Rating(*state.belief.shown_newcomer(not state.anchors), 0, True))
-        return shown
-
-    def predict(self, state: State, black: int, white: int) -> Outcome:
-        """The next game of these two, Black moving first: averaged over what is not known of their difference."""
-        return state.belief.outcome(state.find(black), state.find(white))
-
-    def superiority(self, state: State, one: int, other: int) -> float:
-        """The probability (0..1) that `one` is stronger than `other` today; a half for a version and itself."""
-        if one == other:
-            return 0.5
-        return state.belief.superiority(state.find(one), state.find(other))
-
-    def difference(self, state: State, one: int, other: int) -> tuple[float, float]:
-        """Mean and standard deviation, in Elo, of today's strength of `one` minus that of `other`, of two versions."""
-        mean, variance = state.belief.difference(state.find(one), state.find(other))
-        return mean, sqrt(variance)
+        return self._and_waiting(state, shown)
 
     def history(self, state: State, version: int) -> list[Moment]:
         """What the installed refit says of a version's strength over time, in its gauge; empty for a version that it

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, Wanted
+from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Rating, Wanted
 from cgos_server.errors import OurFault
 
 from . import fit as engine
 from . import saved
 from . import state as states
+from .answers import Answers
 from .belief import head
 from .joint import LEAST_SD
 from .pool import Floats, Hyper, Ints, Prior, Sites
@@ -78,7 +79,7 @@ class AnchorResidual(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bayes:
+class Bayes(Answers):
     """Bradley-Terry (1952) with Davidson's draws (1970), a first-move advantage and a full normal posterior.
 
     Without anchors the mean of the versions that were established when the last refit was installed is held at
@@ -254,18 +255,6 @@ class Bayes:
 
     # --- what is shown ------------------------------------------------------------------------------------------
 
-    def _rating(self, state: State, version: int) -> Rating:
-        """Raises KeyError for a version that never entered."""
-        at, centred = state.find(version), not state.anchors
-        if at is None:
-            return Rating(*state.belief.shown_newcomer(centred), 0, True)
-        anchor = state.anchors.get(at)
-        games = state.games[at]
-        if anchor is not None:
-            return Rating(anchor[0], anchor[1], games, False, True)
-        mean, sd = state.belief.shown(at, centred)
-        return Rating(mean, sd, games, games == 0 or Z95 * sd > self.provisional)
-
     def _all(self, state: State) -> tuple[Floats, Floats, Any]:
         """Means, sds and the provisional marks of all versions."""
         means, sds = state.belief.all_shown(centred=not state.anchors)
@@ -282,24 +271,7 @@ class Bayes:
         for at in state.anchors:
             version = state.ids[at]
             shown[version] = shown[version]._replace(anchor=True)
-        if state.waiting:
-            shown |= dict.fromkeys(state.waiting, Rating(*state.belief.shown_newcomer(not state.anchors), 0, True))
-        return shown
-
-    def predict(self, state: State, black: int, white: int) -> Outcome:
-        """The next game of these two, Black moving first: averaged over what is not known of their difference."""
-        return state.belief.outcome(state.find(black), state.find(white))
-
-    def superiority(self, state: State, one: int, other: int) -> float:
-        """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
-        if one == other:
-            return 0.5
-        return state.belief.superiority(state.find(one), state.find(other))
-
-    def difference(self, state: State, one: int, other: int) -> tuple[float, float]:
-        """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
-        mean, variance = state.belief.difference(state.find(one), state.find(other))
-        return mean, sqrt(variance)
+        return self._and_waiting(state, shown)
 
     def anchor_residuals(self, state: State) -> list[AnchorResidual]:
         """For each anchor, what games and the other anchors say of it: its own statement is taken out of its marginal.

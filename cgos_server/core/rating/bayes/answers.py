@@ -1,0 +1,69 @@
+"""What is answered from a belief about many versions: ratings, predictions, who is stronger.
+
+Shared by the systems that keep one. Must not know: the ledger, how the belief came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Protocol
+
+from cgos_server.core.rating.base import Z95, Outcome, Rating
+
+from .belief import Belief
+
+
+class Holder(Protocol):
+    """A state with a belief. Versions that have entered and not joined are `waiting`; see
+    :class:`~cgos_server.core.rating.bayes.state.State`."""
+
+    belief: Belief
+    waiting: dict[int, None]
+    games: list[int]
+    anchors: dict[int, tuple[float, float]]
+
+    def find(self, version: int) -> int | None: ...
+
+
+class Answers:
+    """The reading half of a rating system. A version's rating is provisional while it has no game, and while half of
+    its 95 % interval is above `provisional` Elo."""
+
+    __slots__ = ()
+
+    provisional: float
+
+    def _rating(self, state: Holder, version: int) -> Rating:
+        """Raises KeyError for a version that never entered."""
+        at, centred = state.find(version), not state.anchors
+        if at is None:
+            return self._newcomer(state)
+        anchor = state.anchors.get(at)
+        games = state.games[at]
+        if anchor is not None:
+            return Rating(anchor[0], anchor[1], games, False, True)
+        mean, sd = state.belief.shown(at, centred)
+        return Rating(mean, sd, games, games == 0 or Z95 * sd > self.provisional)
+
+    def _newcomer(self, state: Holder) -> Rating:
+        return Rating(*state.belief.shown_newcomer(not state.anchors), 0, True)
+
+    def _and_waiting(self, state: Holder, shown: dict[int, Rating]) -> Mapping[int, Rating]:
+        """`shown` with those who have not joined."""
+        return shown | dict.fromkeys(state.waiting, self._newcomer(state)) if state.waiting else shown
+
+    def predict(self, state: Holder, black: int, white: int) -> Outcome:
+        """The next game of these two, Black moving first: averaged over what is not known of their difference."""
+        return state.belief.outcome(state.find(black), state.find(white))
+
+    def superiority(self, state: Holder, one: int, other: int) -> float:
+        """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
+        if one == other:
+            return 0.5
+        return state.belief.superiority(state.find(one), state.find(other))
+
+    def difference(self, state: Holder, one: int, other: int) -> tuple[float, float]:
+        """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
+        mean, variance = state.belief.difference(state.find(one), state.find(other))
+        return mean, sqrt(variance)
