@@ -25,10 +25,10 @@ class Families:
         self.pattern = pattern
         self._bots = bots
         self._leaders = leaders
-        self._versions: dict[int, set[int]] = {}
+        self._versions: dict[int, tuple[int, ...]] = {}
         self._members: dict[int, set[int]] = {}
         for version, bot in bots.items():
-            self._versions.setdefault(bot, set()).add(version)
+            self._versions[bot] = (*self._versions.get(bot, ()), version)
         for bot, leader in leaders.items():
             self._members.setdefault(leader, set()).add(bot)
 
@@ -41,7 +41,8 @@ class Families:
     def arrived(self, version: int, bot: int) -> None:
         """A version of a bot was seen, perhaps for the first time."""
         self._bots[version] = bot
-        self._versions.setdefault(bot, set()).add(version)
+        if version not in self._versions.get(bot, ()):
+            self._versions[bot] = (*self._versions.get(bot, ()), version)
 
     def bot(self, version: int) -> int:
         """The bot whose version it is; a number of its own for an unknown one."""
