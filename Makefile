@@ -37,8 +37,14 @@ lint: venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Real servers and engines have the machine to themselves; all else runs on several cores.
 unit: venv
+ifdef PYTEST
 	$(BIN)/pytest $(PYTEST)
+else
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not slow and not wheel"
+	$(BIN)/pytest -m "e2e or slow or wheel"
+endif
 
 test: lint unit
 
