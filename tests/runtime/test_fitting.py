@@ -78,7 +78,7 @@ async def test_a_child_that_dies_is_replaced(processes: FitProcesses) -> None:
 
 
 async def test_a_job_that_cannot_be_sent_fails_like_any_other(processes: FitProcesses) -> None:
-    with pytest.raises(FitFailed, match="pickle"):
+    with pytest.raises(FitFailed, match="could not be asked for or understood"):
         await processes.refit(SYSTEM, {"do": lambda: None}, cold=False)
     assert await processes.refit(SYSTEM, {"do": "sum"}, cold=False)
 
