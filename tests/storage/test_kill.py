@@ -68,7 +68,8 @@ def test_nothing_that_was_told_is_lost_by_a_kill(database: Location) -> None:
         for game in range(1, 2 * GAMES + 1):
             plies = sorted(ply for other, ply in rows if other == game and ply >= first)
             assert plies == list(range(first, first + len(plies)))
-        first = max(ply for _, ply in rows) + 1
+        # PostgreSQL may still be committing what the killed one asked for last: one move a game.
+        first = max(ply for _, ply in rows) + 10
 
 
 def _write_until_killed(database: Location, first: int, lines: int) -> set[tuple[int, int]]:
