@@ -151,12 +151,8 @@ class Table(Protocol):
         """The time of this side is up: hand over at once what was received and is held back, if anything is."""
 
 
-class Reach(Protocol):
-    """What is known of the peer at the other end of a connection, whatever is spoken on it."""
-
-    @property
-    def address(self) -> str:
-        """The peer's address, as limits and logs want it."""
+class Liveness(Protocol):
+    """Whether anybody is at the other end of a connection."""
 
     @property
     def alive(self) -> bool:
@@ -168,7 +164,15 @@ class Reach(Protocol):
 
     @property
     def proxied(self) -> bool:
-        """True where a configured proxy stands between."""
+        """True where a configured proxy stands between, so that TCP says nothing about the bot itself."""
+
+
+class Reach(Liveness, Protocol):
+    """What is known of the peer at the other end of a connection, whatever is spoken on it."""
+
+    @property
+    def address(self) -> str:
+        """The peer's address, as limits and logs want it."""
 
     @property
     def has_room(self) -> bool:
@@ -178,24 +182,12 @@ class Reach(Protocol):
         """True where the peer, or its system, acknowledges within a few seconds what was written last."""
 
 
-class PlayerSession(Protocol):
+class PlayerSession(Liveness, Protocol):
     """One bot's connection in one venue, as the lobby sees it."""
 
     @property
     def id(self) -> int:
         """The connection's number, for logs and the store."""
-
-    @property
-    def alive(self) -> bool:
-        """False once the connection is lost or closed."""
-
-    @property
-    def heard(self) -> int:
-        """When the peer last sent anything (microseconds, loop's clock)."""
-
-    @property
-    def proxied(self) -> bool:
-        """True where a configured proxy stands between, so that TCP says nothing about the bot itself."""
 
     @property
     def says_ready(self) -> bool:

@@ -278,11 +278,6 @@ class VenueRatings:
         """True once a refit of this system is in place."""
         return self._runs[system].refits > 0
 
-    def superiority(self, one: int, other: int) -> float | None:
-        """The probability (0..1) that version `one` is stronger than `other`, where the headline system knows it."""
-        refitting = self._headline.refitting
-        return None if refitting is None else refitting.superiority(self._headline.state, one, other)
-
     def begin(self, system: str, cold: bool) -> Begun:
         """What a refit of this system needs, as of now."""
         return self._runs[system].begin(cold)

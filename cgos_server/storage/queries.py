@@ -281,8 +281,5 @@ LAST_ROUND: Question = select(func.coalesce(func.max(tables.rounds.c.number), 0)
 )
 
 VERSION_NAMES: Question = select(_versions.c.id, _versions.c.wire_name)
-FAMILIES: Question = select(_versions.c.id, func.coalesce(_bots.c.family_id, _bots.c.id)).join_from(
-    _versions, _bots, _bots.c.id == _versions.c.bot_id
-)
 BOT_NAMES: Question = select(_bots.c.id, _bots.c.name, _bots.c.family_id).order_by(_bots.c.id)
 BOT_IDS: Question = select(_versions.c.id, _versions.c.bot_id)

@@ -234,10 +234,6 @@ class SqlStore(abc.ABC):
         """version id -> wire name."""
         return dict(await self._rows(queries.VERSION_NAMES))
 
-    async def families(self) -> dict[int, int]:
-        """version id -> id of the bot that leads its family."""
-        return dict(await self._rows(queries.FAMILIES))
-
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""
         await self._writer.drain()

@@ -293,8 +293,5 @@ class Store(Protocol):
     async def version_names(self) -> dict[int, str]:
         """version id -> wire name."""
 
-    async def families(self) -> dict[int, int]:
-        """version id -> id of the bot that leads its family (its own bot's where that belongs to no other)."""
-
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""

@@ -73,7 +73,9 @@ async def test_everything_plays_like_its_number() -> None:
     assert set(past.asked) == {"low", "middle", "high", "bot"}, "whoever has enough games"
 
 
-async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once() -> None:
+async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     past = Past()
     past.play(1, 2, -200, 120)
     past.play(3, 2, -300, 120)  # "high" stands for 2000 and plays like 1500
@@ -82,6 +84,10 @@ async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once() -> 
     looking, warnings = watch(past)
     await looking.look()
     assert warnings["anchor"] >= 1
+    assert capsys.readouterr().out.count("high does not play like its number") == 1
+    await looking.look()
+    assert warnings["anchor"] >= 1
+    assert "does not play" not in capsys.readouterr().out
 
 
 async def test_a_version_that_became_another_is_found_when_it_has_played_enough(

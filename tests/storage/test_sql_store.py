@@ -69,7 +69,6 @@ async def test_a_new_database_is_empty(store: SqlStore) -> None:
     assert await store.last_opponents(1) == {}
     assert await store.last_round(1) == 0
     assert await store.version_names() == {}
-    assert await store.families() == {}
     assert await store.published(1) == {}
     assert await store.shown(1, "bayes") == {}
     assert await store.rating_state(1, "bayes") is None
@@ -96,7 +95,7 @@ async def test_what_a_sign_in_needs(full: SqlStore) -> None:
     assert login is not None
     assert (login.state, login.reason, login.version_id) == ("disabled", "asked for it", 2)
     assert await full.name_taken("beta-2") == "Beta-2"
-    assert await full.families() == {1: 1, 2: 2, 3: 3, 9: 2}
+    assert await full.bot_ids() == {1: 1, 2: 2, 3: 3, 9: 2}
 
 
 async def test_versions_and_what_they_say_of_themselves(full: SqlStore) -> None:
@@ -303,7 +302,6 @@ async def test_games_played_before(full: SqlStore) -> None:
 async def test_families(full: SqlStore) -> None:
     await full.commit([version(9, 2, "Beta-2", 900, "2"), BotFamily(1, 2), BotFamily(1, 3), BotFamily(None, 3)])
     assert await full.bot_names() == [(1, "alpha", None), (2, "Beta", 1), (3, "gamma", None)]
-    assert await full.families() == {1: 1, 2: 1, 3: 3, 9: 1}
     assert await full.bot_ids() == {1: 1, 2: 2, 3: 3, 9: 2}
 
 

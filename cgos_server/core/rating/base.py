@@ -204,6 +204,3 @@ class Refitting(Protocol):
 
     def stale(self, state: Any, fit: Any) -> bool:
         """True where a warm fit began before the refit that is installed now, so that it must not replace it."""
-
-    def superiority(self, state: Any, one: int, other: int) -> float:
-        """The probability (0..1) that version `one` is stronger than `other`, from the joint distribution."""

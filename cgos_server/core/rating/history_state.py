@@ -73,14 +73,7 @@ class State:
         self._apply(step)
 
     def _apply(self, step: Step) -> None:
-        if step.what == What.RESULT:
-            self.belief.result(step.a, step.b, step.score2)
-        elif step.what == What.ENTER:
-            self.belief.enter()
-        elif step.what == What.FACT:
-            self.belief.fact(step.a, None if step.b < 0 else step.b, step.value, step.precision)
-        elif step.what == What.FREE:
-            self.belief.free(step.a)
+        step.move(self.belief)
         self.amiss = self.amiss or step.what == What.AMISS
 
     def replace(self, fit: HistoryFit, belief: Belief) -> None:

@@ -34,6 +34,17 @@ class Step(NamedTuple):
     value: float = 0.0
     precision: float = 0.0
 
+    def move(self, belief: Belief) -> None:
+        """Take it in mean and covariance."""
+        if self.what == What.RESULT:
+            belief.result(self.a, self.b, self.score2)
+        elif self.what == What.ENTER:
+            belief.enter()
+        elif self.what == What.FACT:
+            belief.fact(self.a, None if self.b < 0 else self.b, self.value, self.precision)
+        elif self.what == What.FREE:
+            belief.free(self.a)
+
 
 class What:
     """The kinds of :class:`Step`."""
@@ -42,10 +53,8 @@ class What:
     ENTER: Final = 1
     FACT: Final = 2
     FREE: Final = 3
-    NOTHING: Final = 4
-    """Only a refit can say what this entry means."""
-    AMISS: Final = 5
-    """The same, of what was taken back: the ratings are wrong until the next refit."""
+    AMISS: Final = 4
+    """Something was taken back, of which only a refit can say what it means: until then the ratings are wrong."""
 
 
 class Known(NamedTuple):
@@ -225,21 +234,11 @@ class State:
         """A new step: remembered and applied."""
         self._note(step, self.steps[-1].seq if self.steps else 0)
         self.steps.append(step)
-        self._apply(step)
+        step.move(self.belief)
 
     def _note(self, step: Step, previous: int) -> None:
         self.pending += step.seq != previous
         self.amiss = self.amiss or step.what == What.AMISS
-
-    def _apply(self, step: Step) -> None:
-        if step.what == What.RESULT:
-            self.belief.result(step.a, step.b, step.score2)
-        elif step.what == What.ENTER:
-            self.belief.enter()
-        elif step.what == What.FACT:
-            self.belief.fact(step.a, None if step.b < 0 else step.b, step.value, step.precision)
-        elif step.what == What.FREE:
-            self.belief.free(step.a)
 
     def replace(self, base: Base, belief: Belief) -> None:
         """A refit takes its place, and what it does not know is applied to it again."""
@@ -248,7 +247,7 @@ class State:
         for step in self.steps:
             if step.seq > base.included:
                 self._note(step, previous)
-                self._apply(step)
+                step.move(self.belief)
                 previous = step.seq
 
     def trim(self) -> None:
