@@ -28,20 +28,18 @@ class PairingSettings:
     """How and when this venue pairs. Times in microseconds.
 
     :ivar method: a name known to :func:`cgos_server.core.pairing.registry.matchmaker`
-    :ivar options: the method's own options (Birk: ``formula``, ``bye``, ``avoid_last``)
+    :ivar options: what is set otherwise than the method's defaults: its own options and the constraints
     :ivar interval: time between two acts of pairing
-    :ivar rematch_wait: rolling only: how long two bots whose last opponent was each other wait for a third
     :ivar settle: pause between ``setup`` and the first ``genmove``; charged to nobody
-    :ivar same_bot: whether versions of one bot may meet
+    :ivar set_aside: games in a row that a version spoils before it is set aside; 0: never
     """
 
     policy: Policy = Policy.ROLLING
-    method: str = "birk"
+    method: str = "information"
     options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
-    interval: int = 2_000_000
-    rematch_wait: int = 10_000_000
+    interval: int = 1_000_000
     settle: int = 1_000_000
-    same_bot: bool = False
+    set_aside: int = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""What the server may ask of any matchmaker: candidates in; pairs, who sits out and the reason out.
+"""What the server may ask of any matchmaker: an act of pairing in; pairs, who sits out and the reason out.
 
-Randomness comes in as `rng`, of which only ``random()`` is called, so that a recorded seed replays a round for ever.
-Must not know: storage, sessions, the clock on the wall.
+An act holds everything that a decision may depend on, as plain values, so that a recorded one replays for ever.
+Randomness comes in as `rng`, of which only ``random()`` is called. Must not know: storage, sessions, the clock on the
+wall.
 """
 
 from __future__ import annotations
@@ -9,6 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgos_server.core.venue import Policy
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class Rng(Protocol):
@@ -20,14 +30,28 @@ class Rng(Protocol):
 class Candidate(NamedTuple):
     """A version that could play now.
 
+    New fields are added at the end, with a default that means "not known", so that old records can be read.
+
     :ivar id: version id
     :ivar name: wire name, for the explanation
     :ivar rating: mean rating
     :ivar waited: microseconds since it became ready
-    :ivar sat_out: sit-outs since its last game (0: none)
+    :ivar sat_out: sit-outs since its last game (0: none): acts of pairing in which it was ready and stayed unpaired
     :ivar last_sit_out: number of the act of pairing in which it last sat out since its last game, or None
     :ivar last_opponent: version id of its previous opponent in this venue, or None
     :ivar apart: version ids that it must never meet, whatever else gives way
+    :ivar sd: standard deviation of the rating, 0 where it is not known
+    :ivar games: rated games
+    :ivar anchor: its rating is known in advance
+    :ivar provisional: its rating is not well known yet
+    :ivar balance: games as Black minus games as White, against anybody
+    :ivar owner: versions with the same number belong to one owner; 0: to nobody
+    :ivar family: versions with the same number are one engine; 0: of its own
+    :ivar avoid: version ids that its owner would rather not meet
+    :ivar recent: how many of its last games are remembered (see :class:`Meeting`)
+    :ivar pace: how slow it plays among the connected versions: 0 the fastest, 1 the slowest
+    :ivar paced: mean of (opponent's pace - 0.5) over its remembered games, newer ones weighing more; negative where it
+        has met fast ones more than its share
     """
 
     id: int
@@ -38,10 +62,81 @@ class Candidate(NamedTuple):
     last_sit_out: int | None = None
     last_opponent: int | None = None
     apart: tuple[int, ...] = ()
+    sd: float = 0.0
+    games: int = 0
+    anchor: bool = False
+    provisional: bool = False
+    balance: int = 0
+    owner: int = 0
+    family: int = 0
+    avoid: tuple[int, ...] = ()
+    recent: int = 0
+    pace: float = 0.5
+    paced: float = 0.0
+
+
+class Meeting(NamedTuple):
+    """What two candidates have had with each other; pairs that never met are left out.
+
+    :ivar a: version id
+    :ivar b: version id of the other
+    :ivar recent_a: games against b among the remembered last games of a
+    :ivar recent_b: games against a among those of b
+    :ivar black_a: games, of all, in which a was Black against b
+    :ivar black_b: games, of all, in which b was Black against a
+    """
+
+    a: int
+    b: int
+    recent_a: int = 0
+    recent_b: int = 0
+    black_a: int = 0
+    black_b: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What a rating system knows of the candidates together, in their order; Elo squared.
+
+    :ivar covariance: (n, n) of their ratings
+    :ivar gram: (n, n) of G[i, j] = sum over the venue's versions k that are no anchors of C[i, k] C[k, j]: by how much a
+        result of i against j narrows everybody's rating is a quadratic form of it
+    """
+
+    covariance: Floats
+    gram: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act of pairing, before it is decided.
+
+    :ivar candidates: who could play now; ids are unique, the order does not matter
+    :ivar meetings: what they have had with each other
+    :ivar knowledge: what is known of their ratings together; None: each on its own (`Candidate.sd`)
+    :ivar policy: with BARRIER nobody is left unpaired for the sake of a better partner later
+    :ivar connected: versions that are signed in, those who play included; 0: as many as there are candidates
+    :ivar flow: versions that became free a second, over the last minutes: how soon others will come
+    """
+
+    candidates: Sequence[Candidate]
+    meetings: Sequence[Meeting] = ()
+    knowledge: Knowledge | None = None
+    policy: Policy = Policy.BARRIER
+    connected: int = 0
+    flow: float = 0.0
+
+    @property
+    def pool(self) -> int:
+        """How many versions there are to meet, the candidate itself included."""
+        return max(self.connected, len(self.candidates))
 
 
 class Pair(NamedTuple):
-    """Two versions, the higher ranked first, and the sentence that says why they meet."""
+    """Two versions, the higher ranked first, and the sentence that says why they meet.
+
+    `detail` holds what the sentence was made of, for machines: JSON values only.
+    """
 
     high: int
     low: int
@@ -56,11 +151,14 @@ class Pairing:
     :ivar pairs: in the order in which they were made
     :ivar sits_out: versions that stay unpaired, each with the sentence that says why
     :ivar notes: events worth keeping, such as a constraint that gave way
+    :ivar total: what the pairs are worth together by the method's own objective, in whole millionths; None for a method
+        that has none. Where several optima tie, a replay finds this total and perhaps other pairs
     """
 
     pairs: Sequence[Pair]
     sits_out: Mapping[int, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    total: int | None = None
 
 
 class Matchmaker(Protocol):
@@ -72,7 +170,7 @@ class Matchmaker(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """All options in force, for the record."""
+        """All options in force, the constraints among them, for the record: JSON values."""
 
-    def pair(self, candidates: Sequence[Candidate], rng: Rng) -> Pairing:
-        """Pair `candidates` (ids are unique; order does not matter), nobody with a version that it must not meet."""
+    def pair(self, act: Act, rng: Rng) -> Pairing:
+        """Pair the candidates, nobody with a version that it must not meet."""

@@ -1,13 +1,13 @@
-"""When an act of pairing is due, and which pairs must wait for a third although both are idle.
+"""When an act of pairing is due, and which pairs are better not made yet although both could play.
 
 Must not know: how pairs are made, sessions, the clock on the wall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
-from cgos_server.core.pairing.base import Candidate, Pair
+from cgos_server.core.pairing.base import Act, Floats, Ints
 from cgos_server.core.venue import Policy
 
 
@@ -19,20 +19,30 @@ def due(policy: Policy, idle: int, running_games: int) -> bool:
     return idle >= 2 and (policy is Policy.ROLLING or running_games == 0)
 
 
-def rematch_holds(pair: Pair, candidates: Mapping[int, Candidate], rematch_wait: int, others_connected: bool) -> bool:
-    """True where `pair` must not start yet: each is the other's last opponent, and a third may still come.
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How long a version of a rolling venue holds out for a better opponent, and how evenly fast and slow ones meet.
 
-    Without this the two that have just finished would meet again and again, as they are idle at the same time. The
-    longer of the two waits counts. A pair that is held is not a sit-out of either.
-
-    :param candidates: version id -> candidate, at least for the two
-    :param rematch_wait: microseconds to wait for a third; 0 never holds
-    :param others_connected: True where the venue has a connected version besides these two, idle or not
+    :ivar ease: microseconds of waiting by which a pair may fall short of the best by one bit more
+    :ivar pass_over: acts in a row that may pass over a version; after so many it is paired before all others
+    :ivar fairness: bits that a pair costs for each version that has met more than its share of fast ones and would meet
+        another
     """
-    high, low = candidates[pair.high], candidates[pair.low]
-    return (
-        others_connected
-        and high.last_opponent == low.id
-        and low.last_opponent == high.id
-        and max(high.waited, low.waited) < rematch_wait
-    )
+
+    ease: int = 5_000_000
+    pass_over: int = 10
+    fairness: float = 1.0
+
+
+def allowances(act: Act, waiting: Waiting) -> Floats:
+    """(n,) by how many bits each candidate's next game may fall short of the best one now; it grows with its waiting.
+
+    A pair is worth making now where its shortfall is below the sum of both allowances. With the barrier policy they are
+    so large that every pair is.
+    """
+    raise NotImplementedError
+
+
+def unfairness(act: Act, waiting: Waiting, i: Ints, j: Ints) -> Floats:
+    """(m,) bits that each pair costs because fast versions would meet fast ones more than under the barrier policy."""
+    raise NotImplementedError
