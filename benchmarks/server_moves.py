@@ -105,6 +105,23 @@ def server(
     if not data.exists():
         data.mkdir()
         prepare(data, bots)
+    venue = f"""
+[[venue]]
+name = "9x9"
+port = {ports[0]}
+size = 9
+komi = 7.0
+time = {{ system = "absolute", main = "10m" }}
+pairing = {{ interval_s = {interval_s}, patience_s = 0.5, settle_s = 0.0 }}
+rating = {{ system = "{rating}" }}
+"""
+    with serving(directory, venue, ports[1]) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def serving(directory: Path, venues: str, websocket_port: int = 0) -> Iterator[Running]:
+    """A server on loopback with these venues (TOML), its data in ``data`` below the directory."""
     config = directory / "cgos.toml"
     config.write_text(
         f"""
@@ -116,7 +133,7 @@ drain_limit_s = 0
 bots_host = "127.0.0.1"
 [websocket]
 host = "127.0.0.1"
-port = {ports[1]}
+port = {websocket_port}
 [web]
 mode = "off"
 [health]
@@ -124,15 +141,7 @@ port = 0
 [limits]
 connections = 15000
 connections_per_address = 15000
-[[venue]]
-name = "9x9"
-port = {ports[0]}
-size = 9
-komi = 7.0
-time = {{ system = "absolute", main = "10m" }}
-pairing = {{ interval_s = {interval_s}, rematch_wait_s = 0.5, settle_s = 0.0 }}
-rating = {{ system = "{rating}" }}
-"""
+{venues}"""
     )
     process = subprocess.Popen(
         [sys.executable, "-m", "cgos_server", "serve", "--config", str(config)],

@@ -13,12 +13,16 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
+import msgspec
 import structlog
 from prometheus_client import CollectorRegistry
 
 from cgos_server import __version__
 from cgos_server.config import Config, enrol_venues
-from cgos_server.config.schema import WebMode, us
+from cgos_server.config.reloading import changed
+from cgos_server.config.schema import WebMode
+from cgos_server.config.values import us
+from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
 from cgos_server.errors import CgosError, CommitFailed, Refused
 from cgos_server.net import control_socket
@@ -36,10 +40,11 @@ from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
+from cgos_server.runtime.deciding import PairingProcess
 from cgos_server.runtime.fitting import FitProcesses
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
-from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
+from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, reconfigure, running
 from cgos_server.runtime.operator_desk import Operators
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.web_process import WebProcess
@@ -76,11 +81,18 @@ class App:
     :param clock: the selector of the running loop
     :param logs: what was counted while logging was set up
     :param origin: where the configuration comes from, for messages
+    :param reread: reads it again, from where it came from; raises ConfigErrors
     :param started: called once everything listens
     """
 
     def __init__(
-        self, config: Config, clock: PollClock, logs: LogCounts, origin: str, started: Callable[[App], None]
+        self,
+        config: Config,
+        clock: PollClock,
+        logs: LogCounts,
+        origin: str,
+        started: Callable[[App], None],
+        reread: Callable[[], Config] | None = None,
     ) -> None:
         self.config = config
         self.venues: dict[str, LiveVenue] = {}
@@ -90,18 +102,21 @@ class App:
         self._logs = logs
         self._origin = origin
         self._started = started
+        self._reread = reread
         self._stop = asyncio.Event()
         self._at_once = False
         self._closing = False
         self._progress = asyncio.Event()
         self._failure: CommitFailed | None = None
         self._connections: set[Ending] = set()
+        self._spawn: Callable[[Coroutine[Any, Any, None]], None] | None = None
 
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._signalled)
+        handled = {signal.SIGTERM: self._signalled, signal.SIGINT: self._signalled, signal.SIGHUP: self._hung_up}
+        for number, handler in handled.items():
+            loop.add_signal_handler(number, handler)
         try:
             async with AsyncExitStack() as stack:
                 await self._live(stack)
@@ -114,7 +129,7 @@ class App:
                 raise
             raise refusals.exceptions[0] from None
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in handled:
                 loop.remove_signal_handler(number)
         return 0 if self._failure is None else EXIT_COMMIT_FAILED
 
@@ -186,12 +201,14 @@ class App:
                 self._logs,
                 lambda: (self.ws_url, self.web_url, self.health_url),
                 self._stop.set,
+                self._reload,
             )
+            self._spawn = spawn
             admin = Admin(store, ids, accounts, passwords, time.wall_ms, control, families=families)
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
-                stack.enter_context(FitProcesses()), build, await stack.enter_async_context(History(database)),
+                stack.enter_context(FitProcesses()), stack.enter_context(PairingProcess()), build, await stack.enter_async_context(History(database)),
                 self._folded,
             )  # fmt: skip
             for venue in venues:
@@ -352,6 +369,48 @@ class App:
             return HttpListener(create_app(history, shown), sock)
         argv = command(server.data, shown, server.log_format.value, server.log_level.value)
         return WebProcess(argv, sock, environment(server.database), log=log, restarted=metrics.web_restarted)
+
+    # -- another configuration
+
+    def _hung_up(self) -> None:
+        """SIGHUP: read the configuration again."""
+        if self._spawn is not None:
+            self._spawn(self._reload_and_log())
+
+    async def _reload_and_log(self) -> None:
+        try:
+            await self._reload()
+        except CgosError as error:
+            log.error("the configuration stays as it was", why=str(error))
+
+    async def _reload(self) -> list[str]:
+        """Read the configuration again and put in force what can be, all or nothing; sentences that say what has
+        changed and what has to wait for a restart. Raises ConfigErrors, Refused."""
+        if self._reread is None:
+            raise Refused("no-reload", "This server was not started from a configuration that can be read again.")
+        new = await asyncio.to_thread(self._reread)
+        found = changed(self.config, new)
+        pairings = {
+            venue.name: await asyncio.to_thread(venue_value, venue, self.venues[venue.name].venue.id)
+            for venue in new.venue
+            if venue.name in self.venues
+        }
+        said: list[str] = []
+        for name, value in pairings.items():
+            if value.pairing != self.venues[name].venue.pairing:
+                reconfigure(self.venues[name], value.pairing)
+                said += found.now.get(name, [f"{name}: what its files of openings hold has changed."])
+        by_name = {venue.name: venue for venue in new.venue}
+        self.config = msgspec.structs.replace(
+            self.config,
+            venue=tuple(
+                msgspec.structs.replace(venue, pairing=by_name.get(venue.name, venue).pairing)
+                for venue in self.config.venue
+            ),
+        )
+        said += found.later
+        log.info("configuration read again", changes=said)
+        return said
 
     # -- ending
 

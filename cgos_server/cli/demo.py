@@ -54,7 +54,7 @@ port = 6809
 size = 9
 komi = 7.0
 time = {{ system = "absolute", main = "1m" }}
-pairing = {{ interval_s = 1.0, rematch_wait_s = 3.0, settle_s = 0.2 }}
+pairing = {{ interval_s = 0.5, patience_s = 3.0, settle_s = 0.2 }}
 """
 
 

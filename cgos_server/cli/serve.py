@@ -26,12 +26,14 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
 
     Without a configuration: 9x9, 13x13 and 19x19 on ports 6809, 6813 and 6819, all of them by WebSocket on port 6868,
     data in ./cgos-data, pages on port 8080 and metrics on port 9809 of this machine. The first SIGTERM or Ctrl-C lets
-    running games end, the second one does not; either way unfinished games go on after the next start.
+    running games end, the second one does not; either way unfinished games go on after the next start. SIGHUP reads the
+    configuration again, as `cgos-server reload` does.
     """
-    config, origin = load_setup(config_path, data, {"listen.next_free_port": next_free_ports})
+    given = {"listen.next_free_port": next_free_ports}
+    config, origin = load_setup(config_path, data, given)
     counts = logs.configure(config.server.log_format.value, config.server.log_level.value, sys.stderr)
     clock = PollClock()
-    app = App(config, clock, counts, origin, _greet)
+    app = App(config, clock, counts, origin, _greet, lambda: load_setup(config_path, data, given).config)
     with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
         sys.exit(runner.run(app.run()))
 

@@ -6,7 +6,8 @@ Read :mod:`.schema` for the keys, :mod:`.loader` for the sources, :mod:`.venues`
 from cgos_server.config.keys import explain, keys_markdown, plain, template
 from cgos_server.config.loader import load
 from cgos_server.config.problems import ConfigErrors
-from cgos_server.config.schema import Config, VenueConfig, us
+from cgos_server.config.schema import Config, VenueConfig
+from cgos_server.config.values import us
 from cgos_server.config.venues import check_fixed, enrol_venues, fixed, venue_value
 
 __all__ = [

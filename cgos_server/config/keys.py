@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import CLASSIC_VENUES, Config, Networks, Span, VenueConfig, Words
+from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
+from cgos_server.config.values import Networks, Span, Words
 from cgos_server.config.words import description, strip, wanted
 from cgos_server.storage.location import PostgresUrl
 
@@ -130,7 +131,7 @@ def _keys(cls: type[Any], table: str, defaults: Any) -> Iterator[Key]:
         elif issubclass(plain, msgspec.Struct):
             inner.append((plain, path, default))
         else:
-            yield Key(table, field.encode_name, wanted(field.type), _text(default), description(field.type))
+            yield Key(table, field.encode_name, wanted(field.type), written(default), description(field.type))
     for kind, path, default in inner:
         yield from _keys(kind, path, default)
 
@@ -146,7 +147,7 @@ def _table_types() -> dict[str, type[Any]]:
     return found
 
 
-def _text(default: Any) -> str:
+def written(default: Any) -> str:
     """A default as TOML writes it."""
     if default is msgspec.NODEFAULT:
         return "required"

@@ -7,103 +7,18 @@ Field names are the keys; the sentences in ``doc(...)`` become ``docs/configurat
 from __future__ import annotations
 
 import enum
-import re
-from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from cgos_server.config.pairing import PairingConfig
+from cgos_server.config.values import Count, Networks, NotNegative, Port, Positive, Span, Words, doc
 from cgos_server.core.clock import TimeSystem
 from cgos_server.core.games.base import Ko
-from cgos_server.core.venue import Policy
 from cgos_server.service.accounts import Registration
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
-
-
-def doc(sentence: str) -> msgspec.Meta:
-    """What a key means, for people."""
-    return msgspec.Meta(description=sentence)
-
-
-def us(seconds: float) -> int:
-    """Seconds as whole microseconds."""
-    return round(seconds * 1_000_000)
-
-
-_UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
-_SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A length of time that people write as a number of seconds or as text such as ``5m`` or ``1h30m``."""
-
-    us: int
-
-    @classmethod
-    def parse(cls, value: object) -> Span:
-        """Raises ValueError for anything else, negative lengths included."""
-        if isinstance(value, str):
-            match = _SPAN.fullmatch(value.strip())
-            if match is not None and any(match.groups()):
-                parts = zip(match.groups(), _UNITS.values(), strict=True)
-                return cls(sum(round(float(number) * unit) for number, unit in parts if number))
-            value = float(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-            raise ValueError
-        return cls(us(value))
-
-    def __str__(self) -> str:
-        rest, text = self.us, ""
-        for unit, size in _UNITS.items():
-            number, rest = divmod(rest, size)
-            text += f"{number}{unit}" if number else ""
-        return text or "0s"
-
-
-@dataclass(frozen=True, slots=True)
-class Networks:
-    """Addresses and networks, written as text with commas between them: ``127.0.0.1, 10.0.0.0/8``."""
-
-    parts: tuple[IPv4Network | IPv6Network, ...] = ()
-
-    @classmethod
-    def parse(cls, value: object) -> Networks:
-        """Raises ValueError for anything else; a list of such texts is taken too."""
-        texts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError
-        return cls(tuple(ip_network(text.strip(), strict=False) for text in texts if text.strip()))
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.parts))
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A list of words, written as text with commas between them: ``cgos-elo, gor``."""
-
-    parts: tuple[str, ...] = ()
-
-    @classmethod
-    def parse(cls, value: object) -> Words:
-        """Raises ValueError for anything else; a list of such texts is taken too."""
-        texts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError
-        return cls(tuple(text.strip() for text in texts if text.strip()))
-
-    def __str__(self) -> str:
-        return ", ".join(self.parts)
-
-
-Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
-Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
-NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
-Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 
 class Durability(enum.StrEnum):
@@ -321,29 +236,6 @@ class TimeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         NotNegative | None,
         doc("Unused lag credit is saved up to this many seconds; without the key it is lost, as on CGOS."),
     ] = None
-
-
-class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who meets whom, and when."""
-
-    policy: Annotated[
-        Policy, doc("`rolling`: whoever is idle, every few seconds; `barrier`: when the last game has ended.")
-    ] = Policy.ROLLING
-    method: Annotated[str, doc("The matchmaker: `birk`.")] = "birk"
-    interval_s: Annotated[Positive, doc("Seconds between two acts of pairing.")] = 2.0
-    rematch_wait_s: Annotated[
-        NotNegative,
-        doc("`rolling`: how long two bots that have just met wait for a third; 0 pairs them again at once."),
-    ] = 10.0
-    settle_s: Annotated[NotNegative, doc("Pause between `setup` and the first `genmove`, charged to nobody.")] = 1.0
-    same_bot: Annotated[bool, doc("Whether versions of one bot may meet each other.")] = False
-    formula: Annotated[str, doc("`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt` or `one`.")] = "fifth"
-    bye: Annotated[
-        str, doc("`birk`: who sits out of an odd number: `fair` takes turns, `natural` takes whoever is left over.")
-    ] = "fair"
-    avoid_last: Annotated[
-        bool, doc("`birk`: whether nobody meets its previous opponent again while there is another.")
-    ] = True
 
 
 class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from cgos_server.config.pairing import options
 from cgos_server.config.problems import ConfigErrors, Place, objected
-from cgos_server.config.schema import Config, RatingConfig, Span, VenueConfig, us
+from cgos_server.config.schema import Config, RatingConfig, VenueConfig
+from cgos_server.config.values import Span, us
 from cgos_server.core import clock
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
@@ -49,11 +51,10 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
         pairing=PairingSettings(
             policy=pairing.policy,
             method=pairing.method,
-            options=_changed(pairing, ("formula", "bye", "avoid_last")),
+            options=options(pairing),
             interval=us(pairing.interval_s),
-            rematch_wait=us(pairing.rematch_wait_s),
             settle=us(pairing.settle_s),
-            same_bot=pairing.same_bot,
+            set_aside=pairing.set_aside,
         ),
         rating=venue.rating.system,
         views=venue.rating.views.parts,
@@ -145,7 +146,7 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
     if objection is not None:
         yield objected(place(("time",)), objection)
     try:
-        matchmaker(venue.pairing.method, _changed(venue.pairing, ("formula", "bye", "avoid_last")))
+        matchmaker(venue.pairing.method, options(venue.pairing))
     except Refused as refusal:
         yield objected(place(("pairing",)), refusal.sentence)
     systems = _rating_systems(venue.rating)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import Networks, Span, Words
+from cgos_server.config.values import Networks, Span, Words
 from cgos_server.storage.location import PostgresUrl
 
 

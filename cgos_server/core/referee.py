@@ -88,9 +88,10 @@ class Referee:
     :ivar to_play: the side to move
     :ivar moved: [Black, White]: True once that side has made its own first move
     :ivar verdict: None while the game goes on
+    :ivar expired: the side whose time ran out, which ended the game; else None
     """
 
-    __slots__ = ("_time", "clocks", "moved", "ply", "position", "terms", "to_play", "verdict")
+    __slots__ = ("_time", "clocks", "expired", "moved", "ply", "position", "terms", "to_play", "verdict")
 
     def __init__(self, terms: Terms, start: Start | None = None, position: Position | None = None) -> None:
         """`position` is where to play instead of a fresh board of the game that the terms name.
@@ -106,6 +107,7 @@ class Referee:
         self.to_play = position.to_play
         self.moved = [False, False]
         self.verdict: Verdict | None = None
+        self.expired: Color | None = None
         self._time = terms.time
 
     def submit(self, text: str, elapsed: int) -> Played | None:
@@ -155,6 +157,8 @@ class Referee:
 
     def expire(self) -> Verdict:
         """The side to move is out of time: it loses, or, before its own first move, the game is aborted."""
+        if self.verdict is None:
+            self.expired = self.to_play
         if self.moved[self.to_play]:
             return self._lose(Reason.TIME, "")
         return self.abort(f"{self.to_play.name.capitalize()} made no first move in time")
@@ -171,10 +175,11 @@ class Referee:
         """`loser` loses by ruling or because it did not show up; rated."""
         return self._end(Verdict(loser.other, Reason.FORFEIT, None, plain(detail)))
 
-    def replay(self, moves: Iterable[tuple[str, ClockState]]) -> None:
+    def replay(self, moves: Iterable[tuple[str, ClockState]], given: bool = False) -> None:
         """Put a stored game back on a fresh referee; no time is spent.
 
         :param moves: (normal spelling, mover's clock after it) from the first move on
+        :param given: True where nobody made these moves, as those of an opening: each side's first own one is to come
 
         Sets the verdict where the moves end the game. Raises OurFault where a move cannot be played.
         """
@@ -186,7 +191,7 @@ class Referee:
             if problem is not None:
                 raise OurFault(f"Move {self.ply + 1} of a stored game, {plain(text)}, cannot be played: {problem}.")
             self.clocks[color] = state
-            self.moved[color] = True
+            self.moved[color] = not given
             self.ply += 1
         self.to_play = position.to_play
         self._settle()

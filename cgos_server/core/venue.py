@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
+from cgos_server.core.openings import OpeningSet
 
 
 class Policy(enum.StrEnum):
@@ -31,6 +32,8 @@ class PairingSettings:
     :ivar options: what is set otherwise than the method's defaults: its own options and the constraints
     :ivar interval: time between two acts of pairing
     :ivar settle: pause between ``setup`` and the first ``genmove``; charged to nobody
+    :ivar openings: what pairs of games may begin with
+    :ivar openings_share: share of new pairs that get an opening where there are any
     :ivar set_aside: games in a row that a version spoils before it is set aside; 0: never
     """
 
@@ -39,6 +42,8 @@ class PairingSettings:
     options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     interval: int = 1_000_000
     settle: int = 1_000_000
+    openings: OpeningSet = OpeningSet()  # noqa: RUF009 - frozen
+    openings_share: float = 1.0
     set_aside: int = 5
 
 

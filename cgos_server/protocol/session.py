@@ -64,6 +64,7 @@ class GameSetup(NamedTuple):
     :ivar venue: the venue's name
     :ivar terms: rules, time control and limits; None only in tests of the lines
     :ivar why: why these two meet, one sentence for people; may be empty
+    :ivar opening: the name of the opening that its first moves are, or empty
     """
 
     game: int
@@ -79,6 +80,7 @@ class GameSetup(NamedTuple):
     venue: str = ""
     terms: Terms | None = None
     why: str = ""
+    opening: str = ""
 
 
 class Turn(NamedTuple):

@@ -241,7 +241,8 @@ class Game(_Message, frozen=True, tag="game"):
     """A game of this bot: new, gone on with, or (with a verdict to follow) ended.
 
     `moves` are the plies `from_ply` + 1, `from_ply` + 2, ...: whatever the client holds beyond `from_ply` was never
-    committed and is void. Colors alternate, from Black. `why` says why these two meet.
+    committed and is void. Colors alternate, from Black. `why` says why these two meet. `opening` names the opening
+    that the first moves are, where the game did not begin on the empty board: nobody's time was spent on them.
     """
 
     game: int
@@ -257,6 +258,7 @@ class Game(_Message, frozen=True, tag="game"):
     white_ms: int
     rated: bool
     why: str = ""
+    opening: str = ""
 
 
 class Turn(_Message, frozen=True, tag="turn"):

@@ -66,6 +66,7 @@ def game(setup: GameSetup, color: Color, from_ply: int) -> ws.Game:
         white_ms=setup.left_ms[1],
         rated=terms is None or terms.rated,
         why=setup.why,
+        opening=setup.opening,
     )
 
 

@@ -53,9 +53,12 @@ _EXPECTING_US = 100_000
 """Between two looks whether a mover whose time is up has been let in."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Desk:
-    """What the games of one venue share."""
+    """What the games of one venue share.
+
+    :ivar venue: as configured now; a running game keeps the terms with which it began
+    """
 
     venue: Venue
     store: Store
@@ -82,24 +85,36 @@ class LiveGame:
     """A game from its commit to the commit of its verdict.
 
     :param why: why these two meet, for people
+    :ivar opening: the name of the opening that it begins with, or empty
     :ivar started_at: Unix milliseconds
     :ivar flagged: the side that let its time run out and sent nothing
+    :ivar thought: [Black's, White's] microseconds of thinking since the server started
     """
 
     __slots__ = (
         "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ended_as", "_flag_at",
         "_grace_ends", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_ruled", "_tables",
-        "_tellings", "_timer", "_timer_at", "_why", "flagged", "id", "phase", "referee", "sides", "started_at",
+        "_tellings", "_timer", "_timer_at", "_why", "flagged", "id", "opening", "phase", "referee", "sides",
+        "started_at", "thought",
     )  # fmt: skip
 
     def __init__(
-        self, game_id: int, desk: Desk, referee: Referee, black: Side, white: Side, started_at: int, why: str = ""
+        self,
+        game_id: int,
+        desk: Desk,
+        referee: Referee,
+        black: Side,
+        white: Side,
+        started_at: int,
+        why: str = "",
+        opening: str = "",
     ) -> None:
         self.id = game_id
         self.referee = referee
         self.sides = (black, white)
         self.phase = Phase.SETTLING
         self.started_at = started_at
+        self.opening = opening
         self._desk = desk
         self._why = why
         self._tables: list[Table | None] = [None, None]
@@ -121,6 +136,7 @@ class LiveGame:
         self._grace_ends = 0
         self._credited = -1
         self.flagged: Color | None = None
+        self.thought = [0, 0]
 
     # -- what others may ask
 
@@ -155,7 +171,7 @@ class LiveGame:
             self.id, terms.rules.size, terms.rules.komi2, remaining_ms(terms.time, start(terms.time)),
             black.name, black.label, white.name, white.label, tuple(self._moves),
             (self._left_after(self.ply, Color.BLACK), self._left_after(self.ply, Color.WHITE)),
-            self._desk.venue.name, terms, self._why,
+            self._desk.venue.name, terms, self._why, self.opening,
         )  # fmt: skip
 
     def turns(self, since: int) -> list[Turn]:
@@ -187,14 +203,17 @@ class LiveGame:
         self._wake_at(self._desk.time.now() + self._desk.venue.pairing.settle)
 
     def continues(self, moves: Sequence[StoredMove]) -> None:
-        """Begin after these committed moves. Raises OurFault where they cannot be played."""
-        self.referee.replay((move.move, move.clock) for move in moves)
+        """Begin after these moves, which neither side made. Raises OurFault where they cannot be played."""
+        self._replay(moves, given=True)
+
+    def _replay(self, moves: Sequence[StoredMove], given: bool) -> None:
+        self.referee.replay(((move.move, move.clock) for move in moves), given)
         control = self.referee.terms.time
         self._moves = [(move.move, remaining_ms(control, move.clock)) for move in moves]
 
     def resume(self, moves: Sequence[StoredMove]) -> None:
         """Read back after a restart: the committed moves, both sides away, the clock standing."""
-        self.continues(moves)
+        self._replay(moves, given=False)
         self._awaited = {Color.BLACK, Color.WHITE}
         self.phase = Phase.SUSPENDED
         self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
@@ -296,6 +315,7 @@ class LiveGame:
         records: list[Record] = []
         if played is not None:
             self._played = played
+            self.thought[color] += played.used
             clock = played.clock
             records.append(
                 MoveAdded(self.id, len(self._moves) + 1, played.move_text, *clock, played.used, self._received_at)
@@ -419,6 +439,7 @@ class LiveGame:
             table.hurry()
         if self.phase is Phase.RUNNING:
             self.flagged = self.referee.to_play
+            self.thought[self.flagged] += self._desk.time.now() - self._clock_started
             self._end(self.referee.expire(), [])
 
     # -- the end

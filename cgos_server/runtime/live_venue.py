@@ -7,30 +7,40 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.venue import Venue
+from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import OperatorDesk
+from cgos_server.runtime.beginning import Beginner
 from cgos_server.runtime.bus import FactBus
+from cgos_server.runtime.deciding import Deciding
 from cgos_server.runtime.fitting import Fitting
 from cgos_server.runtime.gallery import Gallery
+from cgos_server.runtime.gathering import Gatherer
 from cgos_server.runtime.live_game import Desk, LiveGame
 from cgos_server.runtime.lobby import Lobby
-from cgos_server.runtime.matchmaker import VenueMatchmaker
+from cgos_server.runtime.matchmaker import VenueMatchmaker, remembered
+from cgos_server.runtime.openings import Openings
 from cgos_server.runtime.player import Player, State
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.rating_watch import Games, RatingWatch
 from cgos_server.runtime.refitter import Refitter
+from cgos_server.runtime.setbacks import Setbacks
 from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.ratings import VenueRatings, load_ratings
 from cgos_server.storage.store import Store
+
+
+_PACED = 2_000
+"""Games that are looked at at the start for how fast bots play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,7 @@ class Shared:
     :ivar names: version id -> wire name; arrivals add to it
     :ivar families: who belongs together; arrivals are added
     :ivar fitting: computes refits of ratings
+    :ivar deciding: decides acts of pairing
     :ivar build: the arithmetic that the ratings depend on
     :ivar history: where a version's games are read
     :ivar folded: told, at the start, up to which entry a venue's ledger is folded; what it raises ends the start
@@ -58,6 +69,7 @@ class Shared:
     operators: Callable[[str, Operator, str], OperatorDesk]
     spawn: Callable[[Coroutine[Any, Any, None]], None]
     fitting: Fitting
+    deciding: Deciding
     build: str
     history: Games
     folded: Callable[[str, int], None]
@@ -85,6 +97,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     meter = shared.metrics.venue(venue.name)
     refitter = Refitter(venue.name, ratings, store, shared.time, shared.fitting, meter)
     rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated, refitter.changed)
+    openings = Openings(await store.halves(venue.id), shared.time.wall_ms())
     lobby = Lobby(
         venue.name,
         venue.id,
@@ -100,22 +113,49 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         names=shared.names,
         families=shared.families,
         operator=partial(shared.operators, venue.name),
+        setbacks=Setbacks(
+            venue.id, venue.name, store, shared.time, await store.setbacks(venue.id),
+            lambda: desk.venue.pairing.set_aside,
+        ),
+        openings=openings,
     )
     lobby.last_opponent.update(await store.last_opponents(venue.id))
-    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, lobby.ended, lobby.expected.since_before)
-    meetings = {(met.black, met.white): met.games for met in await store.meetings(venue.id)}
+
+    def ended(game: LiveGame) -> None:
+        lobby.ended(game)
+        pairer.ended(game)
+
+    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, ended, lobby.expected.since_before)
+    last = remembered(matchmaker(venue.pairing.method, venue.pairing.options))
+    memory = Memory(
+        last,
+        {(met.black, met.white): met.games for met in await store.meetings(venue.id)},
+        await store.recent_opponents(venue.id, last),
+        await store.thinking(venue.id, _PACED),
+    )
+    gatherer = Gatherer(
+        lobby, ratings, memory, shared.families, shared.time, await store.last_round(venue.id)
+    )
     pairer = VenueMatchmaker(
         desk,
         lobby,
-        matchmaker(venue.pairing.method, venue.pairing.options),
+        gatherer,
+        Beginner(desk, lobby, shared.ids, memory, openings, gatherer.paces),
+        shared.deciding,
+        openings,
         shared.ids,
-        meetings,
-        await store.last_round(venue.id),
         lambda: secrets.randbits(64),
     )
     gallery = Gallery(venue, store, shared.bus, shared.time, lobby.games, lobby.game, shared.spawn)
     watch = RatingWatch(venue.name, ratings, shared.history, shared.names, meter)
     return LiveVenue(venue, desk, lobby, pairer, ratings, refitter, watch, gallery)
+
+
+def reconfigure(live: LiveVenue, pairing: PairingSettings) -> None:
+    """Pair by other settings from the next act on. Raises Refused where the matchmaker objects; nothing is changed
+    then."""
+    live.matchmaker.configure(pairing)
+    live.venue = live.desk.venue = replace(live.venue, pairing=pairing)
 
 
 def _initial(venue: Venue, ratings: VenueRatings, idle: Callable[[], Sequence[Player]]) -> float:

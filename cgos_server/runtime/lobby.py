@@ -30,8 +30,10 @@ from cgos_server.runtime.admission import Admission, Expected, admit, presumed_n
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.openings import Openings
 from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
 from cgos_server.runtime.rater import Rater
+from cgos_server.runtime.setbacks import Setbacks
 from cgos_server.runtime.telling import Telling, stored_over, stored_setup
 from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.families import Families
@@ -63,6 +65,7 @@ class Lobby:
     :param names: version id -> wire name; arrivals add to it
     :param families: who belongs together; arrivals are added
     :param operator: gives an operator from an address its desk; raises Refused where it may not
+    :ivar setbacks: who is set aside
     """
 
     def __init__(
@@ -82,12 +85,16 @@ class Lobby:
         names: dict[int, str],
         families: Families,
         operator: Callable[[Operator, str], OperatorDesk],
+        setbacks: Setbacks,
+        openings: Openings,
     ) -> None:
         self.venue = venue
         self.connected = 0
         self.expected = Expected()
         self.players: dict[int, Player] = {}
         self.last_opponent: dict[int, int] = {}
+        self.setbacks = setbacks
+        self._openings = openings
         self._venue_id = venue_id
         self._store = store
         self._time = time
@@ -272,6 +279,7 @@ class Lobby:
                  client=credentials.client)  # fmt: skip
         self._bus.publish(BotArrived(self.venue, player.name))
         self._stir(player)
+        self.setbacks.signed_in(player)
         self.limit(player, wish.limits)
         for game in list(player.games.values()):
             table = self._table(player, game)
@@ -285,7 +293,7 @@ class Lobby:
         rest = [known for known in wish.known if known.game not in told and known.game not in player.games]
         if rest:
             self.sync(player, session, rest)
-        if not player.games and not player.owing and self.connected == 1:
+        if not player.games and not player.owing and not player.aside and self.connected == 1:
             self._explain_waiting(player, self._running())
 
     def _tell_end(self, player: Player, session: PlayerSession, stored: StoredGame) -> None:
@@ -359,6 +367,9 @@ class Lobby:
     def _explain_waiting(self, player: Player, games: int) -> None:
         if player.session is None:
             return
+        if player.aside:
+            self.setbacks.tell(player)
+            return
         others = self.connected - 1
         if others == 0:
             why = "You are the only bot here. Your game begins as soon as another one signs in."
@@ -388,6 +399,8 @@ class Lobby:
         """The bot wants games, or none for now, or none any more."""
         player.availability = availability
         self._stir(player)
+        if availability is Availability.READY:
+            self.setbacks.wants_to_play(player)
         self._send_home(player)
 
     def limit(self, player: Player, limits: Limits) -> None:
@@ -460,6 +473,7 @@ class Lobby:
     def ended(self, game: LiveGame) -> None:
         """A game's end was committed and told."""
         self._games.pop(game.id, None)
+        self._openings.ended(game)
         for color in Color:
             player = self.player(game.sides[color].version)
             player.games.pop(game.id, None)
@@ -474,6 +488,7 @@ class Lobby:
                 if game.flagged is color:
                     player.flagged = self._time.now()
             self._stir(player)
+            self.setbacks.ended(player, game, color)
             self._send_home(player)
             self._forget(player)
 
@@ -525,6 +540,7 @@ class Lobby:
         games of those at their daily limit anew."""
         now = self._time.now()
         for player in self.players.values():
+            self.setbacks.look(player)
             late = player.owing and now - player.since > self._ready_limit
             if late and player.session is not None and player.version not in self._warned:
                 self._warned.add(player.version)
@@ -540,8 +556,16 @@ class Lobby:
         """Called about once a minute: a word to every waiting bot, which also keeps address translators awake."""
         games = self._running()
         for player in self.players.values():
-            if player.state is State.IDLE:
+            if player.state in (State.IDLE, State.ASIDE):
                 self._explain_waiting(player, games)
+
+    def recall(self, version: int) -> bool:
+        """An operator ends that a version is set aside; False where it was not."""
+        player = self.players.get(version)
+        recalled = self.setbacks.recall(version, player)
+        if recalled and player is not None:
+            self._stir(player)
+        return recalled
 
     def dismiss(self, version: int, sentence: str) -> bool:
         """Tell a version's connection why it must go, and close it."""

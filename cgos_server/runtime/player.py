@@ -30,6 +30,8 @@ class State(enum.StrEnum):
     """Chosen for a game whose beginning is being committed."""
     PLAYING = "playing"
     OWING = "owes ready"
+    ASIDE = "set aside"
+    """It gets no game; see :mod:`cgos_server.runtime.setbacks`."""
     AWAY = "away"
     """Not signed in; kept while a game of it runs."""
 
@@ -58,8 +60,10 @@ class Player:
     """One version in one venue, present or (while a game of it runs) away.
 
     :ivar since: when it last became able to take a game, or ceased to be (microseconds)
-    :ivar reserved: chosen by an act of pairing that is not committed yet
+    :ivar reserved: an act of pairing looks at it, or has chosen it
+    :ivar chosen: an act of pairing has chosen it, and its game is not committed yet
     :ivar owing: it must say `ready` before it gets another game
+    :ivar aside: it is set aside
     :ivar board: the one game that is before a connection that has one at a time
     :ivar tellings: by game: ends that it was told and has not acknowledged
     :ivar asked: games of the past that it wants to hear of and that are not looked up yet
@@ -69,8 +73,9 @@ class Player:
     """
 
     __slots__ = (
-        "address", "asked", "availability", "begun", "board", "bot", "capacity", "client", "counted", "counting",
-        "flagged", "games", "limits", "name", "owing", "reserved", "session", "since", "tellings", "version",
+        "address", "aside", "asked", "availability", "begun", "board", "bot", "capacity", "chosen", "client", "counted",
+        "counting", "flagged", "games", "limits", "name", "owing", "reserved", "session", "since", "tellings",
+        "version",
     )  # fmt: skip
 
     def __init__(self, version: int, name: str, bot: int) -> None:
@@ -86,7 +91,7 @@ class Player:
         self.asked: dict[int, None] = {}
         self.availability = Availability.READY
         self.limits = Limits()
-        self.reserved = self.owing = self.counting = False
+        self.reserved = self.chosen = self.owing = self.counting = self.aside = False
         self.since = self.flagged = self.begun = self.counted = 0
 
     @property
@@ -97,7 +102,9 @@ class Player:
             return State.PAIRED
         if self.owing:
             return State.OWING
-        return State.PLAYING if self.games else State.IDLE
+        if self.games:
+            return State.PLAYING
+        return State.ASIDE if self.aside else State.IDLE
 
     @property
     def available(self) -> bool:
@@ -108,20 +115,29 @@ class Player:
             and self.session.alive
             and not self.reserved
             and not self.owing
+            and not self.aside
             and self.availability is Availability.READY
             and self.capacity.free
             and (limit is None or (not self.counting and self.begun < limit))
         )
 
+    @property
+    def could_play(self) -> bool:
+        """True where nothing has come between since an act of pairing began to look at it."""
+        self.release()
+        could = self.available
+        self.reserve()
+        return could
+
     def reserve(self) -> None:
-        """An act of pairing has chosen it."""
+        """An act of pairing looks at it: no other one may."""
         self.reserved = True
         self.capacity.used += 1
 
     def release(self) -> None:
         """It is free again; or its game begins, which takes the slot itself."""
         if self.reserved:
-            self.reserved = False
+            self.reserved = self.chosen = False
             self.capacity.used -= 1
 
     def color(self, game: LiveGame) -> Color:

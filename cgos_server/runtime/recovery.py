@@ -42,7 +42,7 @@ def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tup
             venue.desk.store.submit([_void(stored.id, venue.desk.time.wall_ms())])
             continue
         venue.lobby.restored(game)
-        venue.matchmaker.count(stored.black_id, stored.white_id)
+        venue.matchmaker.restored(game)
         restored += 1
         log.info("game restored", game=stored.id, venue=venue.venue.name, ply=game.ply)
     return restored, waiting
@@ -56,7 +56,7 @@ def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
         Side(stored.black_id, stored.black, stored.black_label),
         Side(stored.white_id, stored.white, stored.white_label),
     )
-    game = LiveGame(stored.id, venue.desk, referee, *sides, stored.started_at, stored.why)
+    game = LiveGame(stored.id, venue.desk, referee, *sides, stored.started_at, stored.why, stored.opening)
     game.resume(stored.moves)
     return game
 

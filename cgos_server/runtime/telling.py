@@ -68,6 +68,7 @@ def stored_setup(game: StoredGame, venue: str) -> GameSetup:
     return GameSetup(
         game.id, terms.rules.size, terms.rules.komi2, remaining_ms(control, start(control)),
         game.black, game.black_label, game.white, game.white_label, moves, (left[0], left[1]), venue, terms, game.why,
+        game.opening,
     )  # fmt: skip
 
 

@@ -169,6 +169,13 @@ class VenueRatings:
         """The next game of these two in the headline system. Raises KeyError for a version that never entered."""
         return self.system.predict(self._headline.state, black, white)
 
+    def together(self, versions: Sequence[int]) -> Any:
+        """What the headline system knows of these versions together: a snapshot whose ``compute()`` may run in another
+        thread and gives ``covariance`` and ``gram`` (see :mod:`cgos_server.core.rating.bayes.together`); None where it
+        knows each on its own only. Raises KeyError for a version that never entered."""
+        snapshot = getattr(self.system, "snapshot", None)
+        return None if snapshot is None else snapshot(self._headline.state, versions)
+
     def anchor_residuals(self) -> list[Any]:
         """What the games say of each anchor (:class:`cgos_server.core.rating.bayes.system.AnchorResidual`); empty where
         the headline system cannot tell."""

@@ -48,7 +48,8 @@ class Standing(Value, frozen=True):
 
 class GameRow(Value, frozen=True):
     """One game in a list. `result`, `reason` and `ended_at` are None while it runs; `moves` is their number.
-    `corrected`: the result that counts now (``Void`` for none), where that is another one than `result`."""
+    `corrected`: the result that counts now (``Void`` for none), where that is another one than `result`. `opening`: the
+    name of the one that it began with, or empty."""
 
     id: int
     venue: str
@@ -62,6 +63,7 @@ class GameRow(Value, frozen=True):
     reason: str | None
     moves: int
     corrected: str | None = None
+    opening: str = ""
 
 
 class MoveRow(Value, frozen=True):

@@ -26,13 +26,25 @@ from sqlalchemy import (
 
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
-from cgos_server.storage.functions import greater
-from cgos_server.storage.store import Owner, Shown, StoredGame, StoredRefit, StoredState, StoredVersion, Token
+from cgos_server.storage.functions import bytewise, greater
+from cgos_server.storage.store import (
+    Owner,
+    Shown,
+    StoredGame,
+    StoredRefit,
+    StoredSetback,
+    StoredState,
+    StoredVersion,
+    Token,
+)
 
 Question = Select[Any] | CompoundSelect[Any]
 
 MOST_UNTOLD = 32
 """Games of which a version is told at one sign-in that they have ended."""
+
+MOST_RECENT = 50_000
+"""Games of a venue that are looked through for its versions' latest opponents: 100 games for each of a thousand."""
 
 _bots, _versions, _games, _moves, _ledger = tables.bots, tables.versions, tables.games, tables.moves, tables.ledger
 _black, _white = _versions.alias("black"), _versions.alias("white")
@@ -246,12 +258,10 @@ FIRST_REPEAT: Question = (
     .limit(literal_column("1"))
 )
 
+_rated = or_(*(_games.c.reason == reason.value for reason in Reason if Verdict(None, reason).rated))
 MEETINGS: Question = (
     select(_games.c.black_id, _games.c.white_id, func.count())
-    .where(
-        _games.c.venue_id == bindparam("venue_id"),
-        or_(*(_games.c.reason == reason.value for reason in Reason if Verdict(None, reason).rated)),
-    )
+    .where(_games.c.venue_id == bindparam("venue_id"), _rated)
     .group_by(_games.c.black_id, _games.c.white_id)
 )
 
@@ -275,6 +285,74 @@ LAST_OPPONENTS: Question = select(
     _latest_games.c.id,
     case((_games.c.black_id == _latest_games.c.id, _games.c.white_id), else_=_games.c.black_id),
 ).join_from(_latest_games, _games, _games.c.id == _latest_games.c.game_id)
+
+RECENT_OPPONENTS: Question = (
+    select(_games.c.black_id, _games.c.white_id)
+    .where(_games.c.venue_id == bindparam("venue_id"))
+    .order_by(_games.c.id.desc())
+    .limit(literal_column(str(MOST_RECENT)))
+)
+
+# One of the two versions stands first in each pair, so that both colors come together. The openings' condition is spelt
+# out, so that SQLite sees that the partial index serves.
+_low_first = case((_games.c.black_id < _games.c.white_id, literal_column("1")), else_=literal_column("-1"))
+_lower = case((_games.c.black_id < _games.c.white_id, _games.c.black_id), else_=_games.c.white_id)
+_higher = case((_games.c.black_id < _games.c.white_id, _games.c.white_id), else_=_games.c.black_id)
+_played_halves = (
+    select(
+        _lower.label("lower"),
+        _higher.label("higher"),
+        _games.c.opening,
+        func.sum(_low_first).label("more"),
+    )
+    .where(
+        _games.c.venue_id == bindparam("venue_id"),
+        _games.c.opening != literal_column("''"),
+        or_(_games.c.reason.is_(None), _rated),
+    )
+    .group_by(literal_column("1"), literal_column("2"), _games.c.opening)
+    .subquery()
+)
+HALVES: Question = (
+    select(_played_halves)
+    .where(_played_halves.c.more != literal_column("0"))
+    .order_by(_played_halves.c.lower, _played_halves.c.higher, bytewise(_played_halves.c.opening))
+)
+
+_thought_games = (
+    select(_games.c.id, _games.c.black_id, _games.c.white_id, _games.c.start)
+    .where(_games.c.venue_id == bindparam("venue_id"), _rated)
+    .order_by(_games.c.id.desc())
+    .limit(bindparam("games"))
+    .subquery()
+)
+_thought_moves = (
+    select(
+        _moves.c.game_id,
+        (_moves.c.ply % literal_column("2")).label("odd"),
+        func.sum(_moves.c.used_us).label("used_us"),
+    )
+    .where(_moves.c.game_id.in_(select(_thought_games.c.id)))
+    .group_by(_moves.c.game_id, literal_column("2"))
+    .subquery()
+)
+THINKING: Question = select(
+    _thought_games.c.black_id,
+    _thought_games.c.white_id,
+    _thought_games.c.start,
+    _thought_moves.c.odd,
+    _thought_moves.c.used_us,
+).join_from(_thought_games, _thought_moves, _thought_moves.c.game_id == _thought_games.c.id)
+
+_setbacks = tables.setbacks
+SETBACKS: Question = (
+    select(*(_setbacks.c[name] for name in StoredSetback._fields))
+    .where(
+        _setbacks.c.venue_id == bindparam("venue_id"),
+        or_(_setbacks.c.spoilt > literal_column("0"), _setbacks.c.set_aside == literal_column("1")),
+    )
+    .order_by(_setbacks.c.version_id)
+)
 
 LAST_ROUND: Question = select(func.coalesce(func.max(tables.rounds.c.number), 0)).where(
     tables.rounds.c.venue_id == bindparam("venue_id")

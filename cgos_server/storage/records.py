@@ -128,7 +128,8 @@ class ConnectionClosed(NamedTuple):
 
 
 class RoundAdded(NamedTuple):
-    """One act of pairing, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number."""
+    """One act of pairing, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number;
+    `total` is what the pairs are worth together, see :class:`cgos_server.core.pairing.base.Pairing`."""
 
     id: int
     venue_id: int
@@ -141,10 +142,12 @@ class RoundAdded(NamedTuple):
     inputs: str
     sits_out: str
     notes: str
+    total: int | None = None
 
 
 class GameAdded(NamedTuple):
-    """A game begins. Labels are the ratings as shown to the bots; `start` is JSON of set-up stones or empty."""
+    """A game begins. Labels are the ratings as shown to the bots; `start` is JSON of set-up stones or empty; `opening`
+    is the name of the one that it begins with, or empty."""
 
     id: int
     venue_id: int
@@ -156,6 +159,7 @@ class GameAdded(NamedTuple):
     terms: str
     start: str
     started_at: int
+    opening: str = ""
 
 
 class PairingAdded(NamedTuple):
@@ -272,6 +276,20 @@ class RatingNow(NamedTuple):
     seq: int
 
 
+class SetbackNow(NamedTuple):
+    """How many games in a row a version spoilt in a venue, and whether it is set aside for it (replaces the older row).
+
+    `set_aside` is 0 or 1; `reason` is a sentence for people, empty for none.
+    """
+
+    venue_id: int
+    version_id: int
+    spoilt: int
+    set_aside: int
+    reason: str
+    at: int
+
+
 class RefitAdded(NamedTuple):
     """Refit `number` (from 1) of a system with refits: it counts entries up to `included`, began while refit `base`
     (0: none) was in place, and was put in after entry `applied`. `notes` is JSON of hyperparameters, start and
@@ -376,6 +394,7 @@ Record = (
     | LedgerAdded
     | RatingMoved
     | RatingNow
+    | SetbackNow
     | RefitAdded
     | RefitMoved
     | StateSaved

@@ -19,9 +19,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from sqlalchemy.dialects import sqlite
 
 from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color, Start
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import queries
@@ -35,6 +37,7 @@ from cgos_server.storage.store import (
     BotLogin,
     Counted,
     FirstRepeat,
+    Half,
     Meeting,
     NextIds,
     Owner,
@@ -42,6 +45,7 @@ from cgos_server.storage.store import (
     StoredGame,
     StoredMove,
     StoredRefit,
+    StoredSetback,
     StoredState,
     StoredVenue,
     StoredVersion,
@@ -225,6 +229,38 @@ class SqlStore(abc.ABC):
     async def last_opponents(self, venue_id: int) -> dict[int, int]:
         """version id -> version id of its most recent opponent."""
         return dict(await self._rows(queries.LAST_OPPONENTS, venue_id=venue_id))
+
+    async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
+        """See :meth:`cgos_server.storage.store.Store.recent_opponents`."""
+        found: dict[int, list[int]] = {}
+        for black, white in await self._rows(queries.RECENT_OPPONENTS, venue_id=venue_id):
+            for version, opponent in ((black, white), (white, black)):
+                opponents = found.setdefault(version, [])
+                if len(opponents) < last:
+                    opponents.append(opponent)
+        return {version: opponents[::-1] for version, opponents in found.items()}
+
+    async def halves(self, venue_id: int) -> list[Half]:
+        """See :meth:`cgos_server.storage.store.Store.halves`."""
+        return [
+            Half(lower, higher, opening, more) if more > 0 else Half(higher, lower, opening, -more)
+            for lower, higher, opening, more in await self._rows(queries.HALVES, venue_id=venue_id)
+        ]
+
+    async def thinking(self, venue_id: int, games: int) -> dict[int, float]:
+        """See :meth:`cgos_server.storage.store.Store.thinking`."""
+        totals: dict[int, tuple[int, int]] = {}
+        for black, white, start, odd, used_us in await self._rows(queries.THINKING, venue_id=venue_id, games=games):
+            black_first = not start or msgspec.json.decode(start, type=Start).to_play is Color.BLACK
+            mover = black if (odd == 1) is black_first else white
+            before, counted = totals.get(mover, (0, 0))
+            totals[mover] = (before + int(used_us), counted + 1)
+        return {version: used_us / counted for version, (used_us, counted) in totals.items()}
+
+    async def setbacks(self, venue_id: int) -> list[StoredSetback]:
+        """The versions that spoilt their latest game or are set aside, by id."""
+        found = map(StoredSetback._make, await self._rows(queries.SETBACKS, venue_id=venue_id))
+        return [setback._replace(set_aside=bool(setback.set_aside)) for setback in found]
 
     async def last_round(self, venue_id: int) -> int:
         """Number of the venue's latest act of pairing, 0 for none."""

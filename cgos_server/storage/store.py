@@ -98,6 +98,7 @@ class StoredGame(NamedTuple):
     :ivar reason: a value of :class:`cgos_server.core.verdict.Reason`, None while unfinished
     :ivar plies: number of moves, None while unfinished
     :ivar why: why these two met, a sentence; empty where no pairing was recorded
+    :ivar opening: the name of the opening it began with, or empty
     """
 
     id: int
@@ -121,6 +122,7 @@ class StoredGame(NamedTuple):
     reason: str | None = None
     plies: int | None = None
     why: str = ""
+    opening: str = ""
 
 
 class Meeting(NamedTuple):
@@ -128,6 +130,28 @@ class Meeting(NamedTuple):
 
     black: int
     white: int
+    games: int
+
+
+class StoredSetback(NamedTuple):
+    """A version that spoilt its latest games; fields as in :class:`cgos_server.storage.records.SetbackNow`."""
+
+    version_id: int
+    spoilt: int
+    set_aside: bool
+    reason: str
+    at: int
+
+
+class Half(NamedTuple):
+    """An opening that two versions played more often with these colors than with the others.
+
+    :ivar games: how many times more
+    """
+
+    black: int
+    white: int
+    opening: str
     games: int
 
 
@@ -286,6 +310,23 @@ class Store(Protocol):
 
     async def last_opponents(self, venue_id: int) -> dict[int, int]:
         """version id -> version id of its most recent opponent."""
+
+    async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
+        """version id -> version ids of the opponents in its last games, `last` at most, oldest first.
+
+        Whoever played in none of the venue's latest 50,000 games is left out, and of the others older games are.
+        """
+
+    async def halves(self, venue_id: int) -> list[Half]:
+        """The openings that two versions have not yet played equally often with either color. Games that run count,
+        void and aborted ones do not."""
+
+    async def thinking(self, venue_id: int, games: int) -> dict[int, float]:
+        """version id -> mean microseconds a game that it thought itself, in the venue's latest `games` games that ended
+        with a result."""
+
+    async def setbacks(self, venue_id: int) -> list[StoredSetback]:
+        """The versions that spoilt their latest game or are set aside, by id."""
 
     async def last_round(self, venue_id: int) -> int:
         """Number of the venue's latest act of pairing, 0 for none."""

@@ -140,7 +140,9 @@ rounds = Table(
     Column("inputs", Text, nullable=False),
     Column("sits_out", Text, nullable=False),
     Column("notes", Text, nullable=False),
+    Column("total", BigInteger),
     UniqueConstraint("venue_id", "number"),
+    Index(None, "venue_id", "at"),
 )
 
 games = Table(
@@ -165,6 +167,7 @@ games = Table(
     Column("black_told", Integer, nullable=False, server_default=text("2")),
     Column("white_told", Integer, nullable=False, server_default=text("2")),
     Column("plies", Integer),
+    Column("opening", Text, nullable=False, server_default=""),
     Index(None, "venue_id", "id"),
     # The venue stands last so that one version's latest game in one venue is found in the index alone.
     Index(None, "black_id", "id", "venue_id"),
@@ -174,6 +177,12 @@ games = Table(
     Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
     # All that is counted over many games, so that the games themselves need not be read.
     Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
+    # Who has played which opening with which colors, in the index alone.
+    Index(
+        "ix_games_opening",
+        *("venue_id", "black_id", "white_id", "opening", "reason"),
+        **_rows_with("opening <> ''"),
+    ),
     Index("ix_games_unfinished", "id", **_rows_with("result IS NULL")),
     Index(
         "ix_games_black_untold",
@@ -190,7 +199,8 @@ games = Table(
         postgresql_where=text("white_told < 2"),
     ),
 )
-"""`plies` is the number of moves, filled in with the verdict; None while the game is unfinished."""
+"""`plies` is the number of moves, filled in with the verdict; None while the game is unfinished. `opening` is the name
+of the one it began with, empty for none."""
 
 pairings = Table(
     "pairings",
@@ -288,6 +298,18 @@ ratings = Table(
     Column("provisional", Integer, nullable=False),
     Column("anchor", Integer, nullable=False),
     Column("seq", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+setbacks = Table(
+    "setbacks",
+    metadata,
+    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
+    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True, autoincrement=False),
+    Column("spoilt", Integer, nullable=False),
+    Column("set_aside", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 

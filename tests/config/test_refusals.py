@@ -20,7 +20,7 @@ from cgos_server.config import (
     load,
     venue_value,
 )
-from cgos_server.config.schema import Span
+from cgos_server.config.values import Span
 
 # -- what is wrong
 

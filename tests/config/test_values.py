@@ -23,7 +23,8 @@ from cgos_server.config import (
     template,
     venue_value,
 )
-from cgos_server.config.schema import Networks, RatingConfig, Span, VenueConfig
+from cgos_server.config.schema import RatingConfig, VenueConfig
+from cgos_server.config.values import Networks, Span
 from cgos_server.config.venues import _rating_keys
 from cgos_server.config.words import strip
 from cgos_server.core.clock import TimeControl, TimeSystem
@@ -92,7 +93,7 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         [venue.pairing]
         policy = "barrier"
         interval_s = 15
-        rematch_wait_s = 0
+        patience_s = 0
         settle_s = 3
         formula = "sqrt"
         bye = "natural"

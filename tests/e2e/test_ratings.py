@@ -27,7 +27,7 @@ def fit_workers(serving: ServerProcess) -> Iterator[int]:
             parent = (entry / "stat").read_text().rsplit(") ", 1)[1].split()[1] if command else ""
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if b"fit_worker" in command and parent == str(serving.process.pid):
+        if b"-refit" in command and parent == str(serving.process.pid):
             yield int(entry.name)
 
 

@@ -26,7 +26,7 @@ port = {port}
 size = 5
 komi = 7.0
 time = {{ system = "absolute", main = "2m" }}
-pairing = {{ interval_s = 0.2, rematch_wait_s = 0.2, settle_s = 0.05 }}
+pairing = {{ interval_s = 0.2, patience_s = 0.2, settle_s = 0.05 }}
 """
 ENDED = "select count(*) from games where ended_at is not null and reason = 'score'"
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 import pytest
 from support.toy_refits import ToyRefits
 
-from cgos_server.runtime.fit_worker import receive, send
-from cgos_server.runtime.fitting import COMMAND, FitFailed, FitProcesses
+from cgos_server.runtime.children import COMMAND
+from cgos_server.runtime.fitting import FitFailed, FitProcesses
+from cgos_server.runtime.worker import receive, send
 
 SYSTEM: Any = ToyRefits()
 
@@ -104,11 +106,11 @@ async def test_closing_ends_a_child_in_the_middle_of_its_work(found: None) -> No
 
 
 def test_the_child_goes_when_its_input_ends(found: None) -> None:
-    child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    child = subprocess.Popen((*COMMAND, "refit", "0"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert child.stdin is not None
     assert child.stdout is not None
     with child.stdin, child.stdout:
-        send(child.stdin, (SYSTEM, {"do": "sum"}))  # type: ignore[arg-type]
+        send(child.stdin, partial(SYSTEM.refit, {"do": "sum"}))  # type: ignore[arg-type]
         fit, problem = receive(child.stdout)  # type: ignore[arg-type]
         assert problem == ""
         assert pid_of(fit) == child.pid

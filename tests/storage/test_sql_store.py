@@ -22,6 +22,7 @@ from cgos_server.storage.records import (
     GameEnded,
     LedgerAdded,
     RatingNow,
+    SetbackNow,
     StateSaved,
     VersionDescribed,
     WhiteTold,
@@ -31,6 +32,7 @@ from cgos_server.storage.store import (
     BotLogin,
     Counted,
     FirstRepeat,
+    Half,
     Meeting,
     NextIds,
     Owner,
@@ -38,6 +40,7 @@ from cgos_server.storage.store import (
     Store,
     StoredMove,
     StoredRefit,
+    StoredSetback,
     StoredState,
     StoredVenue,
     StoredVersion,
@@ -318,6 +321,74 @@ async def test_last_opponents_per_venue(full: SqlStore) -> None:
     await full.commit([GameAdded(6, 1, None, 3, 1, "", "", "{}", "", 7_000)])
     assert await full.last_opponents(1) == {1: 3, 3: 1, 2: 1}
     assert await full.last_opponents(2) == {1: 2, 2: 1}
+
+
+def opened(game: int, black: int, white: int, opening: str, venue: int = 1) -> GameAdded:
+    return GameAdded(game, venue, None, black, white, "", "", "{}", "", 7_000 + game, opening)
+
+
+async def test_latest_opponents_come_oldest_first(full: SqlStore) -> None:
+    await full.commit([opened(6, 3, 1, ""), opened(7, 2, 3, "", venue=2)])
+    assert await full.recent_opponents(1, 100) == {1: [2, 2, 2, 2, 3], 2: [1, 1, 1, 1], 3: [1]}
+    assert await full.recent_opponents(1, 2) == {1: [2, 3], 2: [1, 1], 3: [1]}
+    assert await full.recent_opponents(2, 2) == {1: [2], 2: [1, 3], 3: [2]}
+    assert await full.recent_opponents(3, 2) == {}
+
+
+async def test_openings_that_were_not_played_with_either_color(full: SqlStore) -> None:
+    assert await full.halves(1) == []
+    await full.commit(
+        [
+            opened(6, 2, 1, "Star"),
+            opened(7, 2, 1, "Star"),
+            opened(8, 1, 2, "Star"),
+            opened(9, 1, 3, "Star"),
+            opened(10, 3, 1, "Star"),
+            opened(11, 3, 2, "Cross"),
+            opened(12, 1, 2, "Cross", venue=2),
+            opened(13, 1, 2, ""),
+            GameEnded(9_000, 0, "resignation", None, "", "B+Resign", 2, 2, 6),
+        ]
+    )
+    assert await full.halves(1) == [Half(2, 1, "Star", 1), Half(3, 2, "Cross", 1)]
+    assert await full.halves(2) == [Half(1, 2, "Cross", 1)]
+    await full.commit(
+        [
+            GameEnded(9_000, None, "void", None, "", "Void", 2, 2, 9),
+            GameEnded(9_000, None, "abort", None, "", "Abort", 2, 2, 11),
+            GameEnded(9_000, 1, "time", None, "", "W+Time", 2, 2, 8),
+        ]
+    )
+    assert await full.halves(1) == [Half(2, 1, "Star", 1), Half(3, 1, "Star", 1)]
+    game = await full.game(6)
+    assert game is not None
+    assert game.opening == "Star"
+
+
+async def test_who_thinks_how_long(full: SqlStore) -> None:
+    # Of the sample: game 1 has plies 1 to 3 (alpha, Beta, alpha), game 2 ply 1 (Beta); game 3 has not ended.
+    assert await full.thinking(1, 100) == {1: 1_001.0 + 1_003.0, 2: (1_002.0 + 1_001.0) / 2}
+    assert await full.thinking(1, 1) == {2: 1_001.0}
+    assert await full.thinking(2, 100) == {}
+    white_first = GameAdded(6, 1, None, 1, 2, "", "", "{}", '{"black":["E5"],"white":[],"to_play":1}', 7_000)
+    ended = GameEnded(9_000, 0, "resignation", None, "", "B+Resign", 2, 2, 6)
+    await full.commit([white_first, move(6, 1), move(6, 2), move(6, 3), ended])
+    assert await full.thinking(1, 1) == {2: 1_001.0 + 1_003.0, 1: 1_002.0}
+
+
+async def test_setbacks(full: SqlStore) -> None:
+    assert await full.setbacks(1) == []
+    await full.commit([SetbackNow(1, 2, 1, 0, "", 10), SetbackNow(1, 1, 5, 1, "Lost on time.", 11)])
+    await full.commit([SetbackNow(1, 3, 0, 0, "", 12), SetbackNow(2, 1, 0, 1, "By an operator.", 13)])
+    assert await full.setbacks(1) == [
+        StoredSetback(1, 5, True, "Lost on time.", 11),
+        StoredSetback(2, 1, False, "", 10),
+    ]
+    assert [type(setback.set_aside) for setback in await full.setbacks(1)] == [bool, bool]
+    assert await full.setbacks(2) == [StoredSetback(1, 0, True, "By an operator.", 13)]
+    full.submit([SetbackNow(1, 1, 6, 1, "Again.", 14)])
+    await full.commit([SetbackNow(1, 1, 0, 0, "", 15), SetbackNow(1, 2, 2, 0, "", 16)])
+    assert await full.setbacks(1) == [StoredSetback(2, 2, False, "", 16)]
 
 
 async def test_a_group_is_written_wholly_or_not_at_all(database: Location) -> None:

@@ -74,6 +74,10 @@ async def test_no_question_of_a_running_server_reads_all_games(full: SqliteStore
     await full.unfinished_games()
     await full.last_opponents(1)
     await full.meetings(1)
+    await full.recent_opponents(1, 100)
+    await full.halves(1)
+    await full.thinking(1, 2_000)
+    await full.setbacks(1)
     await full.last_round(1)
     await full.next_ids()
     await full.published(1)
@@ -83,7 +87,7 @@ async def test_no_question_of_a_running_server_reads_all_games(full: SqliteStore
     await full.first_repeat(1, 1, 2, 3)
     await full.ledger(1, after=3, limit=1)
     full._connection.set_trace_callback(None)
-    assert len(asked) == 21
+    assert len(asked) == 25
     with contextlib.closing(sqlite3.connect(sqlite_database)) as connection:
         for sql in asked:
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]

@@ -63,7 +63,7 @@ class Story:
         kinds = (
             self.bot, self.bot_state, self.password, self.owner, self.owner_changed, self.token, self.revoked,
             self.opened, self.closed, self.game, self.move, self.move, self.move, self.end, self.heard, self.rated,
-            self.rated, self.noted, self.described, self.refit, self.saved, self.corrected, self.family,
+            self.rated, self.noted, self.described, self.refit, self.saved, self.corrected, self.family, self.setback,
         )  # fmt: skip
         kinds[what % len(kinds)](which, value)
 
@@ -110,7 +110,7 @@ class Story:
         game = len(self.moves) + len(self.ended) + 1
         black = 1 + which % self.bots
         white = 1 + (which + 1) % self.bots
-        self.told.append(records.GameAdded(game, 1, None, black, white, "", "", "{}", "", value))
+        self.told.append(records.GameAdded(game, 1, None, black, white, "", "", "{}", "", value, f"{value}"))
         self.moves[game] = 0
 
     def _running(self, which: int) -> int | None:
@@ -143,6 +143,9 @@ class Story:
 
     def rated(self, which: int, value: int) -> None:
         self.told.append(records.RatingNow(1, "k", 1 + which % 2, float(value), 1.0, value, 0, 0, value))
+
+    def setback(self, which: int, value: int) -> None:
+        self.told.append(records.SetbackNow(1, 1 + which % 2, value, value % 2, f"why {which}", value))
 
     def refit(self, which: int, value: int) -> None:
         self.refits += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Ruleset
+from cgos_server.core.pairing.base import Act
 from cgos_server.core.rating.base import Fit, Refitting
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.errors import Refused
@@ -18,6 +19,7 @@ from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
+from cgos_server.runtime.deciding import Decided, decide
 from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
 from cgos_server.service.accounts import Operator, SignedIn
 from cgos_server.service.families import Families
@@ -77,6 +79,18 @@ class HistoryStore(MemoryStore):
     async def meetings(self, venue_id: int) -> list[Any]:
         return []
 
+    async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
+        return {}
+
+    async def thinking(self, venue_id: int, games: int) -> dict[int, float]:
+        return {}
+
+    async def halves(self, venue_id: int) -> list[Any]:
+        return []
+
+    async def setbacks(self, venue_id: int) -> list[Any]:
+        return []
+
     async def last_round(self, venue_id: int) -> int:
         return 0
 
@@ -95,6 +109,13 @@ class InlineFitting:
 
     async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
         return system.refit(job)
+
+
+class InlineDeciding:
+    """Decides every act here and now."""
+
+    async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+        return decide(method, options, act, seed)
 
 
 class NoGames:
@@ -135,6 +156,7 @@ class House:
             self.operators,
             self.spawn,
             InlineFitting(),
+            InlineDeciding(),
             "test",
             NoGames(),
             lambda _venue, _entry: None,

@@ -79,7 +79,7 @@ port = {self.port}
 size = 9
 komi = 7.0
 {venue or 'time = { system = "absolute", main = "2m" }'}
-pairing = {{ interval_s = 0.2, rematch_wait_s = 0.5, settle_s = 0.05 }}
+pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
 """
         )
 

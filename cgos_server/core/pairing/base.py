@@ -84,6 +84,8 @@ class Meeting(NamedTuple):
     :ivar recent_b: games against a among those of b
     :ivar black_a: games, of all, in which a was Black against b
     :ivar black_b: games, of all, in which b was Black against a
+    :ivar lately_a: games against b among the last 10 of a; -1: not known
+    :ivar lately_b: games against a among the last 10 of b; -1: not known
     """
 
     a: int
@@ -92,6 +94,8 @@ class Meeting(NamedTuple):
     recent_b: int = 0
     black_a: int = 0
     black_b: int = 0
+    lately_a: int = -1
+    lately_b: int = -1
 
 
 @dataclass(frozen=True, slots=True)

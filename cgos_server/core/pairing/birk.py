@@ -8,21 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isqrt
+
 from types import MappingProxyType
 from typing import Any
 
-from cgos_server.core.pairing.base import Candidate, Pair, Pairing, Rng
-
-FORMULAS: Mapping[str, Callable[[int], int]] = MappingProxyType(
-    {
-        "half": lambda avail: 1 + avail // 2,
-        "fifth": lambda avail: 1 + avail // 5,
-        "sqrt": lambda avail: 1 + isqrt(avail - 1),
-        "one": lambda _avail: 1,
-    }
-)
-"""How many of `avail` (>= 1) unpaired others are drawn."""
+from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing, Rng
+from cgos_server.core.pairing.constraints import Constraints
+from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.core.pairing.settings import flat
 
 BYES = ("fair", "natural")
 
@@ -40,7 +34,8 @@ class Birk:
 
     formula: str = "fifth"
     bye: str = "fair"
-    avoid_last: bool = True
+    constraints: Constraints = Constraints()
+    waiting: Waiting = Waiting()
 
     @property
     def name(self) -> str:
@@ -48,7 +43,7 @@ class Birk:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        return {"formula": self.formula, "bye": self.bye, "avoid_last": self.avoid_last}
+        return {"formula": self.formula, "bye": self.bye, **flat(self.constraints, self.waiting)}
 
     def pair(self, candidates: Sequence[Candidate], rng: Rng) -> Pairing:
         """Pair `candidates`, best first; equal ratings rank by ascending id.

@@ -10,8 +10,17 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from functools import cached_property
+from math import log, pi
+
+import numpy as np
 
 from cgos_server.core.pairing.base import Act, Bools, Floats, Ints
+from cgos_server.core.pairing.meetings import Meetings, Places, among
+from cgos_server.core.venue import Policy
+
+LOGIT = log(10.0) / 400.0
+"""Elo to the logistic's own unit."""
 
 
 class Kin(enum.StrEnum):
@@ -53,7 +62,7 @@ class Constraints:
     :ivar colour_cost: bits that a pair costs in which both are owed the same colour
     :ivar anchor_cost: bits that a pair of anchors costs
     :ivar newcomer_cost: bits that a pair of provisional versions costs while there are well-known ones to meet
-    :ivar repeat_cost: share of a game's worth that each recent meeting of the two takes away
+    :ivar repeat_cost: bits that a pair costs for each recent meeting of the two
     """
 
     same_owner: Kin = Kin.FORBIDDEN
@@ -75,39 +84,194 @@ FREE = Constraints(
 )  # fmt: skip
 """Nothing but what is hard."""
 
+MOST_OWED = 4
+"""A colour owed more often than this costs no more: a version that was out of balance for once could meet nobody."""
+
 
 class Judge:
     """The constraints applied to one act.
 
     Indices are places in ``act.candidates``. Pairs come as two arrays of the same length, so that a method that looks
-    at few pairs of many versions pays for those only.
+    at few pairs of many versions pays for those only. All answers are symmetric in i and j, and depend on nothing but
+    sums, products, quotients and square roots, so that they are the same on every machine.
+
+    The rules:
+
+    - Never: a version with itself, with one in `apart` of either, with one of its owner or family where that is
+      FORBIDDEN.
+    - EXPECTED: the better one's expected score is above `max_expected`. It is Elo's logistic averaged over what is not
+      known of the difference d: d is shrunk by 1 / sqrt(1 + pi v / 8), v being the variance of d in units of
+      (400 / ln 10)^2 (MacKay, "The evidence framework applied to classification networks", 1992); v comes from
+      ``act.knowledge`` where there is one, else from both `sd`. So nobody is kept from a newcomer, of whom nothing is
+      known yet, because of the number it begins with.
+    - OFTEN: one of the two has met the other in as many of its remembered games as its limit, or more. A version with
+      r remembered games (no more than `repeat_last`) has the limit max(repeat_most * r / repeat_last, 2 r / others),
+      rounded up, and at least 2: the same share from the first games on, twice an even share in a small pool. `others`
+      are the versions connected besides itself, less those candidates that it must not meet as kin. Since all the
+      others together cannot have had more than r games with it, nobody is barred from everybody, and of two versions
+      alone neither is barred at all.
+    - LAST: one was the other's last opponent, and a third version is connected.
+    - KIN, AVOID: as their names say; AVOID where either wishes so.
     """
 
     def __init__(self, constraints: Constraints, act: Act) -> None:
         self.constraints = constraints
         self.act = act
-        raise NotImplementedError
+        n = len(act.candidates)
+        self._places = Places(act)
+        self.meetings = Meetings(act, self._places)
+        column = [np.array(values) for values in zip(*((c.rating, c.sd, c.waited, c.owner, c.family, c.anchor,
+            c.provisional, c.balance, c.recent) for c in act.candidates), strict=True)]  # fmt: skip
+        (self._rating, self._sd, self._waited, self._owner, self._family, self._anchor, self._provisional,
+            self._balance, self._recent) = column or [np.zeros(0, np.int64)] * 9  # fmt: skip
+        self._tired: Bools = (self._waited >= constraints.patience) | (act.policy is Policy.BARRIER)
+        self._apart = self._told("apart")
+        self._avoid = self._told("avoid")
+        self._last = np.full(n, -1)
+        if constraints.avoid_last and act.pool > 2:
+            ids = [-1 if c.last_opponent is None else c.last_opponent for c in act.candidates]
+            self._last = self._places.of(np.array(ids, np.int64))
+        self._welcome = bool(constraints.newcomer_cost) and not np.all(self._provisional)
+
+    def _told(self, name: str) -> Ints:
+        told = [(place, ids) for place, c in enumerate(self.act.candidates) if (ids := getattr(c, name))]
+        return self._places.pairs(told) if told else np.zeros(0, np.int64)
+
+    def _kin(self, wish: Kin, i: Ints, j: Ints) -> Bools:
+        """(m,) True where the two are of one owner or family for which `wish` is set."""
+        kin = np.zeros(len(i), np.bool_)
+        for wished, group in self._groups:
+            if wished is wish and group.any():
+                one = group[i]
+                kin |= (one == group[j]) & (one != 0)
+        return kin
+
+    @property
+    def _groups(self) -> tuple[tuple[Kin, Ints], ...]:
+        return (self.constraints.same_owner, self._owner), (self.constraints.same_family, self._family)
+
+    @cached_property
+    def limits(self) -> Ints:
+        """(n,) how many games against one opponent each may have among its remembered games."""
+        c = self.constraints
+        kin = np.ones(len(self._recent), np.int64)
+        for wish, group in self._groups:
+            if wish is Kin.FORBIDDEN:
+                _, label, size = np.unique(group, return_inverse=True, return_counts=True)
+                kin = np.maximum(kin, np.where(group != 0, size[label], 1))
+        others = np.maximum(1, self.act.pool - kin)
+        recent = np.minimum(self._recent, c.repeat_last)
+        share = np.maximum(-(-c.repeat_most * recent // c.repeat_last), -(-2 * recent // others))
+        limits: Ints = np.maximum(2, share)
+        return limits
+
+    def spread(self, i: Ints, j: Ints) -> Floats:
+        """(m,) variance of the difference of the two ratings, Elo squared; 0 where nothing is known of it."""
+        if self.act.knowledge is not None:
+            c = self.act.knowledge.covariance
+            spread: Floats = np.maximum(0.0, c[i, i] + c[j, j] - c[i, j] - c[j, i])
+            return spread
+        square: Floats = self._sd * self._sd
+        return square[i] + square[j]
+
+    def _shrunk(self, i: Ints, j: Ints) -> Floats:
+        """(m,) rating of i minus rating of j, Elo, pulled towards 0 by what is not known of it."""
+        difference: Floats = self._rating[i] - self._rating[j]
+        return difference / np.sqrt(1.0 + (pi / 8.0 * LOGIT * LOGIT) * self.spread(i, j))
+
+    def expected(self, i: Ints, j: Ints) -> Floats:
+        """(m,) expected score of i against j, 0 to 1."""
+        score: Floats = 1.0 / (1.0 + np.exp(-LOGIT * self._shrunk(i, j)))
+        return score
 
     def possible(self, i: Ints, j: Ints) -> Bools:
         """(m,) False where a pair is forbidden for good."""
-        raise NotImplementedError
+        possible: Bools = (i != j) & ~self._kin(Kin.FORBIDDEN, i, j)
+        if len(self._apart):
+            possible &= ~among(self._places.keys(i, j), self._apart)
+        return possible
 
     def barriers(self, i: Ints, j: Ints) -> Ints:
         """(m,) the :class:`Barrier` flags of each pair, whether anybody has lost patience or not."""
-        raise NotImplementedError
+        c = self.constraints
+        flags: Ints = Barrier.KIN * self._kin(Kin.DISCOURAGED, i, j)
+        flags |= Barrier.LAST * ((self._last[i] == j) | (self._last[j] == i))
+        if len(self._avoid):
+            flags |= Barrier.AVOID * among(self._places.keys(i, j), self._avoid)
+        if self.act.meetings and self.act.pool > 2:
+            met, had = self.meetings.found(i, j)
+            often = (had.recent_i >= self.limits[i[met]]) | (had.recent_j >= self.limits[j[met]])
+            flags[met[often]] |= Barrier.OFTEN
+        if c.max_expected < 1.0:
+            most = log(c.max_expected / (1.0 - c.max_expected)) / LOGIT
+            flags |= Barrier.EXPECTED * (np.abs(self._shrunk(i, j)) > most)
+        return flags
 
     def open(self, i: Ints, j: Ints) -> Bools:
         """(m,) True where a pair may be made now: possible, and without a barrier or one of the two out of patience."""
-        raise NotImplementedError
+        return self.possible(i, j) & ((self.barriers(i, j) == 0) | self._tired[i] | self._tired[j])
 
     def costs(self, i: Ints, j: Ints) -> Floats:
-        """(m,) what speaks against each pair, in bits; never negative."""
-        raise NotImplementedError
+        """(m,) what speaks against each pair, in bits; never negative.
+
+        Both owed the same colour: `colour_cost` times how often the less owed one is, at most MOST_OWED times. Two
+        anchors: `anchor_cost`. Two provisional ones while some candidate is not: `newcomer_cost`. `repeat_cost` for
+        each meeting among the remembered games of either, the larger of the two counts.
+        """
+        c = self.constraints
+        cost: Floats = np.zeros(len(i))
+        if c.colour_cost:
+            one, other = self._balance[i], self._balance[j]
+            owed = np.minimum(np.minimum(np.abs(one), np.abs(other)), MOST_OWED)
+            cost += c.colour_cost * np.where(np.sign(one) == np.sign(other), owed, 0)
+        if c.anchor_cost:
+            cost += c.anchor_cost * (self._anchor[i] & self._anchor[j])
+        if self._welcome:
+            cost += c.newcomer_cost * (self._provisional[i] & self._provisional[j])
+        if c.repeat_cost and self.act.meetings:
+            met, had = self.meetings.found(i, j)
+            cost[met] += c.repeat_cost * np.maximum(had.recent_i, had.recent_j)
+        return cost
 
     def impatient(self, i: int) -> bool:
-        """True once the version has waited so long that barriers give way for it."""
-        raise NotImplementedError
+        """True once the version has waited so long that barriers give way for it; with the barrier policy always, as
+        waiting there means a whole round."""
+        return bool(self._tired[i])
+
+    def why(self, i: int, j: int) -> str:
+        """What speaks against this pair until somebody is out of patience, without a full stop; empty where nothing
+        does."""
+        one, other = np.array([i]), np.array([j])
+        flags = Barrier(int(self.barriers(one, other)[0]))
+        a, b = self.act.candidates[i], self.act.candidates[j]
+        words = []
+        if Barrier.AVOID in flags:
+            by = a if b.id in a.avoid else b
+            words.append(f"the owner of {by.name} would rather not meet {(b if by is a else a).name}")
+        if Barrier.KIN in flags:
+            discouraged_owner = self.constraints.same_owner is Kin.DISCOURAGED and a.owner == b.owner != 0
+            words.append(f"both are of one {'owner' if discouraged_owner else 'family'}")
+        if Barrier.LAST in flags:
+            words.append("they have just met" if self._last[i] == j and self._last[j] == i else (
+                f"{(b if self._last[i] == j else a).name} was the last opponent of"
+                f" {(a if self._last[i] == j else b).name}"))  # fmt: skip
+        if Barrier.OFTEN in flags:
+            had = self.meetings.of(one, other)
+            first = had.recent_i[0] >= self.limits[i]
+            games, by = (had.recent_i[0], a) if first else (had.recent_j[0], b)
+            words.append(f"{games} of the last {by.recent} games of {by.name} were against {(b if first else a).name}")
+        if Barrier.EXPECTED in flags:
+            score = float(self.expected(one, other)[0])
+            better = a if score >= 0.5 else b
+            words.append(f"the expected score of {better.name} is {max(score, 1.0 - score):.3f}")
+        return " and ".join(words)
 
     def say(self, i: int, j: int) -> str:
         """What gave way for this pair, as a sentence; empty where nothing did."""
-        raise NotImplementedError
+        why = self.why(i, j)
+        if not why:
+            return ""
+        if self.act.policy is Policy.BARRIER:
+            return f"It gave way that {why}: a whole round would have been missed otherwise."
+        waited = max((self.act.candidates[i], self.act.candidates[j]), key=lambda c: c.waited)
+        return f"It gave way that {why}: {waited.name} had waited {waited.waited / 1e6:.1f} s."

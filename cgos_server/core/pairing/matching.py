@@ -8,27 +8,113 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import rustworkx
+
 from cgos_server.core.pairing.base import Ints
+from cgos_server.errors import OurFault
 
 MOST_BITS = 120
 """Wider weights are refused: the solver computes with 128 bits and needs some of them itself."""
+
+WORD_BITS = 56
+"""So wide may weights be that go through arrays of 64-bit integers, where some of them are added up."""
+
+Range = tuple[int, int]
+"""Smallest and largest value of a level."""
 
 
 def pack(levels: Sequence[Ints], pairs: int) -> list[int]:
     """One whole number for each edge, by which sums over up to `pairs` edges compare as the tuples of their levels.
 
+    It is positive exactly where the first level that is not zero is. Numbers of two calls do not compare.
+
     :param levels: the first one counts most; each (m,), any sign
+    :param pairs: largest number of edges in any sum
     :raises OurFault: where that takes more than MOST_BITS
     """
-    raise NotImplementedError
+    ranges = [(int(level.min()), int(level.max())) if len(level) else (0, 0) for level in levels]
+    factors = _factors(ranges, pairs, MOST_BITS)
+    # Arithmetic on Python integers is slow, so as many of the last levels as fit are added up in words before.
+    split = next(k for k in range(len(levels) + 1) if _bits(ranges[k:], factors[k:]) <= WORD_BITS)
+    total: list[int] = [0] * len(levels[0])
+    if split < len(levels):
+        total = _words(levels[split:], factors[split:]).tolist()
+    for level, factor in zip(levels[:split], factors[:split], strict=True):
+        total = [value * factor + rest for value, rest in zip(level.tolist(), total, strict=True)]
+    return total
 
 
-def best(n: int, i: Ints, j: Ints, weights: Sequence[int]) -> list[tuple[int, int]]:
+class Packing:
+    """Packs levels whose ranges are known in advance, so that the numbers of all calls compare; arrays in, array out.
+
+    :param ranges: of each level, the first one counts most
+    :param pairs: sums over up to so many edges compare as the tuples of their levels
+    :raises OurFault: where that takes more than WORD_BITS
+    """
+
+    def __init__(self, ranges: Sequence[Range], pairs: int) -> None:
+        self._ranges = tuple(ranges)
+        self._factors = _factors(self._ranges, pairs, WORD_BITS)
+
+    def words(self, levels: Sequence[Ints]) -> Ints:
+        """(m,) one whole number for each edge; what is outside its level's range counts as the nearest inside."""
+        return _words(
+            [np.clip(level, *range_) for level, range_ in zip(levels, self._ranges, strict=True)], self._factors
+        )
+
+
+def best(n: int, i: Ints, j: Ints, weights: Sequence[int] | Ints) -> list[tuple[int, int]]:
     """The set of edges without a common end that has the largest sum of weights; edges of weight 0 or less are never
-    taken. Exact (Edmonds 1965), by rustworkx.
+    taken. Exact (Edmonds 1965; Galil 1986), by rustworkx.
 
+    :param n: how many versions
     :param i: (m,) one end of each edge, 0 to n - 1
-    :param j: (m,) the other
+    :param j: (m,) the other, never the same; no pair twice
+    :param weights: (m,) Python integers of up to MOST_BITS, or an array
     :returns: (smaller end, larger end), ascending; the same for the same input
     """
-    raise NotImplementedError
+    if isinstance(weights, np.ndarray):
+        taken = np.flatnonzero(weights > 0)
+        i, j, weights = i[taken], j[taken], weights[taken].tolist()
+        edges = list(zip(i.tolist(), j.tolist(), weights, strict=True))
+    else:
+        edges = [edge for edge in zip(i.tolist(), j.tolist(), weights, strict=True) if edge[2] > 0]
+    graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
+    graph.add_nodes_from([None] * n)
+    graph.add_edges_from(edges)
+    found = rustworkx.max_weight_matching(graph, max_cardinality=False, weight_fn=int)
+    return sorted((a, b) if a < b else (b, a) for a, b in found)
+
+
+def _factors(ranges: Sequence[Range], pairs: int, most: int) -> list[int]:
+    """What each level is multiplied by: more than the sums of everything below can differ."""
+    factors: list[int] = []
+    span = 0
+    for low, high in reversed(ranges):
+        factors.append(span + 1)
+        span += factors[-1] * max(1, pairs) * (max(0, high) - min(0, low))
+    factors.reverse()
+    bits = _bits(ranges, factors)
+    if bits > most:
+        raise OurFault(
+            f"A round of {pairs} pairs cannot be weighed exactly: its {len(ranges)} levels take {bits} bits of "
+            f"{most}. Pair fewer versions at once, or weigh more coarsely."
+        )
+    return factors
+
+
+def _bits(ranges: Sequence[Range], factors: Sequence[int]) -> int:
+    """Bits of the largest weight there can be."""
+    return sum(
+        factor * max(abs(low), abs(high)) for (low, high), factor in zip(ranges, factors, strict=True)
+    ).bit_length()
+
+
+def _words(levels: Sequence[Ints], factors: Sequence[int]) -> Ints:
+    """(m,) the levels times their factors, in 64 bits."""
+    total = np.zeros_like(levels[0], dtype=np.int64)
+    for level, factor in zip(levels, factors, strict=True):
+        if level.any():  # else the factor alone may be too wide
+            total += level * factor
+    return total

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from cgos_server.core.pairing.base import Act, Floats, Ints
 from cgos_server.core.venue import Policy
+
+LARGE = 1000.0
+"""Bits: an allowance that no shortfall reaches."""
+
+
+_PACED_SHARE = 1.0 - 0.5 ** (1.0 / 20.0)
+"""Weight of the latest game in `Candidate.paced`."""
 
 
 def due(policy: Policy, idle: int, running_games: int) -> bool:
@@ -40,9 +49,26 @@ def allowances(act: Act, waiting: Waiting) -> Floats:
     A pair is worth making now where its shortfall is below the sum of both allowances. With the barrier policy they are
     so large that every pair is.
     """
-    raise NotImplementedError
+    if act.policy is Policy.BARRIER:
+        return np.full(len(act.candidates), LARGE)
+    waited = np.array([c.waited for c in act.candidates], dtype=np.float64)
+    passed = np.array([c.sat_out >= waiting.pass_over for c in act.candidates], dtype=np.bool_)
+    return np.where(passed, LARGE, np.minimum(0.3 + waited / waiting.ease, LARGE))
 
 
 def unfairness(act: Act, waiting: Waiting, i: Ints, j: Ints) -> Floats:
     """(m,) bits that each pair costs because fast versions would meet fast ones more than under the barrier policy."""
-    raise NotImplementedError
+    if act.policy is Policy.BARRIER or waiting.fairness == 0.0:
+        return np.zeros(len(i))
+    pace = np.array([c.pace for c in act.candidates], dtype=np.float64)
+    paced = np.array([c.paced for c in act.candidates], dtype=np.float64)
+    fast = np.maximum(0.0, 1.0 - 2.0 * pace)
+    excess = np.clip(-10.0 * paced, 0.0, 1.0)
+    charge: Floats = waiting.fairness * np.minimum(fast[i], fast[j]) * (excess[i] + excess[j])
+    return charge
+
+
+def paced_after(paced: float, pace: float) -> float:
+    """`Candidate.paced` after a game against an opponent of this pace: a moving average in which a game weighs half as
+    much after 20 more. It begins at 0."""
+    return paced + _PACED_SHARE * (pace - 0.5 - paced)

@@ -5,13 +5,16 @@ Shared by the systems that keep one. Must not know: the ledger, how the belief c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Protocol
+
+import numpy as np
 
 from cgos_server.core.rating.base import Z95, Outcome, Rating
 
 from .belief import Belief
+from .together import Snapshot, Together
 
 
 class Holder(Protocol):
@@ -67,3 +70,17 @@ class Answers:
         """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
         mean, variance = state.belief.difference(state.find(one), state.find(other))
         return mean, sqrt(variance)
+
+    def snapshot(self, state: Holder, versions: Sequence[int]) -> Snapshot:
+        """What :meth:`joint` needs, cheaply: it can be computed elsewhere while the state goes on. Raises KeyError for
+        a version that never entered."""
+        found = [state.find(version) for version in versions]
+        free = np.ones(len(state.games), dtype=np.bool_)
+        free[list(state.anchors)] = False
+        at = np.array([-1 if place is None else place for place in found], dtype=np.int64)
+        return Snapshot(state.belief.lend(), free, at)
+
+    def joint(self, state: Holder, versions: Sequence[int]) -> Together:
+        """What is known of these versions together, by the joint distribution as it is: neither centred nor widened by
+        the prior's share."""
+        return self.snapshot(state, versions).compute()

@@ -36,6 +36,23 @@ class Shown(NamedTuple):
     sd: float
 
 
+class Lent(NamedTuple):
+    """A belief's arrays, for somebody who reads them later. In the order (K centres, n versions).
+
+    :ivar covariance: (K + n, K + n), of the last refit; never written again
+    :ivar gain: (n,) precision that results since then have added to each version's own, 1/Elo^2
+    :ivar variance: of a version that has not joined
+    :ivar common: covariance of two such
+    :ivar row: (K + n,) covariances of such a version with all that is here
+    """
+
+    covariance: Floats
+    gain: Floats
+    variance: float
+    common: float
+    row: Floats
+
+
 def head(posterior: Floats, versions: int) -> Floats:
     """A mean or covariance of the order (versions, centres) in the order (centres, versions), so that versions can be
     added at the end. Any number of axes, all of that order."""
@@ -257,6 +274,15 @@ class Belief:
         """The probability (0..1) that r_one > r_other, of two versions. None as above."""
         mean, variance = self.difference(one, other)
         return 0.5 * erfc(-mean / sqrt(2.0 * variance))
+
+    def lend(self) -> Lent:
+        """What is known jointly, without a copy of it: before the covariance is written again it is copied, as after a
+        refit. O(n)."""
+        self._shared = True
+        k, size = self._k, self._size
+        _, variance, row = self._newcomer()
+        common = float(row[: k - 1] @ np.asarray(self._hyper.w)) if k else 0.0
+        return Lent(self._C[:size, :size], np.array(self._gain), variance, common, row)
 
     # --- inside -------------------------------------------------------------------------------------------------
 

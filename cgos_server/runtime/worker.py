@@ -1,7 +1,7 @@
-"""The child that computes refits: reads a job, computes, writes what it found, until its input ends.
+"""A child that computes: reads a task, does it, writes what it found, until its input ends.
 
-Run as ``python -m cgos_server.runtime.fit_worker`` by :mod:`cgos_server.runtime.fitting`. It yields to everything else
-on the machine, computes on one thread, and goes when the server does. Must not know: venues, what refits are for.
+Run as ``python -m cgos_server.runtime.worker NAME NICENESS`` by :mod:`cgos_server.runtime.children`. It computes on one
+thread, and goes when the server does. Must not know: venues, what it computes.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import pickle
 import struct
+import sys
 import traceback
 from typing import Any, BinaryIO
 
 from cgos_server.service.build import one_thread
-
-NICENESS = 10
 
 _COUNT = struct.Struct("<Q")
 
@@ -53,15 +52,15 @@ def main() -> None:
     """Serve until the input ends."""
     jobs, answers = os.fdopen(0, "rb", buffering=0), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not get between the answers
-    os.nice(NICENESS)
+    os.nice(int(sys.argv[2]))
     one_thread()
     while True:
         try:
-            system, job = receive(jobs)
+            task = receive(jobs)
         except EOFError:
             return
         try:
-            answer = (system.refit(job), "")
+            answer = (task(), "")
         except Exception:
             answer = (None, traceback.format_exc())
         try:

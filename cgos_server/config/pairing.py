@@ -1,0 +1,126 @@
+"""The keys of ``[venue.pairing]``: who meets whom, when, and with which openings.
+
+Field names are the keys. Must not know: where values come from, how pairs are made.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from cgos_server.config.values import Count, NotNegative, Positive, Words, doc
+from cgos_server.core.pairing.constraints import Kin
+from cgos_server.core.venue import Policy
+
+_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_Bits = Annotated[float, msgspec.Meta(ge=0, le=100)]
+
+
+class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who meets whom, and when. `cgos-server reload` puts changed values in force without a restart."""
+
+    policy: Annotated[
+        Policy, doc("`rolling`: whoever is idle, as soon as it is worth it; `barrier`: when the last game has ended.")
+    ] = Policy.ROLLING
+    method: Annotated[
+        str,
+        doc(
+            "The matchmaker: `information`, `birk`, `entropy`, `expected-change`, `permuted`, `adjacent` or `random`; "
+            "see [matchmaking](matchmaking.md)."
+        ),
+    ] = "information"
+    interval_s: Annotated[Positive, doc("Seconds between two acts of pairing.")] = 1.0
+    settle_s: Annotated[NotNegative, doc("Pause between `setup` and the first `genmove`, charged to nobody.")] = 1.0
+    set_aside: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=1000),
+        doc(
+            "After so many games in a row lost on time, by illegal moves or away, or aborted by its fault, a bot gets "
+            "no further game until it comes back by its own wish; 0: never."
+        ),
+    ] = 5
+    openings: Annotated[
+        Words,
+        doc(
+            "Files of openings, played in pairs of games with colours swapped: SGF, or text with one list of moves a "
+            "line. A relative path counts from the configuration's file."
+        ),
+    ] = Words()
+    openings_share: Annotated[_Share, doc("Share of new pairs that get an opening where there are any.")] = 1.0
+    same_owner: Annotated[
+        Kin,
+        doc(
+            "Versions of one bot: `forbidden` never meet, `discouraged` only when a bot has waited for `patience_s`, "
+            "`free`."
+        ),
+    ] = Kin.FORBIDDEN
+    same_family: Annotated[Kin, doc("Bots of one family (`cgos-server family`), likewise.")] = Kin.DISCOURAGED
+    avoid_last: Annotated[
+        bool, doc("Whether a bot is kept from its last opponent until it has waited for `patience_s`.")
+    ] = True
+    repeat_most: Annotated[
+        Count,
+        doc(
+            "Games against one opponent among the last `repeat_last`; more only after `patience_s`, or in a pool so "
+            "small that twice an even share is more."
+        ),
+    ] = 10
+    repeat_last: Annotated[int, msgspec.Meta(ge=1, le=1000), doc("How many last games are looked at.")] = 100
+    max_expected: Annotated[
+        Annotated[float, msgspec.Meta(ge=0.5, le=1)] | None,
+        doc(
+            "Largest expected score of a game until a bot has waited for `patience_s`; without the key 0.95 with "
+            "`information`, else none."
+        ),
+    ] = None
+    patience_s: Annotated[
+        NotNegative, doc("After so long a wait constraints give way, the largest expected score first.")
+    ] = 10.0
+    colour_cost: Annotated[_Bits, doc("What a pair costs in which both are owed the same colour, bits.")] = 0.05
+    anchor_cost: Annotated[_Bits, doc("What a pair of anchors costs, bits.")] = 0.2
+    newcomer_cost: Annotated[
+        _Bits, doc("What a pair of provisional bots costs while there are well-known ones, bits.")
+    ] = 0.1
+    repeat_cost: Annotated[_Bits, doc("What each recent game of the same two costs, bits.")] = 0.0
+    ease_s: Annotated[
+        Positive, doc("`rolling`: seconds of waiting that are worth one bit: the longer, the choosier are bots.")
+    ] = 5.0
+    pass_over: Annotated[
+        Count, doc("`rolling`: acts in a row that may pass a bot over; then it comes before all others.")
+    ] = 10
+    fairness: Annotated[
+        NotNegative,
+        doc("`rolling`: how strongly fast bots are kept from meeting mostly fast bots; 0: not at all."),
+    ] = 1.0
+    formula: Annotated[
+        str,
+        doc(
+            "`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt`, `one`, or an expression of `avail`, such "
+            "as `1 + avail // 3`."
+        ),
+    ] = "fifth"
+    bye: Annotated[
+        str, doc("`birk`: who sits out of an odd number: `fair` takes turns, `natural` takes whoever is left over.")
+    ] = "fair"
+    model: Annotated[
+        str, doc("`entropy`: where expected scores come from: `gor` or the `venue`'s headline rating.")
+    ] = "gor"
+    window: Annotated[NotNegative, doc("`permuted`: width of the window, Elo; 0: as CGOS chooses it.")] = 0.0
+    draw: Annotated[
+        _Share, doc("`information`: share of the uncertainty by which ratings are varied before each act.")
+    ] = 0.5
+
+
+NOT_THE_METHODS = ("policy", "method", "interval_s", "settle_s", "set_aside", "openings", "openings_share")
+"""Keys that say when and how games begin; all others are options of the matchmaker."""
+
+
+def options(pairing: PairingConfig) -> dict[str, Any]:
+    """What the matchmaker is told: the values that differ from the defaults."""
+    default = PairingConfig()
+    return {
+        key: getattr(pairing, key)
+        for key in PairingConfig.__struct_fields__
+        if key not in NOT_THE_METHODS and getattr(pairing, key) != getattr(default, key)
+    }

@@ -1,0 +1,138 @@
+"""What the candidates of one act have had with each other, looked up for many pairs at once.
+
+Must not know: what follows from it, storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from cgos_server.core.pairing.base import Act, Bools, Ints, Meeting
+
+_SWAPPED = [1, 0, 3, 2, 5, 4]
+
+
+class Had(NamedTuple):
+    """What the two sides of m pairs have had with each other; each (m,), 0 where they never met.
+
+    :ivar recent_i: games against j among the remembered last games of i
+    :ivar recent_j: games against i among those of j
+    :ivar black_i: games, of all, in which i was Black against j
+    :ivar black_j: games, of all, in which j was Black against i
+    :ivar lately_i: games against j among the last 10 of i; -1: not known
+    :ivar lately_j: games against i among the last 10 of j; -1: not known
+    """
+
+    recent_i: Ints
+    recent_j: Ints
+    black_i: Ints
+    black_j: Ints
+    lately_i: Ints
+    lately_j: Ints
+
+
+class Places:
+    """Where the version ids of one act stand in ``act.candidates``, and sets of pairs of such places."""
+
+    def __init__(self, act: Act) -> None:
+        self.n = len(act.candidates)
+        ids = np.fromiter((c.id for c in act.candidates), np.int64, self.n)
+        self._order = np.argsort(ids, kind="stable")
+        self._ids = ids[self._order]
+
+    def of(self, ids: Ints) -> Ints:
+        """(m,) places of `ids`, -1 for those that are no candidates."""
+        if not self.n:
+            return np.full(len(ids), -1)
+        at = np.minimum(np.searchsorted(self._ids, ids), self.n - 1)
+        found: Ints = np.where(self._ids[at] == ids, self._order[at], -1)
+        return found
+
+    def keys(self, i: Ints, j: Ints) -> Ints:
+        """(m,) one number for each pair of places, whichever comes first."""
+        return np.minimum(i, j) * self.n + np.maximum(i, j)
+
+    def pairs(self, told: Iterable[tuple[int, Iterable[int]]]) -> Ints:
+        """Ascending keys of the pairs (place, other version's id) told, those with somebody who is no candidate left
+        out."""
+        i: list[int] = []
+        ids: list[int] = []
+        for place, others in told:
+            for other in others:
+                i.append(place)
+                ids.append(other)
+        if not i:
+            return np.zeros(0, np.int64)
+        one, other_place = np.array(i), self.of(np.array(ids))
+        there = (other_place >= 0) & (other_place != one)
+        return np.unique(self.keys(one[there], other_place[there]))
+
+
+def among(keys: Ints, sorted_keys: Ints) -> Bools:
+    """(m,) True where a key is one of `sorted_keys` (ascending)."""
+    if not len(sorted_keys):
+        return np.zeros(len(keys), np.bool_)
+    at = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    there: Bools = sorted_keys[at] == keys
+    return there
+
+
+class Meetings:
+    """The meetings of one act, by pairs of places. Built when first asked; a pair told twice counts once."""
+
+    def __init__(self, act: Act, places: Places | None = None) -> None:
+        self._act = act
+        self._given = places
+
+    @cached_property
+    def _places(self) -> Places:
+        return self._given or Places(self._act)
+
+    @cached_property
+    def _table(self) -> tuple[Ints, Ints]:
+        """Ascending keys, and for each (recent, recent, black, black, lately, lately), the smaller place first."""
+        told, width = self._act.meetings, len(Meeting._fields)
+        table = np.fromiter(chain.from_iterable(told), np.int64, width * len(told)).reshape(-1, width)
+        a, b = self._places.of(table[:, 0]), self._places.of(table[:, 1])
+        there = (a >= 0) & (b >= 0)
+        a, b, had = a[there], b[there], table[there, 2:]
+        had = np.where((a > b)[:, None], had[:, _SWAPPED], had)
+        keys, first = np.unique(self._places.keys(a, b), return_index=True)
+        return keys, had[first]
+
+    @property
+    def keys(self) -> Ints:
+        """(k,) of the pairs that have met: smaller place * n + larger place, ascending."""
+        return self._table[0]
+
+    def ends(self) -> tuple[Ints, Ints]:
+        """(k,) smaller places and (k,) larger places of the pairs that have met."""
+        i, j = np.divmod(self.keys, max(1, self._places.n))
+        return i, j
+
+    def found(self, i: Ints, j: Ints) -> tuple[Ints, Had]:
+        """Which of the pairs of places (i, j), both (m,), have met: (k,) their positions, ascending, and for these only
+        what they have had."""
+        if not self._act.meetings or not len(self.keys) or not len(i):
+            none = np.zeros(0, np.int64)
+            return none, Had(none, none, none, none, none, none)
+        keys, table = self._table
+        wanted = self._places.keys(i, j)
+        at = np.searchsorted(keys, wanted)
+        at[at == len(keys)] = 0
+        where = np.flatnonzero(keys[at] == wanted)
+        had, swapped = table[at[where]], i[where] > j[where]
+        had[swapped] = had[swapped][:, _SWAPPED]
+        return where, Had(*had.T)
+
+    def of(self, i: Ints, j: Ints) -> Had:
+        """What the pairs of places (i, j), both (m,), have had with each other."""
+        where, found = self.found(i, j)
+        had = np.zeros((6, len(i)), np.int64)
+        had[:, where] = found
+        return Had(*had)

@@ -1,0 +1,128 @@
+"""What a venue's matchmaker remembers of the games played so far: who met whom, with which colours, how fast.
+
+Everything is kept so that one game costs the same however many there were. Must not know: storage, who is idle now,
+how pairs are made.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Container, Iterable, Mapping
+from itertools import islice
+
+from cgos_server.core.pairing.base import Meeting
+from cgos_server.core.pairing.rolling import paced_after
+
+_THINKING_SHARE = 0.1
+"""Weight of the latest game in a version's mean thinking time."""
+
+
+_LATELY = 10
+"""Games that count as late ones; see `Meeting.lately_a`."""
+
+
+class Memory:
+    """Of one venue.
+
+    :param last: how many of a version's last games are remembered one by one
+    :param meetings: (black, white) -> games with these colours so far
+    :param recent: version -> its last opponents, oldest first
+    :param thinking: version -> microseconds that it thinks in a game
+    """
+
+    def __init__(
+        self,
+        last: int,
+        meetings: Mapping[tuple[int, int], int],
+        recent: Mapping[int, Iterable[int]],
+        thinking: Mapping[int, float],
+    ) -> None:
+        self.last = last
+        self._blacks = dict(meetings)
+        self._balance: dict[int, int] = {}
+        for (black, white), games in meetings.items():
+            self._balance[black] = self._balance.get(black, 0) + games
+            self._balance[white] = self._balance.get(white, 0) - games
+        self._recent: dict[int, deque[int]] = {}
+        self._often: dict[int, dict[int, int]] = {}
+        self._paced: dict[int, float] = {}
+        self._thinking = dict(thinking)
+        paces = self.paces(self._thinking)
+        for version, opponents in recent.items():
+            for opponent in opponents:
+                self._met(version, opponent, paces.get(opponent, 0.5))
+
+    def keep(self, last: int) -> None:
+        """Remember so many of a version's last games from now on."""
+        self.last = last
+
+    def began(self, black: int, white: int, paces: Mapping[int, float]) -> None:
+        """A game of these two begins.
+
+        :param paces: version -> its pace now; see :class:`cgos_server.core.pairing.base.Candidate`
+        """
+        self._blacks[black, white] = self._blacks.get((black, white), 0) + 1
+        self._balance[black] = self._balance.get(black, 0) + 1
+        self._balance[white] = self._balance.get(white, 0) - 1
+        self._met(black, white, paces.get(white, 0.5))
+        self._met(white, black, paces.get(black, 0.5))
+
+    def thought(self, version: int, us: int) -> None:
+        """A game of the version has ended in which it thought for so many microseconds."""
+        before = self._thinking.get(version)
+        self._thinking[version] = us if before is None else before + _THINKING_SHARE * (us - before)
+
+    def paces(self, versions: Iterable[int]) -> dict[int, float]:
+        """How slow each is among `versions`: 0 the fastest, 1 the slowest; 0.5 where nothing is known of it."""
+        known = sorted((self._thinking[version], version) for version in versions if version in self._thinking)
+        top = max(1, len(known) - 1)
+        return {version: place / top if len(known) > 1 else 0.5 for place, (_, version) in enumerate(known)}
+
+    def paced(self, version: int) -> float:
+        """See :class:`cgos_server.core.pairing.base.Candidate`."""
+        return self._paced.get(version, 0.0)
+
+    def remembered(self, version: int) -> int:
+        """How many of its last games are remembered."""
+        return len(self._recent.get(version, ()))
+
+    def last_opponent(self, version: int) -> int | None:
+        """Its opponent in its latest game."""
+        recent = self._recent.get(version)
+        return recent[-1] if recent else None
+
+    def as_black(self, black: int, white: int) -> int:
+        """Games with these colours, of all."""
+        return self._blacks.get((black, white), 0)
+
+    def balance(self, version: int) -> int:
+        """Games as Black minus games as White."""
+        return self._balance.get(version, 0)
+
+    def met(self, version: int, present: Container[int]) -> list[tuple[int, int]]:
+        """Whom of `present` it remembers, as pairs (smaller id, larger id). The other may not remember it."""
+        often = self._often.get(version, {})
+        return [(min(version, other), max(version, other)) for other in often if other in present]
+
+    def meeting(self, a: int, b: int) -> Meeting:
+        """What two versions have had with each other."""
+        recent_a, recent_b = self._often.get(a, {}).get(b, 0), self._often.get(b, {}).get(a, 0)
+        lately_a, lately_b = self._lately(a, b), self._lately(b, a)
+        return Meeting(
+            a, b, recent_a, recent_b, self.as_black(a, b), self.as_black(b, a), lately_a, lately_b
+        )
+
+    def _lately(self, version: int, opponent: int) -> int:
+        return sum(other == opponent for other in islice(reversed(self._recent.get(version, ())), _LATELY))
+
+    def _met(self, version: int, opponent: int, pace: float) -> None:
+        recent = self._recent.setdefault(version, deque())
+        often = self._often.setdefault(version, {})
+        recent.append(opponent)
+        often[opponent] = often.get(opponent, 0) + 1
+        while len(recent) > self.last:
+            oldest = recent.popleft()
+            often[oldest] -= 1
+            if not often[oldest]:
+                del often[oldest]
+        self._paced[version] = paced_after(self._paced.get(version, 0.0), pace)

@@ -1,0 +1,327 @@
+"""The best round by an objective: the matchmaker of every method that can say what a game is worth.
+
+A round is compared with another level by level, the first one first:
+
+1. Who must be paired and is not, as few as possible: with the barrier policy everybody must, with the rolling one who
+   was passed over too often.
+2. With the barrier policy who sat out before: the fewer sit-outs those have who sit out, the better (so that of an odd
+   number one of those with the fewest sits out). With the rolling policy: who has lost patience and stays unpaired, as
+   few as possible.
+3. Barriers that give way: the sum of their flags, as small as possible.
+4. What the pairs are worth together, in whole millionths of a bit: worth - costs - unfairness with the barrier policy;
+   allowances of both - shortfall with the rolling one, shortfall = 1 - worth + costs + unfairness.
+5. Of an odd number under the barrier policy the lower rated sits out.
+
+Pairs that are not open do not exist; with the rolling policy neither do those that nobody must have (level 1) and that
+are worth no more than waiting (level 4 at 0 or below). Up to MOST_EXACT candidates the round is the best there is.
+
+Must not know: what makes a game worth much, which wishes there are, how matchings are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing, Rng
+from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge
+from cgos_server.core.pairing.matching import best, pack
+from cgos_server.core.pairing.objective import Objective, Worths
+from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
+from cgos_server.core.pairing.settings import flat
+from cgos_server.core.pairing.wide import near_best
+from cgos_server.core.venue import Policy
+
+MOST_EXACT: Final = 250
+"""Above so many candidates the round is near the best (see :mod:`cgos_server.core.pairing.wide`)."""
+
+_MOST_SIT_OUTS: Final = 1000
+"""More sit-outs than this count as this, so that a weight's width has a bound."""
+
+_NEIGHBOURS: Final = 8
+"""In a wide round, why somebody stays unpaired is told from so many neighbours in rating on either side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimal:
+    """The method with its options.
+
+    :ivar objective: what games are worth
+    :ivar constraints: the venue's wishes
+    :ivar waiting: how long versions of a rolling venue hold out
+    """
+
+    objective: Objective
+    constraints: Constraints = Constraints()  # noqa: RUF009 - a constant
+    waiting: Waiting = Waiting()  # noqa: RUF009 - a constant
+
+    @property
+    def name(self) -> str:
+        return self.objective.name
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {**self.objective.options, **flat(self.constraints, self.waiting)}
+
+    def pair(self, act: Act, rng: Rng) -> Pairing:
+        """The best round, whatever the order of the candidates.
+
+        `total` is the sum of level 4 over the pairs: the only sum that all rounds share that are best by all levels.
+        """
+        act = ranked(act)
+        n = len(act.candidates)
+        if n < 2:
+            return Pairing((), {c.id: f"{_who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
+        field = _Field(act, self.objective.look(act, rng), Judge(self.constraints, act), self.waiting)
+        chosen = field.exact() if n <= MOST_EXACT else field.wide()
+        return field.told(chosen)
+
+
+def ranked(act: Act) -> Act:
+    """The act with its candidates by rating, the highest first, and equal ratings by ascending id."""
+    order = sorted(range(len(act.candidates)), key=lambda at: (-act.candidates[at].rating, act.candidates[at].id))
+    if order == list(range(len(order))):
+        return act
+    known = act.knowledge
+    if known is not None:
+        both = np.ix_(order, order)
+        known = replace(known, covariance=known.covariance[both], gram=known.gram[both])
+    return replace(act, candidates=[act.candidates[at] for at in order], knowledge=known)
+
+
+class _Edges(NamedTuple):
+    """Open pairs with what decides about them; all (m,)."""
+
+    i: Ints
+    j: Ints
+    worth: Floats
+    costs: Floats
+    unfair: Floats
+    barriers: Ints
+    value: Ints
+    """Level 4."""
+
+    def those(self, kept: Bools) -> _Edges:
+        i, j, worth, costs, unfair, barriers, value = self
+        return _Edges(i[kept], j[kept], worth[kept], costs[kept], unfair[kept], barriers[kept], value[kept])
+
+
+class _Field:
+    """One act under one method: what its pairs are worth, level by level, and why."""
+
+    def __init__(self, act: Act, worths: Worths, judge: Judge, waiting: Waiting) -> None:
+        self.act, self.worths, self.judge, self.waiting = act, worths, judge, waiting
+        self.candidates: Sequence[Candidate] = act.candidates
+        self.n = len(act.candidates)
+        self.rolling = act.policy is Policy.ROLLING
+        sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.int64)
+        if self.rolling:
+            self.allowed = allowances(act, waiting)
+            self.must = sat_out >= waiting.pass_over
+            self.urge = np.array([judge.impatient(at) for at in range(self.n)], dtype=np.int64)
+        else:
+            self.allowed = np.zeros(self.n)
+            self.must = np.ones(self.n, dtype=np.bool_)
+            self.urge = np.minimum(sat_out, _MOST_SIT_OUTS)
+
+    # --- deciding -----------------------------------------------------------------------------------------------
+
+    def edges(self, i: Ints, j: Ints) -> _Edges:
+        """Those of the pairs that are open."""
+        open_ = self.judge.open(i, j)
+        i, j = i[open_], j[open_]
+        worth, costs = self.worths.of(i, j), self.judge.costs(i, j)
+        unfair = unfairness(self.act, self.waiting, i, j)
+        value = worth - costs - unfair
+        if self.rolling:
+            value = self.allowed[i] + self.allowed[j] - (1.0 - worth + costs + unfair)
+        whole = np.rint(1e6 * value).astype(np.int64)
+        return _Edges(i, j, worth, costs, unfair, self.judge.barriers(i, j), whole)
+
+    def existing(self, edges: _Edges) -> Bools:
+        """(m,) True where the pair may be made in this act."""
+        return self.must[edges.i] | self.must[edges.j] | (edges.value > 0)
+
+    def levels(self, edges: _Edges) -> list[Ints]:
+        """What the matching compares; levels that are the same for every round are left out."""
+        i, j = edges.i, edges.j
+        must = self.must.astype(np.int64)
+        found = [must[i] + must[j], self.urge[i] + self.urge[j], -edges.barriers, edges.value]
+        if not self.rolling and self.n % 2:
+            above = self.n - 1 - np.arange(self.n)
+            found.append(above[i] + above[j])
+        return [level for level in found if level.any()]
+
+    def exact(self) -> list[tuple[int, int]]:
+        every = np.triu_indices(self.n, 1)
+        edges = self.edges(*every)
+        kept = self.existing(edges)
+        edges = edges.those(kept)
+        levels = self.levels(edges)
+        return best(self.n, edges.i, edges.j, pack(levels, self.n // 2)) if levels else []
+
+    def wide(self) -> list[tuple[int, int]]:
+        ratings = np.array([c.rating for c in self.candidates], dtype=np.float64)
+        balances = np.array([c.balance for c in self.candidates], dtype=np.int64)
+
+        def weigh(i: Ints, j: Ints) -> list[int]:
+            raise NotImplementedError
+
+        return near_best(ratings, balances, weigh)
+
+    # --- telling ------------------------------------------------------------------------------------------------
+
+    def told(self, chosen: Sequence[tuple[int, int]]) -> Pairing:
+        """The round with its sentences."""
+        pairs: list[Pair] = []
+        notes: list[str] = []
+        total = 0
+        if chosen:
+            i, j = np.array(chosen, dtype=np.int64).T
+            edges = self.edges(i, j)
+            total = int(edges.value.sum())
+            expected = self.judge.expected(i, j)
+            for row in zip(*(column.tolist() for column in (*edges, expected)), strict=True):
+                pair, note = self._pair(*row)
+                pairs.append(pair)
+                if note:
+                    notes.append(note)
+        busy = {place for pair in chosen for place in pair}
+        left = [place for place in range(self.n) if place not in busy]
+        sits_out = dict(zip((self.candidates[at].id for at in left), self._why(left), strict=True))
+        return Pairing(pairs, sits_out, notes, total)
+
+    def _pair(
+        self, i: int, j: int, worth: float, costs: float, unfair: float, barriers: int, value: int, expected: float
+    ) -> tuple[Pair, str]:
+        """The pair with its sentence, and the note that something gave way, or an empty one."""
+        a, b = self.candidates[i], self.candidates[j]
+        reason = f"{_who(a)} met {_who(b)}: {self.worths.say(i, j)}"
+        for bits, what in ((costs, "for the venue's wishes"), (unfair, "as fast ones meet fast ones too often")):
+            reason += f", {bits:.2f} off {what}" if bits >= 0.005 else ""
+        reason += "."
+        gave_way = self.judge.say(i, j) if barriers else ""
+        if gave_way:
+            reason += f" {gave_way}"
+        detail: dict[str, Any] = {
+            "worth": round(worth, 6),
+            "costs": round(costs, 6),
+            "unfairness": round(unfair, 6),
+            "expected": round(expected, 4),
+            "value": value,
+        }
+        if barriers:
+            detail["gave_way"] = [barrier.name.lower() for barrier in Barrier if barrier & barriers and barrier.name]
+        if self.rolling:
+            allowance = float(self.allowed[i] + self.allowed[j])
+            detail |= {"shortfall": round(1.0 - worth + costs + unfair, 6), "allowance": round(allowance, 6)}
+            passed_over = [c for c, at in ((a, i), (b, j)) if self.must[at]]
+            reason += f" They had waited {_seconds(a)} and {_seconds(b)}."
+            for c in passed_over:
+                reason += f" {c.name} had been passed over {c.sat_out} times and came first."
+        return Pair(a.id, b.id, reason, detail), gave_way
+
+    def _why(self, left: list[int]) -> list[str]:
+        """For each of those `left`, why it stays unpaired."""
+        if not left:
+            return []
+        is_left = np.zeros(self.n, dtype=np.bool_)
+        is_left[left] = True
+        i, j = self._looked_at()
+        concerned = is_left[i] | is_left[j]
+        edges = self.edges(i[concerned], j[concerned])
+        best_of = _best_of(edges)
+        return [self._why_one(at, best_of.get(at), len(left)) for at in left]
+
+    def _looked_at(self) -> tuple[Ints, Ints]:
+        """Pairs from which it is told why somebody stays unpaired."""
+        if self.n <= MOST_EXACT:
+            i, j = np.triu_indices(self.n, 1)
+            return i, j
+        apart = np.arange(1, _NEIGHBOURS + 1)
+        i = np.repeat(np.arange(self.n), _NEIGHBOURS)
+        j = i + np.tile(apart, self.n)
+        inside = j < self.n
+        return i[inside], j[inside]
+
+    def _why_one(self, at: int, found: _Found | None, left: int) -> str:
+        who = _who(self.candidates[at])
+        if found is None:
+            return f"{who} {self._nobody(at)}"
+        partner = self.candidates[found.other]
+        if not self.rolling:
+            if left == 1 and self.n % 2:
+                return f"{who} sits out, as {self.n} is an odd number: {self._why_this(at)}."
+            return (
+                f"{who} sits out: whom it could meet, {_who(partner)} first, met others, and no more pairs were left."
+            )
+        if found.value > 0 or self.must[at]:
+            return f"{who} waits: whom it could meet, {_who(partner)} first, met others, which is worth more in all."
+        allowed = float(self.allowed[at] + self.allowed[found.other])
+        ready = "now" if self.n <= MOST_EXACT else "near it now"
+        return (
+            f"{who} waits, which is still worth more: its best opponent {ready}, {_who(partner)}, falls "
+            f"{found.shortfall:.2f} bit short, and {allowed:.2f} is allowed after {_seconds(self.candidates[at])} and "
+            f"{_seconds(partner)}."
+        )
+
+    def _why_this(self, at: int) -> str:
+        """Why it is this one of an odd number under the barrier policy."""
+        fewest = int(self.urge.min())
+        alike = int((self.urge == fewest).sum())
+        if self.urge[at] > fewest:
+            return "only without it could all others be paired"
+        if alike == self.n:
+            return "the others are worth most together without it"
+        times = f"{fewest} time{'s' if fewest != 1 else ''}"
+        if alike == 1:
+            return f"all others have sat out more than {times}"
+        return f"of the {alike} that have sat out only {times} it leaves the others worth most together"
+
+    def _nobody(self, at: int) -> str:
+        """Why there is no open pair for it."""
+        others = np.flatnonzero(np.arange(self.n) != at)
+        possible = others[self.judge.possible(np.full(len(others), at), others)]
+        if not len(possible):
+            return "must not meet anybody who is ready."
+        nearest = int(possible[np.abs(possible - at).argmin()])
+        patience = self.judge.constraints.patience / 1e6
+        return (
+            f"waits: from all {len(possible)} that it may ever meet it is kept until one of the two has waited "
+            f"{patience:g} s; from {_who(self.candidates[nearest])} as {self.judge.why(at, nearest)}. It has waited "
+            f"{_seconds(self.candidates[at])}."
+        )
+
+
+class _Found(NamedTuple):
+    """Somebody's best open pair."""
+
+    value: int
+    shortfall: float
+    other: int
+
+
+def _best_of(edges: _Edges) -> dict[int, _Found]:
+    """Place -> its pair of the highest value, the highest rated partner where several are as good."""
+    short = 1.0 - edges.worth + edges.costs + edges.unfair
+    one, other = np.concatenate([edges.i, edges.j]), np.concatenate([edges.j, edges.i])
+    value, short = np.tile(edges.value, 2), np.tile(short, 2)
+    order = np.lexsort((other, -value, one))
+    first = order[np.unique(one[order], return_index=True)[1]]
+    return {
+        at: _Found(worth, shortfall, partner)
+        for at, worth, shortfall, partner in zip(
+            one[first].tolist(), value[first].tolist(), short[first].tolist(), other[first].tolist(), strict=True
+        )
+    }
+
+
+def _who(candidate: Candidate) -> str:
+    return f"{candidate.name} ({round(candidate.rating)})"
+
+
+def _seconds(candidate: Candidate) -> str:
+    return f"{candidate.waited / 1e6:.1f} s"

@@ -1,0 +1,144 @@
+"""The options that every matchmaker has, by their words in configuration: constraints and waiting.
+
+Here they are one flat mapping of JSON values with times in seconds, elsewhere dataclasses with whole microseconds.
+Decides which values are possible. Must not know: methods, files of configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+from cgos_server.core.pairing.constraints import Constraints, Kin
+from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.errors import Refused
+
+MICROSECONDS = 1_000_000
+
+
+class Option(Protocol):
+    """What one option may be."""
+
+    def read(self, value: Any) -> Any:
+        """The value as the methods want it. Raises ValueError with the end of a sentence: what it may be."""
+
+
+class Choice(NamedTuple):
+    """One of several words."""
+
+    words: Sequence[str]
+
+    def read(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError(f"Choose one of: {', '.join(self.words)}.")
+        return str(value)
+
+
+class Flag(NamedTuple):
+    """True or false."""
+
+    def read(self, value: Any) -> bool:
+        if value is not True and value is not False:
+            raise ValueError("Choose one of: true, false.")
+        return bool(value)
+
+
+class Number(NamedTuple):
+    """A number from `least` to `most`."""
+
+    least: float
+    most: float
+    whole: bool = False
+
+    def read(self, value: Any) -> float:
+        known = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+        if not known or not self.least <= value <= self.most or (self.whole and value != int(value)):
+            kind = "whole number" if self.whole else "number"
+            raise ValueError(f"Give a {kind} from {self.least:.10g} to {self.most:.10g}.")
+        return int(value) if self.whole else float(value)
+
+
+class Seconds(NamedTuple):
+    """A time; seconds outside, microseconds inside."""
+
+    least: float
+    most: float
+
+    def read(self, value: Any) -> int:
+        return round(Number(self.least, self.most).read(value) * MICROSECONDS)
+
+
+_KIN = Choice(tuple(Kin))
+_BITS = Number(0.0, 1000.0)
+_MANY = Number(1, 1_000_000, whole=True)
+
+CONSTRAINTS: Mapping[str, Option] = MappingProxyType(
+    {
+        "same_owner": _KIN,
+        "same_family": _KIN,
+        "avoid_last": Flag(),
+        "repeat_most": _MANY,
+        "repeat_last": _MANY,
+        "max_expected": Number(0.51, 1.0),
+        "patience_s": Seconds(0.0, 86_400.0),
+        "colour_cost": _BITS,
+        "anchor_cost": _BITS,
+        "newcomer_cost": _BITS,
+        "repeat_cost": _BITS,
+    }
+)
+"""Word in configuration -> what it may be; see :class:`cgos_server.core.pairing.constraints.Constraints`."""
+
+WAITING: Mapping[str, Option] = MappingProxyType(
+    {"ease_s": Seconds(0.001, 86_400.0), "pass_over": _MANY, "fairness": _BITS}
+)
+"""Word in configuration -> what it may be; see :class:`cgos_server.core.pairing.rolling.Waiting`."""
+
+SHARED: Mapping[str, Option] = MappingProxyType({**CONSTRAINTS, **WAITING})
+
+
+def read(what: str, key: str, option: Option, value: Any) -> Any:
+    """`value` as the methods want it.
+
+    :param what: whose option it is, for the sentence
+    :raises Refused: where it is not possible; the sentence lists what is
+    """
+    try:
+        return option.read(value)
+    except ValueError as problem:
+        raise Refused("pairing-option", f"{what}: {key} cannot be {value!r}. {problem}") from problem
+
+
+def shared(what: str, options: Mapping[str, Any], defaults: Constraints) -> tuple[Constraints, Waiting]:
+    """The constraints and the waiting rule that `options` ask for; other keys in it are ignored.
+
+    :param defaults: constraints where `options` say nothing
+    :raises Refused: where a value is not possible
+    """
+    values = {key: read(what, key, SHARED[key], value) for key, value in options.items() if key in SHARED}
+    of_constraints = {_field(key): value for key, value in values.items() if key in CONSTRAINTS}
+    for key in ("same_owner", "same_family"):
+        if key in of_constraints:
+            of_constraints[key] = Kin(of_constraints[key])
+    waiting = Waiting(**{_field(key): value for key, value in values.items() if key in WAITING})
+    known = {name: getattr(defaults, name) for name in defaults.__slots__}
+    return Constraints(**{**known, **of_constraints}), waiting
+
+
+def flat(constraints: Constraints, waiting: Waiting) -> dict[str, Any]:
+    """The inverse of :func:`shared`: every option by its word in configuration, JSON values."""
+    told: dict[str, Any] = {}
+    for keys, values in ((CONSTRAINTS, constraints), (WAITING, waiting)):
+        for key, option in keys.items():
+            value = getattr(values, _field(key))
+            if isinstance(option, Seconds):
+                value = value / MICROSECONDS
+            told[key] = str(value) if isinstance(value, Kin) else value
+    return told
+
+
+def _field(key: str) -> str:
+    """The dataclasses' name of an option."""
+    return key.removesuffix("_s")

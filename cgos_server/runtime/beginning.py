@@ -1,0 +1,180 @@
+"""Turns pairs into games: who takes Black, from which opening, with which records; and brings them to their boards once
+they are committed.
+
+Must not know: how pairs are made, wire formats, SQL.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import log2
+from typing import Any, NamedTuple
+
+import structlog
+
+from cgos_server.core.facts import GameStarted
+from cgos_server.core.openings import Opening
+from cgos_server.core.pairing.base import Pair, Rng
+from cgos_server.core.pairing.fairness import Colors, colors
+from cgos_server.core.pairing.memory import Memory
+from cgos_server.core.rating.base import Outcome
+from cgos_server.core.referee import Referee, Terms, encode, terms_of
+from cgos_server.runtime.live_game import Desk, LiveGame, Side
+from cgos_server.runtime.lobby import Lobby
+from cgos_server.runtime.openings import Openings
+from cgos_server.runtime.player import Player
+from cgos_server.service.ids import Ids
+from cgos_server.storage.records import GameAdded, MoveAdded, PairingAdded, Record
+from cgos_server.storage.store import StoredMove
+
+log = structlog.get_logger(__name__)
+
+SLICE = 32
+"""Games begun before the loop gets a turn."""
+
+
+class Prepared(NamedTuple):
+    """A game that is about to be committed, with its records."""
+
+    game: LiveGame
+    records: list[Record]
+
+
+class Beginner:
+    """Of one venue.
+
+    :param paces: version -> its pace now; see :class:`cgos_server.core.pairing.base.Candidate`
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        lobby: Lobby,
+        ids: Ids,
+        memory: Memory,
+        openings: Openings,
+        paces: Callable[[], Mapping[int, float]],
+    ) -> None:
+        self._desk = desk
+        self._lobby = lobby
+        self._ids = ids
+        self._memory = memory
+        self._openings = openings
+        self._paces = paces
+
+    def pair(
+        self, round_id: int, pair: Pair, players: Mapping[int, Player], at: int, opening: Opening | None, rng: Rng
+    ) -> Prepared:
+        """The game of a pair of an act of pairing; `rng` decides colours where nothing else does."""
+        return self._paired(round_id, pair, self._colors(pair, rng), players, at, opening)
+
+    def second(
+        self, round_id: int, pair: Pair, black: int, players: Mapping[int, Player], at: int, opening: Opening
+    ) -> Prepared:
+        """The second game of a pair that has played the opening the other way round; `black` is the version."""
+        white = pair.low if black == pair.high else pair.high
+        why = Colors(black, white, "The other way round than in the first game of the opening.")
+        return self._paired(round_id, pair, why, players, at, opening)
+
+    def arranged(
+        self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], at: int, why: str
+    ) -> Prepared:
+        """A game by an operator's wish, beginning after `moves`. Raises OurFault where they cannot be played."""
+        return self._game(None, black, white, terms, moves, at, why, "")
+
+    def begin(self, prepared: Sequence[Prepared], at: int) -> None:
+        """They are committed: bring the players to their boards, a few at a time. `at`: when, in Unix ms."""
+        desk = self._desk
+        paces = self._paces()
+        for game, _ in prepared[:SLICE]:
+            black, white = game.sides
+            self._memory.began(black.version, white.version, paces)
+            if game.opening:
+                self._openings.began(black.version, white.version, game.opening, at)
+            now = desk.time.now()
+            for side in game.sides:
+                desk.meter.waited(now - self._lobby.player(side.version).since)
+            self._lobby.began(game)
+            desk.meter.started()
+            log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)
+            desk.bus.publish(
+                GameStarted(desk.venue.name, game.id, black.name, white.name, at / 1000, black.label, white.label)
+            )
+        if rest := prepared[SLICE:]:
+            desk.time.call_at(desk.time.now(), self.begin, rest, at)
+
+    def submit(self, records: list[Record], prepared: Sequence[Prepared], at: int) -> None:
+        """Commit `records` and the games, and begin them then."""
+        for one in prepared:
+            records += one.records
+        self._desk.store.submit(records, partial(self.begin, prepared, at))
+
+    def _paired(
+        self,
+        round_id: int,
+        pair: Pair,
+        chosen: Colors,
+        players: Mapping[int, Player],
+        at: int,
+        opening: Opening | None,
+    ) -> Prepared:
+        terms = terms_of(self._desk.venue)
+        moves = [] if opening is None else [StoredMove(move, clock) for move, clock in opening.stored(terms)]
+        name = "" if opening is None else opening.name
+        detail = dict(pair.detail) | self._seen(pair, chosen)
+        game, records = self._game(
+            round_id, players[chosen.black], players[chosen.white], terms, moves, at, pair.reason, name
+        )
+        records.insert(
+            1, PairingAdded(game.id, round_id, pair.high, pair.low, pair.reason, chosen.why, json.dumps(detail))
+        )
+        return Prepared(game, records)
+
+    def _game(
+        self,
+        round_id: int | None,
+        black: Player,
+        white: Player,
+        terms: Terms,
+        moves: Sequence[StoredMove],
+        at: int,
+        why: str,
+        opening: str,
+    ) -> Prepared:
+        desk = self._desk
+        first, second = (
+            Side(player.version, player.name, desk.rater.label(player.version)) for player in (black, white)
+        )
+        game = LiveGame(self._ids.game(), desk, Referee(terms), first, second, at, why, opening)
+        if moves:
+            game.continues(moves)
+        records: list[Record] = [
+            GameAdded(
+                game.id, desk.venue.id, round_id, black.version, white.version, first.label, second.label,
+                encode(terms), "", at, opening,
+            ),
+            *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
+        ]  # fmt: skip
+        return Prepared(game, records)
+
+    def _colors(self, pair: Pair, rng: Rng) -> Colors:
+        return colors(pair.high, pair.low, self._memory.as_black, self._memory.balance, rng)
+
+    def _seen(self, pair: Pair, chosen: Colors) -> dict[str, Any]:
+        """For the record: what the colours were decided by, and what was expected of the game."""
+        high, low, memory = pair.high, pair.low, self._memory
+        outcome = self._desk.rater.ratings.predict(chosen.black, chosen.white)
+        expected = outcome.score if chosen.black == high else 1.0 - outcome.score
+        return {
+            "as_black": [memory.as_black(high, low), memory.as_black(low, high)],
+            "balance": [memory.balance(high), memory.balance(low)],
+            "expected": round(expected, 4),
+            "bits": round(bits(outcome), 4),
+        }
+
+
+def bits(outcome: Outcome) -> float:
+    """How much the result of such a game tells, in bits: the entropy of its outcome (Shannon 1948)."""
+    return sum(-chance * log2(chance) for chance in outcome if chance > 0.0)

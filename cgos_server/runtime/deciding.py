@@ -1,0 +1,71 @@
+"""Has an act of pairing decided: at once where the candidates are few, else in a child, as the solver lets nobody else
+compute meanwhile.
+
+Must not know: where candidates come from, what becomes of the pairs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from functools import partial
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol
+
+from cgos_server.core.pairing.base import Act, Pairing
+from cgos_server.core.pairing.explain import encode_inputs, rounded
+from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.errors import OurFault
+from cgos_server.runtime.children import Child, ChildFailed
+
+MOST_INLINE = 64
+"""Candidates up to which an act is decided in the event loop: some milliseconds."""
+
+LIMIT_S = 60.0
+"""A decision that takes longer is given up, with the child."""
+
+
+class Decided(NamedTuple):
+    """A decision, and what it was made from as it is recorded."""
+
+    pairing: Pairing
+    inputs: str
+
+
+class Deciding(Protocol):
+    """Whoever decides acts of pairing."""
+
+    async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+        """Decide it. Raises OurFault where that failed."""
+
+
+def decide(method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+    """Decide an act here and now, from exactly what its record will hold."""
+    act = rounded(act)
+    return Decided(matchmaker(method, options).pair(act, random.Random(seed)), encode_inputs(act))
+
+
+class PairingProcess:
+    """Decides small acts itself and gives the others to its child. Use it as a context manager."""
+
+    def __init__(self, limit_s: float = LIMIT_S) -> None:
+        self._child = Child("pairing", 0)
+        self._limit_s = limit_s
+
+    def __enter__(self) -> PairingProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._child.close()
+
+    async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+        """See :class:`Deciding`."""
+        task = partial(decide, method, dict(options), act, seed)
+        if len(act.candidates) <= MOST_INLINE:
+            return task()
+        try:
+            return await self._child.do(task, self._limit_s)
+        except ChildFailed as error:
+            raise OurFault(f"An act of pairing {error}") from error

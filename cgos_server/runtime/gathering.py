@@ -1,0 +1,136 @@
+"""Puts together what an act of pairing is decided from: who is idle, what is known of them, what they have had before.
+
+Must not know: how pairs are made, what becomes of them, SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge
+from cgos_server.core.pairing.memory import Memory
+from cgos_server.core.venue import Policy
+from cgos_server.net.loop import Timekeeper
+from cgos_server.runtime.lobby import Lobby
+from cgos_server.runtime.player import Player
+from cgos_server.service.families import Families
+from cgos_server.service.ratings import VenueRatings
+
+SLICE = 64
+"""Versions that are looked at before the loop gets a turn."""
+
+_FLOW_US = 120_000_000
+"""Over how long it is counted how many versions became free."""
+
+
+class Gatherer:
+    """Of one venue.
+
+    :ivar memory: what the matchmaker remembers of the games so far
+    :ivar number: of the latest act of pairing
+    """
+
+    def __init__(
+        self, lobby: Lobby, ratings: VenueRatings, memory: Memory, families: Families, time: Timekeeper, number: int
+    ) -> None:
+        self.memory = memory
+        self.number = number
+        self._lobby = lobby
+        self._ratings = ratings
+        self._families = families
+        self._time = time
+        self._opened = time.now()
+        self._freed: deque[int] = deque()
+        self._sat_out: dict[int, tuple[int, int]] = {}
+
+    async def act(self, players: Sequence[Player], policy: Policy) -> Act:
+        """An act among `players`, as of now. Lets the loop have its turn where they are many."""
+        paces = self.paces()
+        by_name = {player.name: player.version for player in players}
+        present = {player.version for player in players}
+        candidates: list[Candidate] = []
+        met: set[tuple[int, int]] = set()
+        for at, player in enumerate(players, 1):
+            candidates.append(self._candidate(player, by_name, paces))
+            met.update(self.memory.met(player.version, present))
+            if at % SLICE == 0:
+                await asyncio.sleep(0)
+        meetings = []
+        for at, (a, b) in enumerate(sorted(met), 1):
+            meetings.append(self.memory.meeting(a, b))
+            if at % (SLICE * 8) == 0:
+                await asyncio.sleep(0)
+        return Act(
+            candidates, meetings, await self._knowledge(players), policy, self._lobby.connected, self._flow()
+        )
+
+    def paces(self) -> dict[int, float]:
+        """How slow each signed-in version plays among them all."""
+        return self.memory.paces(
+            player.version for player in self._lobby.players.values() if player.session is not None
+        )
+
+    def freed(self, versions: int) -> None:
+        """So many versions became free for a game."""
+        now = self._time.now()
+        self._freed.extend([now] * versions)
+        while self._freed and self._freed[0] < now - _FLOW_US:
+            self._freed.popleft()
+
+    def decided(self, paired: Sequence[int], sat_out: Sequence[int]) -> None:
+        """An act is over: these play, those were ready and do not."""
+        self.number += 1
+        for version in paired:
+            self._sat_out.pop(version, None)
+        for version in sat_out:
+            self._sat_out[version] = (self._sat_out.get(version, (0, 0))[0] + 1, self.number)
+
+    def left(self, version: int) -> None:
+        """It waits no more."""
+        self._sat_out.pop(version, None)
+
+    def _candidate(self, player: Player, by_name: Mapping[str, int], paces: Mapping[int, float]) -> Candidate:
+        version, memory = player.version, self.memory
+        rating = self._ratings.rating(version)
+        sat_out, last = self._sat_out.get(version, (0, None))
+        return Candidate(
+            id=version,
+            name=player.name,
+            rating=rating.mean,
+            waited=max(0, self._time.now() - player.since),
+            sat_out=sat_out,
+            last_sit_out=last,
+            last_opponent=self._lobby.last_opponent.get(version),
+            sd=rating.spread if self._ratings.system.sure else 0.0,
+            games=rating.games,
+            anchor=rating.anchor,
+            provisional=rating.provisional,
+            balance=memory.balance(version),
+            owner=player.bot,
+            family=self._family(player.bot),
+            avoid=tuple(by_name[name] for name in sorted(player.limits.avoid) if name in by_name),
+            recent=memory.remembered(version),
+            pace=paces.get(version, 0.5),
+            paced=memory.paced(version),
+        )
+
+    def _family(self, bot: int) -> int:
+        """The number of its family, 0 where it has none besides itself."""
+        leader = self._families.leader(bot)
+        return leader if leader != bot or self._families.members(leader) else 0
+
+    async def _knowledge(self, players: Sequence[Player]) -> Knowledge | None:
+        snapshot = self._ratings.together([player.version for player in players])
+        if snapshot is None:
+            return None
+        found = snapshot.compute() if len(players) <= SLICE else await asyncio.to_thread(snapshot.compute)
+        return Knowledge(found.covariance, found.gram)
+
+    def _flow(self) -> float:
+        """Versions that became free a second, lately."""
+        now = self._time.now()
+        since = max(self._opened, now - _FLOW_US)
+        freed = sum(instant >= since for instant in self._freed)
+        return freed * 1e6 / (now - since) if now > since else 0.0

@@ -1,0 +1,114 @@
+"""One venue's openings at work: which one a new pair gets, and whose second game with swapped colors is missing.
+
+An opening is fair only in two games: whoever had Black in the first has White in the second. Must not know: how pairs
+are found, where openings are read, SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cgos_server.core.games.base import Color
+from cgos_server.core.openings import Opening, OpeningSet
+from cgos_server.core.verdict import Reason
+from cgos_server.runtime.live_game import LiveGame
+from cgos_server.storage.store import Half
+
+if TYPE_CHECKING:
+    from cgos_server.core.pairing.base import Rng
+
+KEPT_MS: Final = 86_400_000
+"""How long two versions owe each other a second game (milliseconds from the beginning of the first)."""
+
+
+class Owed(NamedTuple):
+    """The second game of an opening, with the colors that it is to be played with.
+
+    :ivar why: why these two meet, for people
+    """
+
+    black: int
+    white: int
+    opening: Opening
+    why: str
+
+
+class _Debt(NamedTuple):
+    """Of a pair (lower, higher version) and an opening: how many games more the lower one had Black, and when the
+    latest began (Unix ms)."""
+
+    more: int
+    at: int
+
+
+class Openings:
+    """Who owes whom the second game of which opening, in one venue.
+
+    :param halves: openings that two versions played more often with some colors than with the others, as stored
+    :param now: Unix ms
+    """
+
+    def __init__(self, halves: Iterable[Half], now: int) -> None:
+        self._debts: dict[tuple[int, int, str], _Debt] = {}
+        for half in halves:
+            self._count(half.black, half.white, half.opening, half.games, now)
+
+    def first(self, book: OpeningSet, share: float, rng: Rng) -> Opening | None:
+        """The opening of a new pair of games; None for the empty board.
+
+        :param share: of the pairs that get one, 0 to 1
+        """
+        if not book or rng.random() >= share:
+            return None
+        return book.choose(rng)
+
+    def owed(
+        self,
+        ready: Collection[int],
+        book: OpeningSet,
+        now: int,
+        may: Callable[[int, int], bool] = lambda _black, _white: True,
+    ) -> list[Owed]:
+        """Second games that can be played now, the oldest debt first; each version is in one at most.
+
+        Debts older than a day, and those of openings that are not in `book` any more, are forgotten.
+
+        :param ready: versions that could take a game
+        :param now: Unix ms
+        :param may: whether two versions may meet at all
+        """
+        gone = [key for key, debt in self._debts.items() if now - debt.at > KEPT_MS or book.named(key[2]) is None]
+        for key in gone:
+            del self._debts[key]
+        games: list[Owed] = []
+        taken: set[int] = set()
+        for (lower, higher, name), debt in sorted(self._debts.items(), key=lambda item: (item[1].at, item[0])):
+            opening = book.named(name)
+            black, white = (higher, lower) if debt.more > 0 else (lower, higher)
+            free = lower in ready and higher in ready and not taken & {lower, higher}
+            if opening is not None and free and may(black, white):
+                taken |= {lower, higher}
+                games.append(Owed(black, white, opening, f"Second game of opening {name}, colours swapped."))
+        return games
+
+    def began(self, black: int, white: int, opening: str, at: int) -> None:
+        """A game with this opening (empty: none) has begun; `at` in Unix ms."""
+        if opening:
+            self._count(black, white, opening, 1, at)
+
+    def ended(self, game: LiveGame) -> None:
+        """A game has ended; one without a result is as if it had never begun."""
+        over = game.over
+        if game.opening and over is not None and over.reason in (Reason.VOID, Reason.ABORT):
+            black, white = (game.sides[color].version for color in Color)
+            self._count(black, white, game.opening, -1, game.started_at)
+
+    def _count(self, black: int, white: int, opening: str, games: int, at: int) -> None:
+        lower, higher = min(black, white), max(black, white)
+        before = self._debts.get((lower, higher, opening), _Debt(0, at))
+        more = before.more + (games if black == lower else -games)
+        if more:
+            self._debts[lower, higher, opening] = _Debt(more, max(at, before.at))
+        else:
+            self._debts.pop((lower, higher, opening), None)
