@@ -1,8 +1,8 @@
 """Rolling against barrier, live: built-in bots of very different speed in two venues of one server at the same time.
 
-Both venues have bots of the same speeds, the same machine and the same minutes. Reports the share of time that bots were
-in a game, how long they waited for one, and whom the fastest third met. The server is the shipped one in a process of
-its own; loopback only, bounded, stops by itself.
+Both venues have bots of the same speeds, the same machine and the same minutes. Reports the share of time that bots
+were in a game, how long they waited for one, and whom the fastest third met. The server is the shipped one in a process
+of its own; loopback only, bounded, stops by itself.
 """
 
 from __future__ import annotations

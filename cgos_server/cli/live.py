@@ -1,6 +1,6 @@
-"""`cgos-server status` and `drain`: the running server, through its control socket.
+"""`cgos-server status`, `drain` and `reload`: the running server, through its control socket.
 
-Must not know: the database.
+Must not know: what the database holds.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import click
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.perform import perform
 from cgos_server.errors import OurFault
 from cgos_server.service.control import ServerStatus
-from cgos_server.service.requests import Done, Drain, StatusNow, StatusRequest
+from cgos_server.service.requests import Done, Drain, Reload, Reloaded, StatusNow, StatusRequest
 
 
 @click.command()
@@ -39,6 +40,25 @@ def drain(setup: Setup) -> None:
     response = ask_server(setup, Drain())
     if isinstance(response, Done):
         say(response.sentence)
+
+
+@click.command()
+@json_option
+@configured
+def reload(setup: Setup, as_json: bool) -> None:
+    """Have the running server read its configuration again.
+
+    What concerns pairing holds from then on; it says what else has changed and needs a restart. With a fault in the
+    configuration nothing changes.
+    """
+    response = perform(setup, Reload())
+    if not isinstance(response, Reloaded):
+        raise OurFault("The server did not say what has changed.")
+    if as_json:
+        print_json(response.changes)
+        return
+    for sentence in response.changes or ["Nothing has changed."]:
+        click.echo(sentence)
 
 
 def _show(now: ServerStatus) -> None:
@@ -70,8 +90,14 @@ def _show(now: ServerStatus) -> None:
         click.echo()
         print_table(
             ("bot", "venue", "state", "game", "address", "client"),
-            [(bot.name, bot.venue, bot.state, bot.game, bot.address, bot.client) for bot in now.bots],
+            [
+                (bot.name, bot.venue, "set aside" if bot.set_aside else bot.state, bot.game, bot.address, bot.client)
+                for bot in now.bots
+            ],
         )
+    for bot in now.bots:
+        if bot.set_aside:
+            click.echo(f"{bot.name} is set aside in {bot.venue}: {bot.set_aside}")
 
 
 def _away(black_here: bool, white_here: bool) -> str:

@@ -24,6 +24,7 @@ from cgos_server.service.requests import (
     BotDisable,
     BotEnable,
     BotPasswd,
+    BotRecall,
     TokenMade,
     TokenMake,
     TokenRevoke,
@@ -52,11 +53,17 @@ def bots(setup: Setup, as_json: bool) -> None:
             for row in rows
         ],
     )  # fmt: skip
+    for row in rows:
+        for aside in row.set_aside:
+            click.echo(
+                f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}: {aside.spoilt} games in a "
+                f"row went wrong on its side, the last one was {aside.reason}."
+            )
 
 
 @click.group()
 def bot() -> None:
-    """Add a bot, change its password, shut it out."""
+    """Add a bot, change its password, shut it out, take it back."""
 
 
 @bot.command("add")
@@ -92,6 +99,15 @@ def bot_disable(setup: Setup, name: str, reason: str) -> None:
 def bot_enable(setup: Setup, name: str) -> None:
     """Let the bot NAME in again."""
     perform_and_say(setup, BotEnable(name=name))
+
+
+@bot.command("recall")
+@click.argument("name")
+@click.option("--venue", metavar="VENUE", help="Only there; without this everywhere.")
+@configured
+def bot_recall(setup: Setup, name: str, venue: str | None) -> None:
+    """Let the bot NAME, or a version, play again that was set aside."""
+    perform_and_say(setup, BotRecall(name=name, venue=venue))
 
 
 @click.command()

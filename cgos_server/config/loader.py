@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
+from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
 from cgos_server.config.values import Networks, Span, Words
@@ -78,11 +79,21 @@ def load(
 
 
 def _placed(config: Config, path: Path | None, reader: _Reader) -> Config:
-    """Make the data directory absolute: a file's relative path counts from the file."""
+    """Make paths absolute: a file's relative path counts from the file."""
     from_file = path is not None and ("server", "data") not in reader.origin
     base = path.parent if from_file and path is not None else Path()
     data = (base / config.server.data.expanduser()).absolute()
-    return msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, data=data))
+    return msgspec.structs.replace(
+        config,
+        server=msgspec.structs.replace(config.server, data=data),
+        venue=tuple(_with_openings(venue, Path() if path is None else path.parent) for venue in config.venue),
+    )
+
+
+def _with_openings(venue: VenueConfig, base: Path) -> VenueConfig:
+    pairing = venue.pairing
+    openings = absolute(pairing.openings, base)
+    return msgspec.structs.replace(venue, pairing=msgspec.structs.replace(pairing, openings=openings))
 
 
 class _Reader:

@@ -43,8 +43,9 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     openings: Annotated[
         Words,
         doc(
-            "Files of openings, played in pairs of games with colours swapped: SGF, or text with one list of moves a "
-            "line. A relative path counts from the configuration's file."
+            "Files of openings, each played in two games with colours swapped: SGF (`.sgf`), or text with one list of "
+            "moves a line. `openings/*.txt, 3: book.sgf`: `*` and `?` stand for any text, a number and a colon weigh a "
+            "file's openings. A relative path counts from the configuration's file."
         ),
     ] = Words()
     openings_share: Annotated[_Share, doc("Share of new pairs that get an opening where there are any.")] = 1.0

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from cgos_server.config import openings
 from cgos_server.config.pairing import options
 from cgos_server.config.problems import ConfigErrors, Place, objected
 from cgos_server.config.schema import Config, RatingConfig, VenueConfig
@@ -20,6 +21,7 @@ from cgos_server.core import clock
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
+from cgos_server.core.openings import OpeningSet
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.rating.registry import OPTIONS, SYSTEMS, rating_system
 from cgos_server.core.venue import PairingSettings, Venue
@@ -44,7 +46,7 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
         name=venue.name,
         rules=rules,
         time=control,
-        move_limit=venue.move_limit or 3 * game_kind(venue.game).points(rules),
+        move_limit=_move_limit(venue),
         first_move_limit=(
             us(first_move) if first_move is not None else control.main or clock.allowance(control, clock.start(control))
         ),
@@ -54,6 +56,8 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
             options=options(pairing),
             interval=us(pairing.interval_s),
             settle=us(pairing.settle_s),
+            openings=_openings(venue, f"{venue.name}.pairing.openings"),
+            openings_share=pairing.openings_share,
             set_aside=pairing.set_aside,
         ),
         rating=venue.rating.system,
@@ -142,6 +146,11 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
     else:
         if objection is not None:
             yield objected(place(("size",)), objection)
+        else:
+            try:
+                _openings(venue, place(("pairing", "openings")))
+            except ConfigErrors as errors:
+                yield from errors.problems
     objection = clock.check(_time(venue))
     if objection is not None:
         yield objected(place(("time",)), objection)
@@ -186,6 +195,14 @@ def _rating_keys(system: str) -> dict[str, str]:
     """Key of the configuration -> the system's option."""
     prefix, known = _PREFIXED.get(system, ""), RatingConfig.__struct_fields__
     return {prefix + option if prefix + option in known else option: option for option in OPTIONS.get(system, ())}
+
+
+def _openings(venue: VenueConfig, place: str) -> OpeningSet:
+    return openings.read(venue.pairing.openings, _rules(venue), _move_limit(venue), place)
+
+
+def _move_limit(venue: VenueConfig) -> int:
+    return venue.move_limit or 3 * game_kind(venue.game).points(_rules(venue))
 
 
 def _rules(venue: VenueConfig) -> Ruleset:

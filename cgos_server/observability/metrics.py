@@ -267,7 +267,7 @@ class Metrics:
         """Where live state is read from at scrape time. May be called by several owners, each with its own part.
 
         :param connections: open connections of bots
-        :param bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing`` or ``owing``
+        :param bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``aside``
         :param games: venue -> running games
         :param commit_queue: groups of records that wait for a commit
         :param commit_failing: True while commits fail or do not return

@@ -44,6 +44,7 @@ class GameRecord(NamedTuple):
     :ivar place: the server's name
     :ivar event: the venue's name
     :ivar start: set-up stones, None for an empty board
+    :ivar opening: the name of the opening that its first moves are, or empty
     """
 
     game: int
@@ -60,6 +61,7 @@ class GameRecord(NamedTuple):
     event: str
     moves: tuple[RecordedMove, ...]
     start: Start | None = None
+    opening: str = ""
 
 
 def write(record: GameRecord) -> str:
@@ -109,6 +111,7 @@ def _root(record: GameRecord) -> str:
         "PC": _line(record.place),
         "EV": _line(record.event),
         "GN": str(record.game),
+        "ON": _line(record.opening),
         "RE": _result(record.result),
     }
     start = record.start

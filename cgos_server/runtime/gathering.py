@@ -62,9 +62,7 @@ class Gatherer:
             meetings.append(self.memory.meeting(a, b))
             if at % (SLICE * 8) == 0:
                 await asyncio.sleep(0)
-        return Act(
-            candidates, meetings, await self._knowledge(players), policy, self._lobby.connected, self._flow()
-        )
+        return Act(candidates, meetings, await self._knowledge(players), policy, self._lobby.connected, self._flow())
 
     def paces(self) -> dict[int, float]:
         """How slow each signed-in version plays among them all."""

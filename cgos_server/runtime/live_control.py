@@ -6,17 +6,26 @@ Must not know: who asks, over which socket.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from cgos_server import __version__
 from cgos_server.core.games.base import Color
-from cgos_server.errors import Refused
+from cgos_server.errors import ConfigError, Refused
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime import rulings
 from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
-from cgos_server.service.control import ArrangedGame, BotStatus, EndedGame, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.control import (
+    ArrangedGame,
+    BotStatus,
+    EndedGame,
+    GameStatus,
+    PairingPreview,
+    ServerStatus,
+    VenueStatus,
+)
+from cgos_server.service.pairing_preview import preview
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.store import Store, StoredGame
 
@@ -26,6 +35,7 @@ class LiveControl:
 
     :param addresses: (WebSocket, pages, health) as URLs, empty where there are none
     :param drain: begins the orderly end
+    :param reload: reads the configuration again and says what has changed; raises ConfigError, Refused
     :ivar draining: True once the server takes no new game
     """
 
@@ -38,6 +48,7 @@ class LiveControl:
         logs: LogCounts,
         addresses: Callable[[], tuple[str, str, str]],
         drain: Callable[[], None],
+        reload: Callable[[], Awaitable[list[str]]],
     ) -> None:
         self.draining = False
         self._venues = venues
@@ -47,6 +58,7 @@ class LiveControl:
         self._logs = logs
         self._addresses = addresses
         self._drain = drain
+        self._reload = reload
         self._since = time.now()
 
     def status(self) -> ServerStatus:
@@ -116,6 +128,26 @@ class LiveControl:
                 gone += venue.lobby.dismiss(player.version, sentence)
         return gone
 
+    def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
+        asked = self._venues.values() if venue is None else [self._found(venue)]
+        found = {live.venue.name: [version for version in versions if live.lobby.recall(version)] for live in asked}
+        return {name: recalled for name, recalled in found.items() if recalled}
+
+    async def preview(
+        self, venue: str, method: str | None, options: Mapping[str, str | int | float | bool]
+    ) -> PairingPreview:
+        found = self._found(venue)
+        seen = await found.matchmaker.preview(method, options)
+        return preview(found.venue.name, seen.method, seen.act, seen.decided.pairing)
+
+    async def reload(self) -> list[str]:
+        try:
+            return await self._reload()
+        except ConfigError as error:
+            raise Refused(
+                "configuration", f"The configuration is at fault, and nothing was changed. {error}"
+            ) from error
+
     def _found(self, venue: str) -> LiveVenue:
         found = self._venues.get(venue)
         if found is None:
@@ -147,7 +179,7 @@ class LiveControl:
         return [
             BotStatus(
                 player.name, venue.venue.name, player.state.value, player.address, player.client,
-                next(iter(player.games), None),
+                next(iter(player.games), None), venue.lobby.setbacks.state(player.version).reason if player.aside else "",
             )
             for player in venue.lobby.players.values()
             if player.session is not None

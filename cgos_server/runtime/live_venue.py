@@ -38,7 +38,6 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.ratings import VenueRatings, load_ratings
 from cgos_server.storage.store import Store
 
-
 _PACED = 2_000
 """Games that are looked at at the start for how fast bots play."""
 
@@ -114,7 +113,11 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         families=shared.families,
         operator=partial(shared.operators, venue.name),
         setbacks=Setbacks(
-            venue.id, venue.name, store, shared.time, await store.setbacks(venue.id),
+            venue.id,
+            venue.name,
+            store,
+            shared.time,
+            await store.setbacks(venue.id),
             lambda: desk.venue.pairing.set_aside,
         ),
         openings=openings,
@@ -133,9 +136,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         await store.recent_opponents(venue.id, last),
         await store.thinking(venue.id, _PACED),
     )
-    gatherer = Gatherer(
-        lobby, ratings, memory, shared.families, shared.time, await store.last_round(venue.id)
-    )
+    gatherer = Gatherer(lobby, ratings, memory, shared.families, shared.time, await store.last_round(venue.id))
     pairer = VenueMatchmaker(
         desk,
         lobby,
@@ -173,10 +174,11 @@ def running(venue: LiveVenue) -> list[LiveGame]:
 
 
 def bots_by_state(venue: LiveVenue) -> dict[str, int]:
-    """Signed-in bots: idle (chosen ones included), playing, owing."""
+    """Signed-in bots: idle (chosen ones included), playing, owing, set aside."""
     lobby = venue.lobby
     return {
         "idle": lobby.count(State.IDLE) + lobby.count(State.PAIRED),
         "playing": lobby.count(State.PLAYING),
         "owing": lobby.count(State.OWING),
+        "aside": lobby.count(State.ASIDE),
     }

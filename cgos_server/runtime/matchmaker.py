@@ -18,7 +18,7 @@ from cgos_server.core.pairing.base import Act, Matchmaker, Pair
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.rolling import due
 from cgos_server.core.referee import Terms
-from cgos_server.core.venue import PairingSettings, Policy
+from cgos_server.core.venue import PairingSettings
 from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
 from cgos_server.runtime.deciding import Decided, Deciding
 from cgos_server.runtime.gathering import Gatherer
@@ -127,11 +127,12 @@ class VenueMatchmaker:
         """What an act would decide now; nothing comes of it.
 
         :param method: another matchmaker, or None for the venue's own
-        :param options: in place of the venue's
+        :param options: on top of the method's defaults, or of the venue's own options where it is the venue's method
         :raises Refused: where name or options are unknown
         """
         settings = self._settings
-        chosen = matchmaker(method or settings.method, options if method or options else settings.options)
+        own = settings.options if method in (None, settings.method) else {}
+        chosen = matchmaker(method or settings.method, {**own, **options})
         act = await self._gatherer.act(self._lobby.idle(), settings.policy)
         seed = self._new_seed()
         return Preview(chosen, act, seed, await self._deciding.decide(chosen.name, chosen.options, act, seed))

@@ -100,6 +100,8 @@ def _doing(player: Player) -> str:
             return "it has not said ready since its last one ended"
         case State.PAIRED:
             return "one is about to begin"
+        case State.ASIDE:
+            return "it is set aside, as it spoilt too many games in a row (cgos-server bot recall lets it play again)"
     match player.availability:
         case Availability.PAUSED:
             return "it has asked for a pause"

@@ -7,7 +7,7 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import assert_never
 
 import msgspec
@@ -36,6 +36,7 @@ from cgos_server.service.requests import (
     BotDisable,
     BotEnable,
     BotPasswd,
+    BotRecall,
     Done,
     Drain,
     Ended,
@@ -45,7 +46,11 @@ from cgos_server.service.requests import (
     GameCorrect,
     Kick,
     Match,
+    Preview,
+    Previewed,
     Refusal,
+    Reload,
+    Reloaded,
     Request,
     Response,
     StatusNow,
@@ -57,7 +62,16 @@ from cgos_server.service.requests import (
     VenueResume,
     decode,
 )
-from cgos_server.storage.records import BotPassword, BotState, OwnerAdded, OwnerChanged, TokenAdded, TokenRevoked
+from cgos_server.storage.records import (
+    BotPassword,
+    BotState,
+    OwnerAdded,
+    OwnerChanged,
+    Record,
+    SetbackNow,
+    TokenAdded,
+    TokenRevoked,
+)
 from cgos_server.storage.store import Owner, Store
 
 
@@ -115,6 +129,8 @@ class Admin:
                 return await self._bot_disable(request)
             case BotEnable():
                 return await self._bot_enable(request)
+            case BotRecall():
+                return await self._bot_recall(request)
             case Approve():
                 return await self._approve(request)
             case AccountAdd():
@@ -150,6 +166,11 @@ class Admin:
                 return await self._resume(request)
             case Kick():
                 return await self._kick(request)
+            case Preview():
+                live = self._live()
+                return Previewed(await live.preview(request.venue, request.method, request.options))
+            case Reload():
+                return await self._reload(request)
             case StatusRequest():
                 return StatusNow(self._live().status())
         assert_never(request)
@@ -184,6 +205,53 @@ class Admin:
             )
         await self._commit(request, bot.name, [BotState("active", "", bot.bot_id)])
         return Done(f"{bot.name} may play.")
+
+    async def _bot_recall(self, request: BotRecall) -> Done:
+        asked = await self._versions(request.name)
+        if self._control is not None:
+            recalled = self._control.recall(request.venue, asked.keys())
+            records: list[Record] = []  # the live server keeps its own account of it
+        else:
+            recalled = await self._set_aside(request.venue, asked.keys())
+            ids = {venue.name: venue.id for venue in await self._store.venues()}
+            now = self._now_ms()
+            records = [
+                SetbackNow(ids[venue], version, 0, 0, "", now)
+                for venue, versions in recalled.items()
+                for version in versions
+            ]
+        if not recalled:
+            where = "" if request.venue is None else f" in {request.venue}"
+            raise Refused("not-set-aside", f"{request.name} is not set aside{where}. See: cgos-server bots")
+        who = ", ".join(sorted({asked[version] for versions in recalled.values() for version in versions}))
+        where = ", ".join(sorted(recalled))
+        await self._commit(request, request.name, records, versions=who, venues=where)
+        return Done(f"{who} may play again in {where}.")
+
+    async def _set_aside(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
+        """By venue, which of the versions the database says to be set aside. Raises Refused (``unknown-venue``)."""
+        venues = {row.name: row.id for row in await self._store.venues()}
+        if venue is not None and venue not in venues:
+            raise Refused("unknown-venue", f"There is no venue {venue}. The venues are {', '.join(sorted(venues))}.")
+        found = {
+            name: [
+                row.version_id for row in await self._store.setbacks(number)
+                if row.set_aside and row.version_id in versions
+            ]
+            for name, number in venues.items()
+            if venue in (None, name)
+        }  # fmt: skip
+        return {name: there for name, there in found.items() if there}
+
+    async def _versions(self, name: str) -> dict[int, str]:
+        """Version id -> wire name of the versions of the bot `name`, or of the one version that is called so. Raises
+        Refused (``unknown-bot``)."""
+        named = await self._deeds.version(name)
+        names = await self._store.version_names()
+        if await self._store.login(name) is None:
+            return {named.version_id: named.name}
+        bots = await self._store.bot_ids()
+        return {version: names[version] for version, bot in bots.items() if bot == named.bot_id}
 
     async def _approve(self, request: Approve) -> Done:
         bot = await self._bot(request.name)
@@ -304,6 +372,11 @@ class Admin:
             f"Closed {gone} {'connection' if gone == 1 else 'connections'} of {request.bot}. It may come back; to keep "
             f"it out: cgos-server bot disable {request.bot}"
         )
+
+    async def _reload(self, request: Reload) -> Reloaded:
+        changes = await self._live().reload()
+        await self._commit(request, "configuration", [], changes=" ".join(changes))
+        return Reloaded(changes)
 
     # -- what they share
 

@@ -5,7 +5,8 @@ What travels over the control socket are these same words. Must not know: socket
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
 
 import msgspec
 
@@ -40,7 +41,8 @@ class GameStatus(msgspec.Struct, frozen=True):
 
 
 class BotStatus(msgspec.Struct, frozen=True):
-    """One signed-in version. `state`: ``idle``, ``playing`` or ``owes ready``."""
+    """One signed-in version. `state`: ``idle``, ``playing`` or ``owes ready``. `set_aside`: why it gets no game, empty
+    for one that does."""
 
     name: str
     venue: str
@@ -48,6 +50,7 @@ class BotStatus(msgspec.Struct, frozen=True):
     address: str
     client: str
     game: int | None
+    set_aside: str = ""
 
 
 class ServerStatus(msgspec.Struct, frozen=True):
@@ -94,6 +97,35 @@ class EndedGame(msgspec.Struct, frozen=True):
     white: str
     black: str
     result: str
+
+
+class PreviewedPair(msgspec.Struct, frozen=True):
+    """Two versions that would meet; fields as in :class:`cgos_server.core.pairing.base.Pair`."""
+
+    high: str
+    low: str
+    reason: str
+    detail: dict[str, Any]
+
+
+class PairingPreview(msgspec.Struct, frozen=True):
+    """What an act of pairing would decide if it came now. Nothing comes of it.
+
+    :ivar method: the matchmaker, with all its `options` in force
+    :ivar ready: who could play now, best first
+    :ivar sits_out: name -> the sentence that says why
+    :ivar total: what the pairs are worth together, in millionths; None where the method does not say
+    """
+
+    venue: str
+    policy: str
+    method: str
+    options: dict[str, Any]
+    ready: list[str]
+    pairs: list[PreviewedPair]
+    sits_out: dict[str, str]
+    notes: list[str]
+    total: int | None = None
 
 
 class Control(Protocol):
@@ -143,3 +175,28 @@ class Control(Protocol):
 
     def kick(self, name: str, sentence: str) -> int:
         """Tell every connection that plays under this wire name `sentence` and close it; how many."""
+
+    def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
+        """Let these versions play again where they were set aside, with a clean slate.
+
+        :param venue: only there; None for everywhere
+        :returns: venue -> the versions that were set aside in it; a venue without one is left out
+        :raises Refused: ``unknown-venue``
+        """
+
+    async def preview(
+        self, venue: str, method: str | None, options: Mapping[str, str | int | float | bool]
+    ) -> PairingPreview:
+        """What would be paired now.
+
+        :param method: by another matchmaker; None for the venue's own
+        :param options: on top of the method's defaults; without `method`, on top of the venue's own options
+        :raises Refused: where the venue, the method or an option is unknown
+        """
+
+    async def reload(self) -> list[str]:
+        """Read the configuration again and put in force what can be changed without a restart.
+
+        :returns: a sentence for each thing that changed, and for each that needs a restart
+        :raises Refused: where the configuration is at fault; then nothing has changed
+        """

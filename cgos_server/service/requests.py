@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from cgos_server.errors import Refused
-from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
+from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, ServerStatus
 
 RIGHTS: Final = ("admin",)
 """What an account may be given."""
@@ -52,6 +52,13 @@ class BotEnable(_Request, frozen=True, kw_only=True, tag="bot enable"):
     """Let a disabled bot play again."""
 
     name: str
+
+
+class BotRecall(_Request, frozen=True, kw_only=True, tag="bot recall"):
+    """Let a bot that was set aside, or one of its versions, play again; without `venue` everywhere."""
+
+    name: str
+    venue: str | None = None
 
 
 class Approve(_Request, frozen=True, kw_only=True, tag="approve"):
@@ -189,11 +196,27 @@ class Kick(_Request, frozen=True, kw_only=True, tag="kick"):
     reason: str = ""
 
 
+class Preview(_Request, frozen=True, kw_only=True, tag="pairing preview"):
+    """What would be paired now in a venue, by its own matchmaker or by another one; nothing comes of it.
+
+    `options` are the method's, by their words in the configuration.
+    """
+
+    venue: str
+    method: str | None = None
+    options: dict[str, str | int | float | bool] = {}
+
+
+class Reload(_Request, frozen=True, kw_only=True, tag="reload"):
+    """Read the configuration again: what concerns pairing holds from now on."""
+
+
 Request = (
     BotAdd
     | BotPasswd
     | BotDisable
     | BotEnable
+    | BotRecall
     | Approve
     | AccountAdd
     | AccountPasswd
@@ -212,6 +235,8 @@ Request = (
     | VenuePause
     | VenueResume
     | Kick
+    | Preview
+    | Reload
     | StatusRequest
 )
 
@@ -247,6 +272,18 @@ class Ended(msgspec.Struct, frozen=True, tag_field="is", tag="ended"):
     game: EndedGame
 
 
+class Previewed(msgspec.Struct, frozen=True, tag_field="is", tag="preview"):
+    """Answer to `Preview`."""
+
+    preview: PairingPreview
+
+
+class Reloaded(msgspec.Struct, frozen=True, tag_field="is", tag="reloaded"):
+    """Answer to `Reload`: a sentence for each change; none where nothing has changed."""
+
+    changes: list[str]
+
+
 class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
     """It was not done; see :class:`cgos_server.errors.Refused`."""
 
@@ -254,7 +291,7 @@ class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
     sentence: str
 
 
-Response = Done | TokenMade | StatusNow | Arranged | Ended
+Response = Done | TokenMade | StatusNow | Arranged | Ended | Previewed | Reloaded
 
 _REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
 _ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Response | Refusal)

@@ -238,9 +238,19 @@ class VersionGame(Value, frozen=True):
     repeat: bool
 
 
+class SetAside(Value, frozen=True):
+    """A version that gets no game in a venue, because it spoilt so many in a row; `reason`: how the last one."""
+
+    venue: str
+    version: str
+    spoilt: int
+    reason: str
+    at: int
+
+
 class BotRow(Value, frozen=True):
     """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection;
-    `family`: the bot that leads its family, None where it belongs to no other's."""
+    `family`: the bot that leads its family, None where it belongs to no other's; `set_aside`: where it gets no game."""
 
     id: int
     name: str
@@ -251,6 +261,7 @@ class BotRow(Value, frozen=True):
     tokens: int
     last_seen_at: int | None
     family: str | None = None
+    set_aside: list[SetAside] = []
 
 
 class TokenRow(Value, frozen=True):
@@ -273,7 +284,8 @@ class AccountRow(Value, frozen=True):
 
 
 class RoundDetail(Value, frozen=True):
-    """One act of pairing with all it was decided from; `options`, `inputs`, `sits_out` and `notes` are decoded JSON."""
+    """One act of pairing with all it was decided from; `options`, `inputs`, `sits_out` and `notes` are decoded JSON;
+    `total` as in :class:`cgos_server.core.pairing.base.Pairing`, None where it was not recorded."""
 
     id: int
     venue: str
@@ -287,6 +299,45 @@ class RoundDetail(Value, frozen=True):
     sits_out: Any
     notes: Any
     pairings: list[PairingRow]
+    total: int | None = None
+
+
+class PairedGame(Value, frozen=True):
+    """One game as pairing sees it, versions by their numbers. `round` is None where an operator arranged it; `detail`:
+    what the pair was decided by (decoded JSON), None where there is no pairing."""
+
+    id: int
+    round: int | None
+    black_id: int
+    white_id: int
+    black_label: str
+    white_label: str
+    started_at: int
+    ended_at: int | None
+    reason: str | None
+    opening: str
+    detail: Any
+
+
+class PairedRound(Value, frozen=True):
+    """One act of pairing as statistics see it: `inputs` as they are stored, `sits_out` and `notes` decoded."""
+
+    id: int
+    number: int
+    at: int
+    policy: str
+    method: str
+    inputs: str
+    sits_out: Any
+    notes: Any
+
+
+class ConnectionSpan(Value, frozen=True):
+    """When a version was signed in. `closed_at` is None while it is, and where a crash hid the end."""
+
+    version_id: int
+    opened_at: int
+    closed_at: int | None
 
 
 class LedgerRow(Value, frozen=True):

@@ -1,5 +1,5 @@
 """The read side for pages and commands: what was played, by whom, and why; ratings are in `rating_history`, ledgers
-in `ledger_history`.
+in `ledger_history`, what was paired in `pairing_history`.
 
 Reads by keys and indexes only, so that a database of a million games answers as fast as a new one. Must not know: the
 live server, which database, how an answer is shown.
@@ -22,11 +22,13 @@ from cgos_server.storage.answers import (
     MoveRow,
     PairingRow,
     RoundDetail,
+    SetAside,
     TokenRow,
     VenueRow,
 )
 from cgos_server.storage.functions import bytewise
 from cgos_server.storage.ledger_history import changes_by_game, correction_rows, repeated_by
+from cgos_server.storage.pairing_history import PairingHistory
 from cgos_server.storage.rating_history import RatingHistory
 from cgos_server.storage.reading import Read, decoded, no_bot, number, value, venue_id
 
@@ -36,7 +38,7 @@ _black, _white, _high, _low = (_versions.alias(side) for side in ("black", "whit
 _SIDES = {0: "black", 1: "white"}
 
 
-class History(RatingHistory):
+class History(RatingHistory, PairingHistory):
     """Reads a database on connections that cannot write. Close it, or use it as a context manager.
 
     Every method raises StoreError where the database cannot be read, and Refused where a name or number is unknown.
@@ -135,6 +137,16 @@ class History(RatingHistory):
                 .outerjoin(leaders, leaders.c.id == _bots.c.family_id)
                 .order_by(bytewise(_bots.c.name_key))
             )
+            setbacks = tables.setbacks
+            aside = await read(
+                select(
+                    setbacks, _versions.c.bot_id, _versions.c.wire_name.label("version"), _venues.c.name.label("venue")
+                )
+                .join_from(setbacks, _versions, _versions.c.id == setbacks.c.version_id)
+                .join(_venues, _venues.c.id == setbacks.c.venue_id)
+                .where(setbacks.c.set_aside == 1)
+                .order_by(setbacks.c.version_id, setbacks.c.venue_id)
+            )
         of_bot: dict[int, list[RowMapping]] = defaultdict(list)
         for row in versions:
             of_bot[row["bot_id"]].append(row)
@@ -145,6 +157,7 @@ class History(RatingHistory):
                 versions=[version["wire_name"] for version in of_bot[bot["id"]]],
                 tokens=counts.get(bot["id"], 0),
                 last_seen_at=max((version["last_seen_at"] or 0 for version in of_bot[bot["id"]]), default=0) or None,
+                set_aside=[value(SetAside, row) for row in aside if row["bot_id"] == bot["id"]],
             )
             for bot in bots
         ]

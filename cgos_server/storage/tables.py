@@ -142,7 +142,6 @@ rounds = Table(
     Column("notes", Text, nullable=False),
     Column("total", BigInteger),
     UniqueConstraint("venue_id", "number"),
-    Index(None, "venue_id", "at"),
 )
 
 games = Table(

@@ -106,4 +106,5 @@ class StoredGame:
                 RecordedMove(self.color(row.ply), row.move, clock_of(row), row.analysis) for row in self.detail.moves
             ),
             start=self.start,
+            opening=game.opening,
         )

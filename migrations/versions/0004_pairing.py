@@ -29,7 +29,6 @@ def upgrade() -> None:
         postgresql_where=WITH_OPENING,
     )
     op.add_column("rounds", sa.Column("total", sa.BigInteger(), nullable=True))
-    op.create_index(op.f("ix_rounds_venue_id_at"), "rounds", ["venue_id", "at"])
     op.create_table(
         "setbacks",
         sa.Column("venue_id", sa.Integer(), autoincrement=False, nullable=False),
@@ -47,7 +46,6 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("setbacks")
-    op.drop_index(op.f("ix_rounds_venue_id_at"), "rounds")
     op.drop_column("rounds", "total")
     op.drop_index("ix_games_opening", "games")
     op.drop_column("games", "opening")

@@ -47,11 +47,7 @@ class ExpectedChange:
     Worth is the expected total change over the most that any game of the act could have: the lowest rated candidate
     against its equal, eps (1 - eps) con(lowest) points. So it is 1 at most, and pairs compare within an act, not
     between acts (our choice: con falls from 116 to 10, and a fixed divisor would make strong versions wait for ever).
-
-    :ivar model: ``gor``, the only one
     """
-
-    model: str = "gor"
 
     @property
     def name(self) -> str:
@@ -59,7 +55,7 @@ class ExpectedChange:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        return {"model": self.model}
+        return {}
 
     def look(self, act: Act, rng: Rng) -> Changes:  # noqa: ARG002 - nothing is left to chance
         return Changes(act)
@@ -80,6 +76,4 @@ class Changes:
         change = float(total_change(one, other))
         expected = expectancy(one, other, variant="thesis", eps=0.0)[0]
         share = change / self._most
-        return (
-            f"an expected total change of {change:.3f} points, {share:.2f} of the most, expected score {expected:.2f}"
-        )
+        return f"expected total change {change:.3f} points, {share:.2f} of the most, expected score {expected:.2f}"

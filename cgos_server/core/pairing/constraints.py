@@ -37,14 +37,24 @@ class Barrier(enum.IntFlag):
 
     EXPECTED = 1
     """The expected score is too one-sided."""
-    OFTEN = 2
-    """Too many of the last games of one of them were against the other."""
-    LAST = 4
+    LAST = 2
     """One was the other's last opponent."""
-    KIN = 8
+    KIN = 4
     """Same owner or family, where that is discouraged."""
+    OFTEN = 8
+    """Too many of the last games of one of them were against the other."""
     AVOID = 16
     """One's owner would rather not meet the other."""
+
+
+_ALL = sum(Barrier)
+
+_ARRIVALS = ((Barrier.EXPECTED, 0), (Barrier.LAST | Barrier.KIN, 2), (Barrier.OFTEN | Barrier.AVOID, 16))
+"""Barriers, and how many versions should have become free meanwhile before they give way: waiting for somebody else is
+worth it only as far as somebody comes."""
+
+MOST_PATIENCE = 30
+"""Times `patience`: after that every barrier has given way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +68,7 @@ class Constraints:
         that twice an even share is allowed
     :ivar repeat_last: how many last games are looked at
     :ivar max_expected: largest expected score, 0.5 to 1 (1: no limit)
-    :ivar patience: microseconds of waiting after which barriers give way
+    :ivar patience: microseconds of waiting after which the first barriers give way; see :class:`Judge`
     :ivar colour_cost: bits that a pair costs in which both are owed the same colour
     :ivar anchor_cost: bits that a pair of anchors costs
     :ivar newcomer_cost: bits that a pair of provisional versions costs while there are well-known ones to meet
@@ -112,9 +122,16 @@ class Judge:
       alone neither is barred at all.
     - LAST: one was the other's last opponent, and a third version is connected.
     - KIN, AVOID: as their names say; AVOID where either wishes so.
+
+    Giving way: EXPECTED after `patience`; LAST and KIN after `patience`, and as long as it takes until two others have
+    become free (``act.flow``); OFTEN and AVOID likewise, sixteen others. After MOST_PATIENCE times `patience`, or for a
+    version that was passed over too often, all of them. With the barrier policy all of them at once, as waiting there
+    means a whole round. It is enough that one of the two has waited so long.
+
+    :param pass_over: acts in a row that may pass over a version; None: any number
     """
 
-    def __init__(self, constraints: Constraints, act: Act) -> None:
+    def __init__(self, constraints: Constraints, act: Act, pass_over: int | None = None) -> None:
         self.constraints = constraints
         self.act = act
         n = len(act.candidates)
@@ -124,7 +141,7 @@ class Judge:
             c.provisional, c.balance, c.recent) for c in act.candidates), strict=True)]  # fmt: skip
         (self._rating, self._sd, self._waited, self._owner, self._family, self._anchor, self._provisional,
             self._balance, self._recent) = column or [np.zeros(0, np.int64)] * 9  # fmt: skip
-        self._tired: Bools = (self._waited >= constraints.patience) | (act.policy is Policy.BARRIER)
+        self._given_way = self._giving_way(pass_over)
         self._apart = self._told("apart")
         self._avoid = self._told("avoid")
         self._last = np.full(n, -1)
@@ -132,6 +149,21 @@ class Judge:
             ids = [-1 if c.last_opponent is None else c.last_opponent for c in act.candidates]
             self._last = self._places.of(np.array(ids, np.int64))
         self._welcome = bool(constraints.newcomer_cost) and not np.all(self._provisional)
+
+    def _giving_way(self, pass_over: int | None) -> Ints:
+        """(n,) flags of the barriers that give way for each version."""
+        n, patience = len(self._waited), self.constraints.patience
+        if self.act.policy is Policy.BARRIER:
+            return np.full(n, _ALL)
+        flags = np.zeros(n, np.int64)
+        for barriers, arrivals in _ARRIVALS:
+            arrived = arrivals / self.act.flow * 1e6 if self.act.flow > 0.0 else 0.0
+            after = min(max(patience, arrived), MOST_PATIENCE * patience)
+            flags |= np.where(self._waited >= after, int(barriers), 0)
+        if pass_over is not None:
+            passed = np.array([c.sat_out >= pass_over for c in self.act.candidates], np.bool_)
+            flags[passed] = _ALL
+        return flags
 
     def _told(self, name: str) -> Ints:
         told = [(place, ids) for place, c in enumerate(self.act.candidates) if (ids := getattr(c, name))]
@@ -207,9 +239,40 @@ class Judge:
             flags |= Barrier.EXPECTED * (np.abs(self._shrunk(i, j)) > most)
         return flags
 
+    def marked(self, most: int) -> tuple[Ints, Ints] | None:
+        """All pairs that are not possible or have a barrier, (k,) and (k,), each once, i < j; None where that would be
+        more than `most` or cannot be told without looking at every pair."""
+        c, n = self.constraints, self._places.n
+        if c.max_expected < 1.0:
+            return None
+        keys = [self._apart, self._avoid]
+        had_last = np.flatnonzero(self._last >= 0)
+        keys.append(self._places.keys(had_last, self._last[had_last]))
+        if self.act.meetings and self.act.pool > 2:
+            i, j = self.meetings.ends()
+            often = (self.barriers(i, j) & Barrier.OFTEN) != 0
+            keys.append(self.meetings.keys[often])
+        for wish, group in self._groups:
+            if wish is not Kin.FREE and group.any():
+                order = np.argsort(group, kind="stable")
+                _, first, size = np.unique(group[order], return_index=True, return_counts=True)
+                there = group[order][first] != 0
+                if int(np.sum((size * (size - 1) // 2)[there])) > most:
+                    return None
+                for apart in range(1, int(np.max(size[there], initial=1))):
+                    one, other = order[:-apart], order[apart:]
+                    kin = (group[one] == group[other]) & (group[one] != 0)
+                    keys.append(self._places.keys(one[kin], other[kin]))
+        every = np.unique(np.concatenate(keys))
+        if len(every) > most:
+            return None
+        low, high = np.divmod(every, max(1, n))
+        return low, high
+
     def open(self, i: Ints, j: Ints) -> Bools:
-        """(m,) True where a pair may be made now: possible, and without a barrier or one of the two out of patience."""
-        return self.possible(i, j) & ((self.barriers(i, j) == 0) | self._tired[i] | self._tired[j])
+        """(m,) True where a pair may be made now: possible, and without a barrier that holds for both."""
+        held = self.barriers(i, j) & ~(self._given_way[i] | self._given_way[j])
+        return self.possible(i, j) & (held == 0)
 
     def costs(self, i: Ints, j: Ints) -> Floats:
         """(m,) what speaks against each pair, in bits; never negative.
@@ -234,9 +297,8 @@ class Judge:
         return cost
 
     def impatient(self, i: int) -> bool:
-        """True once the version has waited so long that barriers give way for it; with the barrier policy always, as
-        waiting there means a whole round."""
-        return bool(self._tired[i])
+        """True once some barrier gives way for the version."""
+        return bool(self._given_way[i])
 
     def why(self, i: int, j: int) -> str:
         """What speaks against this pair until somebody is out of patience, without a full stop; empty where nothing

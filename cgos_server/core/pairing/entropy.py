@@ -30,7 +30,7 @@ MODELS: Final = ("gor", "venue")
 LATELY: Final = 10
 """So many last games of either are looked at for meetings of the two."""
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 _WEIGHTS /= _WEIGHTS.sum()
 _SCALE: Final = math.log(10.0) / 400.0
 
@@ -70,7 +70,7 @@ def gor_win(one: ArrayLike, other: ArrayLike, integer: bool = False) -> Floats:
 
 
 def venue_win(one: ArrayLike, other: ArrayLike, variance: ArrayLike = 0.0) -> Floats:
-    """P(one beats other) by the Elo curve, averaged over what is not known of their difference (Gauss-Hermite, 9
+    """P(one beats other) by the Elo curve, averaged over what is not known of their difference (Gauss-Hermite, 15
     nodes); of the shape of the two.
 
     :param variance: of the difference of the two ratings, Elo squared
@@ -79,10 +79,8 @@ def venue_win(one: ArrayLike, other: ArrayLike, variance: ArrayLike = 0.0) -> Fl
     spread = np.sqrt(np.asarray(variance, dtype=np.float64))
     if not spread.any():
         return _logistic(_SCALE * mean)
-    total = np.zeros(np.broadcast(mean, spread).shape)
-    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        total += weight * _logistic(_SCALE * (mean + node * spread))
-    return total
+    averaged: Floats = _logistic(_SCALE * (mean[..., None] + spread[..., None] * _NODES)) @ _WEIGHTS
+    return averaged
 
 
 def _logistic(x: Floats) -> Floats:
@@ -146,10 +144,9 @@ class Entropies:
         return venue_win(one, other, self._variance(i, j))
 
     def _win_of(self, i: int, j: int) -> float:
-        one, other = float(self._ratings[i]), float(self._ratings[j])
         if self._model == "gor":
-            return expectancy(one, other, variant="thesis", eps=0.0)[0]
-        return float(venue_win(one, other, self._variance(np.array([i]), np.array([j])))[0])
+            return expectancy(float(self._ratings[i]), float(self._ratings[j]), variant="thesis", eps=0.0)[0]
+        return float(self._win(np.array([i]), np.array([j]))[0])
 
     def _variance(self, i: Ints, j: Ints) -> Floats:
         C = self._covariance

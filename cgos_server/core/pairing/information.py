@@ -20,6 +20,8 @@ MOST: Final = ELO**2 / 4.0
 """What one game tells at most of a difference: Fisher's information between equals, 1/Elo^2."""
 UNKNOWN_SD: Final = 200.0
 """Elo: of a rating of which nobody says how sure it is."""
+RIDGES: Final = (1e-9, 1e-6, 1e-3)
+"""Relative additions to a covariance's diagonal, tried in turn where rounding has made it look indefinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +141,15 @@ def normals(rng: Rng, count: int) -> Floats:
 def root(covariance: Floats) -> Floats:
     """(n, n) lower triangle L with L L' = `covariance`; where rounding has made that impossible, of the nearest one to
     it with a larger diagonal."""
-    diagonal = np.diagonal(covariance)
-    for ridge in (1e-9, 1e-6, 1e-3):
+    diagonal: Floats = np.diagonal(covariance)
+    found: Floats = np.zeros_like(covariance)
+    for ridge in RIDGES:
+        wider: Floats = covariance.copy()
+        np.fill_diagonal(wider, diagonal * (1.0 + ridge) + RIDGES[0])
         try:
-            found: Floats = np.linalg.cholesky(covariance + np.diag(ridge * diagonal + 1e-9))
+            found = np.linalg.cholesky(wider)
         except np.linalg.LinAlgError:
             continue
         return found
-    alone = np.zeros_like(covariance)
-    np.fill_diagonal(alone, np.sqrt(np.maximum(diagonal, 0.0)))
-    return alone
+    np.fill_diagonal(found, np.sqrt(np.maximum(diagonal, 0.0)))
+    return found

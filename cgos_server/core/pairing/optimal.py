@@ -28,11 +28,11 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing, Rng
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge
-from cgos_server.core.pairing.matching import best, pack
+from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.objective import Objective, Worths
 from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
 from cgos_server.core.pairing.settings import flat
-from cgos_server.core.pairing.wide import near_best
+from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
 from cgos_server.core.venue import Policy
 
 MOST_EXACT: Final = 250
@@ -40,6 +40,12 @@ MOST_EXACT: Final = 250
 
 _MOST_SIT_OUTS: Final = 1000
 """More sit-outs than this count as this, so that a weight's width has a bound."""
+
+_WHOLE: Final = 1_000_000
+"""A bit."""
+
+_MOST_LOSS: Final = 100
+"""In a wide round a pair that costs more bits than this is not distinguished from one that costs so many."""
 
 _NEIGHBOURS: Final = 8
 """In a wide round, why somebody stays unpaired is told from so many neighbours in rating on either side."""
@@ -75,7 +81,9 @@ class Optimal:
         n = len(act.candidates)
         if n < 2:
             return Pairing((), {c.id: f"{_who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
-        field = _Field(act, self.objective.look(act, rng), Judge(self.constraints, act), self.waiting)
+        field = _Field(
+            act, self.objective.look(act, rng), Judge(self.constraints, act, self.waiting.pass_over), self.waiting
+        )
         chosen = field.exact() if n <= MOST_EXACT else field.wide()
         return field.told(chosen)
 
@@ -120,56 +128,64 @@ class _Field:
         sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.int64)
         if self.rolling:
             self.allowed = allowances(act, waiting)
-            self.must = sat_out >= waiting.pass_over
+            self.must = (sat_out >= waiting.pass_over).astype(np.int64)
             self.urge = np.array([judge.impatient(at) for at in range(self.n)], dtype=np.int64)
         else:
             self.allowed = np.zeros(self.n)
-            self.must = np.ones(self.n, dtype=np.bool_)
+            self.must = np.ones(self.n, dtype=np.int64)
             self.urge = np.minimum(sat_out, _MOST_SIT_OUTS)
 
     # --- deciding -----------------------------------------------------------------------------------------------
 
+    def open(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
+        """Those of the pairs that may be made as far as the constraints go."""
+        kept = self.judge.open(i, j)
+        return i[kept], j[kept]
+
     def edges(self, i: Ints, j: Ints) -> _Edges:
-        """Those of the pairs that are open."""
-        open_ = self.judge.open(i, j)
-        i, j = i[open_], j[open_]
+        """What decides about open pairs."""
         worth, costs = self.worths.of(i, j), self.judge.costs(i, j)
         unfair = unfairness(self.act, self.waiting, i, j)
         value = worth - costs - unfair
         if self.rolling:
             value = self.allowed[i] + self.allowed[j] - (1.0 - worth + costs + unfair)
-        whole = np.rint(1e6 * value).astype(np.int64)
+        whole = np.rint(_WHOLE * value).astype(np.int64)
         return _Edges(i, j, worth, costs, unfair, self.judge.barriers(i, j), whole)
 
     def existing(self, edges: _Edges) -> Bools:
-        """(m,) True where the pair may be made in this act."""
-        return self.must[edges.i] | self.must[edges.j] | (edges.value > 0)
+        """(m,) True where an open pair may be made in this act."""
+        return (self.must[edges.i] + self.must[edges.j] + (edges.value > 0)) > 0
 
     def levels(self, edges: _Edges) -> list[Ints]:
-        """What the matching compares; levels that are the same for every round are left out."""
+        """Levels 1 to 4."""
         i, j = edges.i, edges.j
-        must = self.must.astype(np.int64)
-        found = [must[i] + must[j], self.urge[i] + self.urge[j], -edges.barriers, edges.value]
-        if not self.rolling and self.n % 2:
-            above = self.n - 1 - np.arange(self.n)
-            found.append(above[i] + above[j])
-        return [level for level in found if level.any()]
+        return [self.must[i] + self.must[j], self.urge[i] + self.urge[j], -edges.barriers, edges.value]
 
     def exact(self) -> list[tuple[int, int]]:
-        every = np.triu_indices(self.n, 1)
-        edges = self.edges(*every)
-        kept = self.existing(edges)
-        edges = edges.those(kept)
+        """The best round; pairs of places, ascending."""
+        edges = self.edges(*self.open(*np.triu_indices(self.n, 1)))
+        edges = edges.those(self.existing(edges))
         levels = self.levels(edges)
-        return best(self.n, edges.i, edges.j, pack(levels, self.n // 2)) if levels else []
+        if not self.rolling and self.n % 2:
+            levels.append(2 * (self.n - 1) - edges.i - edges.j)
+        return best(self.n, edges.i, edges.j, pack(levels, self.n // 2))
 
     def wide(self) -> list[tuple[int, int]]:
+        """A round near the best, without level 5; pairs of places, ascending."""
+        most = int(np.ceil(2e6 * self.allowed.max())) + _WHOLE
+        urge = 2 * int(self.urge.max())
+        packing = Packing([(0, 2), (0, urge), (-int(~Barrier(0)), 0), (-_MOST_LOSS * _WHOLE, most)], LOCAL_PAIRS)
+
+        def weigh(i: Ints, j: Ints) -> Ints:
+            weights = np.zeros(len(i), dtype=np.int64)
+            kept = np.flatnonzero(self.judge.open(i, j))
+            edges = self.edges(i[kept], j[kept])
+            edges = edges._replace(value=np.clip(edges.value, -_MOST_LOSS * _WHOLE, most))
+            weights[kept] = np.where(self.existing(edges), packing.words(self.levels(edges)), 0)
+            return weights
+
         ratings = np.array([c.rating for c in self.candidates], dtype=np.float64)
         balances = np.array([c.balance for c in self.candidates], dtype=np.int64)
-
-        def weigh(i: Ints, j: Ints) -> list[int]:
-            raise NotImplementedError
-
         return near_best(ratings, balances, weigh)
 
     # --- telling ------------------------------------------------------------------------------------------------
@@ -232,7 +248,7 @@ class _Field:
         is_left[left] = True
         i, j = self._looked_at()
         concerned = is_left[i] | is_left[j]
-        edges = self.edges(i[concerned], j[concerned])
+        edges = self.edges(*self.open(i[concerned], j[concerned]))
         best_of = _best_of(edges)
         return [self._why_one(at, best_of.get(at), len(left)) for at in left]
 

@@ -1,33 +1,292 @@
 """A good matching of thousands of versions on a line, when an exact one would take minutes.
 
-Must not know: what the levels of a weight mean, what a rating is.
+Good partners stand near on the line, but not only: those who should be White and those who should be Black drift apart
+along it like a random walk, so that among a version's neighbours there may be none of the other kind. Therefore the
+line is paired twice, as it is and with the kinds side by side; the better parts of both are kept, and then mended where
+exact matchings of some dozen versions find something better. Must not know: what the levels of a weight mean, what a
+rating is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+import numpy as np
+
 from cgos_server.core.pairing.base import Floats, Ints
+from cgos_server.core.pairing.matching import best
 
 Weigh = Callable[[Ints, Ints], Ints]
 """(m,) weights of the edges (i, j), i < j, as 64-bit integers; 0 or less: never make that pair.
 
 Called a few times, with up to some hundred thousand edges each. Numbers of all calls must compare, and their width must
-not exceed WORD_BITS: both is what :class:`cgos_server.core.pairing.matching.Packing` sees to, made once with LOCAL_PAIRS.
-"""
+not exceed WORD_BITS: both is what :class:`cgos_server.core.pairing.matching.Packing` sees to, made with LOCAL_PAIRS."""
 
 LOCAL_PAIRS: Final = 32
 """For so many pairs the levels of a weight must add up without running into each other. Thousands would not fit into a
 word; but what is compared here are always two ways to pair some dozen neighbours, and one unit of a higher level then
 outweighs whatever those can differ by below it."""
 
+_WINDOW: Final = 8
+"""How far down the line a partner is looked for at first: 256 states a place."""
+
+_BLOCK: Final = 32
+_BLOCK_OF_MANY: Final = 16
+_MANY: Final = 3000
+"""Pairs in a block that is matched exactly, by the number of versions."""
+
+_POLISH: Final = 400_000
+_MOST_PASSES: Final = 12
+"""Pairs of all blocks together, counted with their sizes: a limit to the work, which the clock must not set."""
+
+_SEARCH: Final = 200_000
+"""Edges that are weighed in one search for partners of those left over."""
+
+_MOST_LEFT: Final = 512
+_CHUNK: Final = 8
+_PARTNERS: Final = 3
+_MOST_ROUNDS: Final = 4
+
+_REBASE: Final = 16
+_NEVER: Final = -(1 << 62)
+"""Less than any sum that is compared: the differences of such are below 2 x _WINDOW weights."""
+
 
 def near_best(ratings: Floats, owed: Ints, weigh: Weigh) -> list[tuple[int, int]]:
-    """Pairs whose weights have a sum near the largest.
+    """Pairs whose weights have a sum near the largest; of no more than 2 x 32 versions it is the largest.
 
     :param ratings: (n,) where each stands on the line
     :param owed: (n,) whom each would rather be: positive White, negative Black (games as Black minus games as White)
     :returns: (smaller index, larger index), ascending; the same for the same input
     """
-    raise NotImplementedError
+    n = len(ratings)
+    line = np.argsort(ratings, kind="stable")
+    lines = [line, *_side_by_side(ratings, owed)]
+    mates = _of_windows(lines, weigh)
+    mates = _placed(mates, line, weigh)
+    mates = _polished(mates, lines, weigh)
+    first = np.flatnonzero(mates > np.arange(n))
+    return list(zip(first.tolist(), mates[first].tolist(), strict=True))
+
+
+def _side_by_side(ratings: Floats, owed: Ints) -> list[Ints]:
+    """The line with those owed White beside those owed Black of the same place among their own kind; none where it
+    would be the same line. Places are shares of the kind, so that what one kind is larger by spreads over the line."""
+    kinds = [np.sort(ratings[sign * owed > 0]) for sign in (1, -1)]
+    if any(len(kind) == 0 for kind in kinds):
+        return []
+    below = [(np.searchsorted(kind, ratings) + np.searchsorted(kind, ratings, "right")) / len(kind) for kind in kinds]
+    share = np.where(owed > 0, below[0], np.where(owed < 0, below[1], (below[0] + below[1]) / 2))
+    return [np.lexsort((ratings, share))]
+
+
+# --- a start: each line by itself, then the better parts of both ----------------------------------------------------
+
+
+def _of_windows(lines: Sequence[Ints], weigh: Weigh) -> Ints:
+    """(n,) everybody's mate or -1: the best of what windows of all lines find, part by part."""
+    n = len(lines[0])
+    width = min(_WINDOW, n - 1)
+    if width < 1:
+        return np.full(n, -1)
+    at, to = np.divmod(np.arange(n * width), width)
+    to += at + 1
+    inside = to < n
+    at, to = at[inside], to[inside]
+    ends = [_ordered(line[at], line[to]) for line in lines]
+    weights = weigh(np.concatenate([i for i, _ in ends]), np.concatenate([j for _, j in ends]))
+    found = None
+    for line, part in zip(lines, np.split(weights, len(lines)), strict=True):
+        table = np.zeros((n, width), dtype=np.int64)
+        table[at, to - at - 1] = part
+        places = _window(table)
+        mates = np.full(n, -1)
+        paired = places >= 0
+        mates[line[paired]] = line[places[paired]]
+        found = mates if found is None else _better_parts(found, mates, weigh)
+    assert found is not None
+    return found
+
+
+def _window(weights: Ints) -> Ints:
+    """The best matching of places on a line none of which meets another further away than the window: exact, by
+    dynamic programming over which of the next places are taken.
+
+    :param weights: (n, w) of each place with the next one, the second next...; 0 or less: no edge
+    :returns: (n,) the mate's place, or -1
+    """
+    n, width = weights.shape
+    before = _before(width)
+    states = before.shape[1]
+    gains = np.zeros((n, width + 2, 1), dtype=np.int64)
+    gains[:, 2:, 0] = np.where(weights > 0, weights, _NEVER // 2)
+    values = np.full((n + 1, states + 1), _NEVER, dtype=np.int64)
+    values[0, 0] = 0
+    sums = np.empty(before.shape, dtype=np.int64)
+    rows, results = list(values), list(values[1:, :states])
+    for place, (row, gain, result) in enumerate(zip(rows, gains, results, strict=False)):
+        row.take(before, out=sums, mode="clip")
+        np.add(sums, gain, out=sums)
+        np.maximum.reduce(sums, axis=0, out=result, initial=_NEVER)
+        if place % _REBASE == 0:  # only differences count, and sums of all weights would not fit into a word
+            result -= result.max()
+    mates = np.full(n, -1)
+    state = 0
+    for place in range(n - 1, -1, -1):
+        choice = int((rows[place][before[:, state]] + gains[place, :, 0]).argmax())
+        if choice >= 2:
+            mates[place], mates[place + choice - 1] = place + choice - 1, place
+        state = int(before[choice, state])
+    return mates
+
+
+def _before(width: int) -> Ints:
+    """(width + 2, 2^width) the states from which each state of the next place can come; where there is none, 2^width,
+    which is no state.
+
+    Bit k of a state: the k-th place from here is taken. Choices: the place is taken already, it stays alone, it meets
+    the next one, the second next...
+    """
+    states = 1 << width
+    after = np.arange(states)
+    before = np.full((width + 2, states), states)
+    before[0] = np.where(2 * after + 1 < states, 2 * after + 1, states)
+    before[1] = np.where(2 * after < states, 2 * after, states)
+    for k in range(width):
+        other = 2 * (after & ~(1 << k))
+        before[k + 2] = np.where((after >> k & 1 == 1) & (other < states), other, states)
+    return before
+
+
+def _better_parts(one: Ints, two: Ints, weigh: Weigh) -> Ints:
+    """Two matchings together fall into paths and rings in which either may be chosen on its own: the better of both."""
+    weights = []
+    for mates in (one, two):
+        paired = np.flatnonzero(mates >= 0)
+        mine = np.zeros(len(mates), dtype=np.int64)
+        mine[paired] = weigh(*_ordered(paired, mates[paired]))
+        weights.append(mine.tolist())
+    pairs = list(zip(one.tolist(), two.tolist(), strict=True))
+    result = one.copy()
+    seen = [False] * len(pairs)
+    for start in range(len(pairs)):
+        if seen[start]:
+            continue
+        part = [start]
+        seen[start] = True
+        for at in part:  # grows while it is read
+            for other in pairs[at]:
+                if other >= 0 and not seen[other]:
+                    seen[other] = True
+                    part.append(other)
+        if sum(weights[1][at] for at in part) > sum(weights[0][at] for at in part):
+            result[part] = two[part]
+    return result
+
+
+# --- mending --------------------------------------------------------------------------------------------------------
+
+
+def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
+    """Partners, from further away, for those whom the windows have left: a version may stand amid many that it must
+    not meet."""
+    n = len(line)
+    place = np.empty(n, dtype=np.int64)
+    place[line] = np.arange(n)
+    for _ in range(_MOST_ROUNDS):
+        left = line[mates[line] < 0]
+        if not len(left) or n < 2:
+            break
+        width = min(n, max(_WINDOW, _SEARCH // len(left)))
+        starts = np.clip(place[left] - width // 2, 0, n - width)
+        others = line[starts[:, None] + np.arange(width)]
+        i, j = _ordered(np.repeat(left, width), others.ravel())
+        different = i != j
+        weights = np.zeros(len(i), dtype=np.int64)
+        weights[different] = weigh(i[different], j[different])
+        blocks = _around(left, others, weights.reshape(others.shape), mates)
+        after = _rematched(mates, blocks, weigh)
+        if np.array_equal(after, mates):
+            break
+        mates = after
+    return mates
+
+
+def _around(left: Ints, others: Ints, weights: Ints, mates: Ints) -> list[Ints]:
+    """Blocks without a common version: some of those left, partners that they would like best, and those's mates.
+
+    :param others: (m, width) whom each of those left might meet
+    :param weights: (m, width)
+    """
+    most = weights.max(axis=1)
+    chosen = np.sort(np.argsort(-most, kind="stable")[:_MOST_LEFT])
+    chosen = chosen[most[chosen] > 0]
+    used = set(left[chosen].tolist())
+    blocks = []
+    for start in range(0, len(chosen), _CHUNK):
+        chunk = chosen[start : start + _CHUNK]
+        block = left[chunk].tolist()
+        for at in chunk.tolist():
+            wanted = _PARTNERS
+            for k in np.argsort(-weights[at], kind="stable").tolist():
+                if not wanted or weights[at, k] <= 0:
+                    break
+                other = int(others[at, k])
+                if other not in used:
+                    wanted -= 1
+                    members = [other] if mates[other] < 0 else [other, int(mates[other])]
+                    used.update(members)
+                    block += members
+        blocks.append(np.array(sorted(block)))
+    return blocks
+
+
+def _polished(mates: Ints, lines: Sequence[Ints], weigh: Weigh) -> Ints:
+    """The matching after exact ones of blocks of pairs that follow each other on one of the lines, again and again."""
+    n = len(mates)
+    size = _BLOCK if n <= _MANY else _BLOCK_OF_MANY
+    solved: set[bytes] = set()
+    for number in range(min(_MOST_PASSES, max(1, _POLISH // max(1, n * size)))):
+        line = lines[-1 - number % len(lines)]
+        shift = size // 2 if number // len(lines) % 2 else 0
+        blocks = [block for block in _blocks(mates, line, size, shift) if block.tobytes() not in solved]
+        solved.update(block.tobytes() for block in blocks)
+        mates = _rematched(mates, blocks, weigh)
+    return mates
+
+
+def _blocks(mates: Ints, line: Ints, size: int, shift: int) -> Iterable[Ints]:
+    """The versions of each `size` pairs, or who is alone, by the middle of their places; the first ones of `shift`."""
+    n = len(line)
+    place = np.empty(n, dtype=np.int64)
+    place[line] = np.arange(n)
+    mate = np.where(mates < 0, np.arange(n), mates)
+    first = np.flatnonzero(mate >= np.arange(n))
+    first = first[np.argsort(place[first] + place[mate[first]], kind="stable")]
+    for part in np.split(first, range(shift or size, len(first), size)):
+        yield np.unique(np.concatenate([part, mate[part]]))
+
+
+def _rematched(mates: Ints, blocks: Sequence[Ints], weigh: Weigh) -> Ints:
+    """The matching after an exact one inside each of the blocks, which hold whole pairs and no common version."""
+    if not blocks:
+        return mates
+    corners = {size: np.triu_indices(size, 1) for size in {len(block) for block in blocks}}
+    edges = [(block[corners[len(block)][0]], block[corners[len(block)][1]]) for block in blocks]
+    weights = weigh(np.concatenate([i for i, _ in edges]), np.concatenate([j for _, j in edges]))
+    result = mates.copy()
+    start = 0
+    for block in blocks:
+        i, j = corners[len(block)]
+        pairs = best(len(block), i, j, weights[start : start + len(i)])
+        start += len(i)
+        result[block] = -1
+        if pairs:
+            one, two = block[np.array(pairs)].T
+            result[one], result[two] = two, one
+    return result
+
+
+def _ordered(i: Ints, j: Ints) -> tuple[Ints, Ints]:
+    return np.minimum(i, j), np.maximum(i, j)

@@ -1,0 +1,120 @@
+"""Who meets whom under each matchmaker, as a picture: fourteen versions, a thousand rounds, one panel a method.
+
+Birk showed such tables for fourteen versions (computer-go list, 5 October 2006). Ratings stand at the quantiles of
+N(2000, 350) and are known to 50 Elo; nothing is learned meanwhile, so that only the method shows. Writes an SVG.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from rich.progress import track
+
+from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.fairness import colors
+from cgos_server.core.pairing.memory import Memory
+from cgos_server.core.pairing.registry import matchmaker
+
+VERSIONS = 14
+SD = 50.0
+CELL, GAP, COLUMNS = 11, 34, 5
+TITLE = 30
+
+
+class Panel(NamedTuple):
+    """One method with its options."""
+
+    title: str
+    method: str
+    options: Mapping[str, Any]
+
+
+PANELS = (
+    Panel("information", "information", {}),
+    Panel("entropy", "entropy", {"model": "venue"}),
+    Panel("expected-change", "expected-change", {}),
+    Panel("permuted", "permuted", {}),
+    Panel("adjacent", "adjacent", {}),
+    Panel("birk half", "birk", {"formula": "half"}),
+    Panel("birk fifth", "birk", {"formula": "fifth"}),
+    Panel("birk sqrt", "birk", {"formula": "sqrt"}),
+    Panel("birk one", "birk", {"formula": "one"}),
+    Panel("random", "random", {}),
+)
+
+
+def met(panel: Panel, rounds: int) -> list[list[float]]:
+    """[i][j]: how often ranks i and j meet, against an even share of each one's games."""
+    normal = NormalDist(2000.0, 350.0)
+    ratings = [normal.inv_cdf(1 - (rank + 0.5) / VERSIONS) for rank in range(VERSIONS)]
+    method = matchmaker(panel.method, panel.options)
+    memory = Memory(100, {}, {}, {})
+    rng = random.Random(1)
+    games = [[0] * VERSIONS for _ in ratings]
+    for number in range(rounds):
+        present = range(1, VERSIONS + 1)
+        candidates = [
+            Candidate(
+                version, f"rank-{version}", ratings[version - 1], sd=SD, games=number, balance=memory.balance(version),
+                last_opponent=memory.last_opponent(version), recent=memory.remembered(version),
+            )
+            for version in present
+        ]  # fmt: skip
+        pairs = sorted({pair for version in present for pair in memory.met(version, present)})
+        act = Act(candidates, [memory.meeting(*pair) for pair in pairs])
+        for pair in method.pair(act, rng).pairs:
+            black, white, _ = colors(pair.high, pair.low, memory.as_black, memory.balance, rng)
+            memory.began(black, white, {})
+            games[black - 1][white - 1] += 1
+            games[white - 1][black - 1] += 1
+    return [[count * (VERSIONS - 1) / max(1, sum(row)) for count in row] for row in games]
+
+
+def svg(found: Mapping[str, list[list[float]]]) -> str:
+    """All panels, the darker the more often; a cell's tooltip has the figure."""
+    side = VERSIONS * CELL
+    lines = -(-len(found) // COLUMNS)
+    width, height = COLUMNS * (side + GAP) + GAP // 2, lines * (side + TITLE + 14) + 10
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="Who meets whom under each matchmaker" font-family="sans-serif" font-size="12">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    for at, (title, table) in enumerate(found.items()):
+        left = GAP // 2 + at % COLUMNS * (side + GAP)
+        top = TITLE + at // COLUMNS * (side + TITLE + 14)
+        parts.append(f'<text x="{left}" y="{top - 8}" fill="#222222">{title}</text>')
+        for i, row in enumerate(table):
+            for j, times in enumerate(row):
+                shade = "#dddddd" if i == j else _shade(times)
+                said = f"<title>rank {i + 1} and rank {j + 1}: {times:.2f}</title>"
+                parts.append(
+                    f'<rect x="{left + j * CELL}" y="{top + i * CELL}" width="{CELL - 1}" height="{CELL - 1}" '
+                    f'fill="{shade}">{said}</rect>'
+                )
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _shade(times: float) -> str:
+    """White for never, the darkest blue for four even shares and more."""
+    part = min(1.0, times / 4.0) ** 0.6
+    return "#" + "".join(f"{round(255 + part * (dark - 255)):02x}" for dark in (8, 48, 107))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--output", type=Path, default=Path("docs/images/who-meets-whom.svg"))
+    options = parser.parse_args()
+    found = {panel.title: met(panel, options.rounds) for panel in track(PANELS, "playing")}
+    options.output.write_text(svg(found), "utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,391 @@
+"""Versions that pick an opponent one after another, as Birk's method and those by neighbours do it: whom each may pick
+now, who is set aside beforehand, what becomes of those who are left.
+
+Decides nothing about which of the permitted partners is taken: the method's own `Choose` does. Must not know: storage,
+sessions, colours.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing, Rng
+from cgos_server.core.pairing.constraints import Constraints, Judge, Kin
+from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
+from cgos_server.core.venue import Policy
+
+NARROW = 128
+"""Up to so many candidates every pair is looked at beforehand. In a wider field (rolling policy) a pair is drawn before it
+is asked whether its game is worth it yet, and if it is not, both wait for the next act."""
+
+MARKED = 50
+"""More marked pairs a candidate than this are not listed; rows are computed as they are needed."""
+
+MOST_MENDED = 16
+"""With more than this left over, no pair is taken apart for them."""
+
+NEVER, BARRED, LATER = -3, -2, -1
+"""In place of the barriers' sum: never possible; not while both can wait; not worth it yet."""
+
+UNABLE = 1_000_000
+"""More than any sum of barriers."""
+
+Choose = Callable[[int, int], int]
+"""`choose(avail, above)`: which of `avail` (>= 1) partners, best first from 0, is picked by one that ranks below the first
+`above` of them."""
+
+MOST_TOLD = 20
+"""Of those that somebody was kept from, so many are recorded by their ids."""
+
+
+class Pick(NamedTuple):
+    """A pair that was made. Places are ranks: 0 is the best.
+
+    :ivar one: who picked
+    :ivar other: whom
+    :ivar avail: how many it could have picked
+    :ivar kept: unpaired ones that it was kept from
+    :ivar top: whether it was the best of the unpaired
+    :ivar taken_apart: whom `other` had picked or been picked by before that pair was taken apart, or None
+    :ivar tier: sum of the barriers that gave way
+    """
+
+    one: int
+    other: int
+    avail: int
+    kept: Sequence[int] = ()
+    top: bool = True
+    taken_apart: int | None = None
+    tier: int = 0
+
+
+Explain = Callable[[Pick], tuple[str, dict[str, Any]]]
+
+
+class Picking:
+    """One act, its candidates in the order in which they pick.
+
+    :param order: places in ``act.candidates``, best first
+    """
+
+    def __init__(self, act: Act, order: Ints, constraints: Constraints, waiting: Waiting) -> None:
+        self.act = act
+        self.ranked: list[Candidate] = [act.candidates[place] for place in order.tolist()]
+        self.left: dict[int, str] = {}
+        self._aside: int | None = None
+        self._order = order
+        self._constraints = constraints
+        self._waiting = waiting
+        self._rolling = act.policy is Policy.ROLLING
+        self._n = len(self.ranked)
+        self._free = not self._rolling and _unconstrained(act, constraints)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The constraints of this act; its indices are places in ``act.candidates``."""
+        return Judge(self._constraints, self.act, self._waiting.pass_over)
+
+    @cached_property
+    def _must(self) -> Bools:
+        """(n,) who has been passed over so often that it comes first."""
+        if not self._rolling:
+            return np.zeros(self._n, np.bool_)
+        return np.array([c.sat_out >= self._waiting.pass_over for c in self.ranked], np.bool_)
+
+    def tiers(self, i: Ints, j: Ints) -> Ints:
+        """(m,) for pairs of ranks: the sum of the barriers that would give way, or NEVER, BARRED or LATER."""
+        judge, one, other = self.judge, self._order[i], self._order[j]
+        flags = judge.barriers(one, other)
+        held = np.where(judge.possible(one, other), BARRED, NEVER)
+        tiers: Ints = np.where(judge.open(one, other), flags, held)
+        if self._rolling:
+            later = ~self._worth(i, j)
+            tiers = np.where((tiers >= 0) & later, LATER, tiers)
+        return tiers
+
+    @cached_property
+    def _allowances(self) -> Floats:
+        return allowances(self.act, self._waiting)[self._order]
+
+    def _worth(self, i: Ints, j: Ints) -> Bools:
+        """(m,) for pairs of ranks: whether making it now is worth more than waiting (rolling policy)."""
+        one, other = self._order[i], self._order[j]
+        price = self.judge.costs(one, other) + unfairness(self.act, self._waiting, one, other)
+        worth: Bools = (price <= self._allowances[i] + self._allowances[j]) | self._must[i] | self._must[j]
+        return worth
+
+    @cached_property
+    def _table(self) -> Ints:
+        """(n, n) tiers of all pairs of ranks."""
+        i, j = np.triu_indices(self._n, 1)
+        table = np.full((self._n, self._n), NEVER)
+        table[i, j] = table[j, i] = self.tiers(i, j)
+        return table
+
+    @property
+    def _narrow(self) -> bool:
+        return not self._free and self._n <= NARROW
+
+    def set_aside(self, rng: Rng) -> None:
+        """With an odd number, take out who has sat out least recently since its last game (those who have not: who
+        waits shortest; ties by lot).
+
+        Where every pair is looked at, those who can meet nobody are left out before counting, and nobody is set aside
+        who is the only one that somebody else could meet, if that can be helped. Who must not be passed over again is
+        not either.
+        """
+        there = np.ones(self._n, np.bool_)
+        needed = np.zeros(self._n, np.bool_)
+        if self._narrow and self._n > 1:
+            able = self._table >= 0
+            there = able.any(axis=1)
+            needed = (able & (able.sum(axis=1) == 1)[:, None]).any(axis=0)
+        in_play = np.flatnonzero(there)
+        if len(in_play) < 2 or len(in_play) % 2 == 0:
+            return
+        spared = there & ~needed & ~self._must
+        choice = np.flatnonzero(spared) if spared.any() else in_play
+        ranked = [self.ranked[rank] for rank in choice.tolist()]
+        at, why = least_recent(ranked, rng)
+        self._aside = rank = int(choice[at])
+        self.left[rank] = f"{who(self.ranked[rank])} sits out, as {len(in_play)} is an odd number: {why}."
+
+    def run(self, choose: Choose) -> list[Pick]:
+        """Everybody picks, best first, those before all others who must not be passed over again; who finds nobody is in
+        `left` with a sentence."""
+        picking = [rank for rank in range(self._n) if rank not in self.left]
+        if self._rolling and self._must.any():
+            picking.sort(key=lambda rank: not self._must[rank])
+        marks = None if self._narrow else self._marks()
+        picks = self._by_rows(picking, choose) if marks is None else self._by_marks(picking, choose, marks)
+        if self._free:
+            return picks
+        picks = self._mended(picks)
+        return self._worthwhile(picks) if self._rolling and not self._narrow else picks
+
+    def _marks(self) -> list[list[int]] | None:
+        """For each rank those that it is kept from, ascending; None where they are too many to list."""
+        if self._free:
+            return [[]] * self._n
+        marked = self.judge.marked(MARKED * self._n)
+        if marked is None:
+            return None
+        rank = np.empty(self._n, np.int64)
+        rank[self._order] = np.arange(self._n)
+        low, high = rank[marked[0]], rank[marked[1]]
+        one, other = np.concatenate((low, high)), np.concatenate((high, low))
+        by = np.lexsort((other, one))
+        ends = np.searchsorted(one[by], np.arange(self._n + 1)).tolist()
+        listed = other[by].tolist()
+        return [listed[ends[rank] : ends[rank + 1]] for rank in range(self._n)]
+
+    def _by_rows(self, picking: list[int], choose: Choose) -> list[Pick]:
+        """Every partner of who picks is looked at."""
+        free = np.zeros(self._n, np.bool_)
+        free[picking] = True
+        picks: list[Pick] = []
+        for one in picking:
+            if not free[one]:
+                continue
+            free[one] = False
+            others = np.flatnonzero(free)
+            pick = self._row(one, others, choose)
+            if pick is not None:
+                free[pick.other] = False
+                picks.append(pick)
+        return picks
+
+    def _row(self, one: int, others: Ints, choose: Choose) -> Pick | None:
+        if not len(others):
+            self.left[one] = self._left_over(one)
+            return None
+        tiers = self._table[one, others] if self._narrow else self.tiers(np.full(len(others), one), others)
+        able = tiers >= 0
+        if not able.any():
+            self.left[one] = self._nobody(one, others, tiers)
+            return None
+        lowest = tiers[able].min()
+        pool = others[tiers == lowest]
+        above = int(np.searchsorted(pool, one))
+        other = int(pool[choose(len(pool), above)])
+        kept = others[(tiers != 0) & (others != other)].tolist() if len(pool) < len(others) else ()
+        return Pick(one, other, len(pool), kept, bool(one < others[0]), tier=int(lowest))
+
+    def _by_marks(self, picking: list[int], choose: Choose, marks: list[list[int]]) -> list[Pick]:
+        """Only those that somebody is kept from are looked at; the rest are counted."""
+        unpaired = sorted(picking, reverse=True)
+        free = bytearray(self._n)
+        for rank in picking:
+            free[rank] = 1
+        picks: list[Pick] = []
+        for one in picking:
+            if not free[one]:
+                continue
+            free[one] = 0
+            above = 0
+            if unpaired[-1] == one:
+                unpaired.pop()
+            else:
+                above = len(unpaired) - 1 - unpaired.index(one)
+                del unpaired[-1 - above]
+            if not unpaired:
+                self.left[one] = self._left_over(one)
+                continue
+            kept = [rank for rank in marks[one] if free[rank]] if marks[one] else []
+            avail = len(unpaired) - len(kept)
+            if not avail:
+                pick = self._row(one, np.array(unpaired[::-1]), choose)
+                if pick is not None:
+                    unpaired.remove(pick.other)
+                    free[pick.other] = 0
+                    picks.append(pick)
+                continue
+            nth = choose(avail, above - bisect_right(kept, one) if above else 0)
+            at = nth
+            while kept and (further := nth + bisect_right(kept, unpaired[-1 - at])) != at:
+                at = further
+            other = unpaired[-1 - at]
+            del unpaired[-1 - at]
+            free[other] = 0
+            picks.append(Pick(one, other, avail, kept, not above))
+        return picks
+
+    def _worthwhile(self, picks: list[Pick]) -> list[Pick]:
+        """Without the pairs that are not worth making yet: in so wide a field nobody picks twice."""
+        if not picks:
+            return picks
+        worth = self._worth(np.array([pick.one for pick in picks]), np.array([pick.other for pick in picks]))
+        for pick, made in zip(picks, worth.tolist(), strict=True):
+            if not made:
+                for rank, other in ((pick.one, pick.other), (pick.other, pick.one)):
+                    self.left[rank] = (
+                        f"{who(self.ranked[rank])} and {who(self.ranked[other])} came together, but their game is not"
+                        " worth it yet: both wait."
+                    )
+        return [pick for pick, made in zip(picks, worth.tolist(), strict=True) if made]
+
+    def _mended(self, picks: list[Pick]) -> list[Pick]:
+        """Two who are left over and cannot meet each other take a pair apart, if each can meet one of it: of those with
+        the least barriers the latest."""
+        left = [rank for rank in self.left if rank != self._aside]
+        if not 2 <= len(left) <= MOST_MENDED or not picks:
+            return picks
+        every = np.arange(self._n)
+        rows = {rank: self.tiers(np.full(self._n, rank), every) for rank in left}
+        for u in left:
+            for v in left:
+                if u < v and u in self.left and v in self.left:
+                    self._mend(picks, u, v, rows)
+        return picks
+
+    def _mend(self, picks: list[Pick], u: int, v: int, rows: Mapping[int, Ints]) -> None:
+        ends = np.array([pick[:2] for pick in picks])
+        one, other = rows[u][ends], rows[v][ends[:, ::-1]]
+        give_way = np.where((one >= 0) & (other >= 0), one + other, UNABLE)[::-1]
+        at, side = divmod(int(np.argmin(give_way)), 2)
+        if give_way[at, side] < UNABLE:
+            at = len(picks) - 1 - at
+            a, b = int(ends[at, side]), int(ends[at, 1 - side])
+            picks[at : at + 1] = [
+                Pick(u, a, 1, (v,), False, b, int(rows[u][a])),
+                Pick(v, b, 1, (u,), False, a, int(rows[v][b])),
+            ]
+            del self.left[u], self.left[v]
+
+    def _left_over(self, one: int) -> str:
+        if self._n == 1:
+            return f"{who(self.ranked[one])} is alone: there is nobody to meet."
+        return f"{who(self.ranked[one])} was left over when all others had been paired."
+
+    def _nobody(self, one: int, others: Ints, tiers: Ints) -> str:
+        """Why none of `others` could be picked."""
+        name = who(self.ranked[one])
+        if (tiers == NEVER).all():
+            return f"{name} must not meet anybody who was left."
+        if (tiers == LATER).any():
+            waited = self.ranked[one].waited / 1e6
+            return f"{name} waits for a better opponent: no game that it could have was worth it after {waited:.1f} s."
+        other = int(others[tiers == BARRED][0])
+        why = self.judge.why(int(self._order[one]), int(self._order[other]))
+        return f"{name} waits a little for somebody else: {why}."
+
+    def gave_way(self, pick: Pick) -> str:
+        """What gave way for the pair, as a sentence; empty where nothing did."""
+        if not pick.tier:
+            return ""
+        return self.judge.say(int(self._order[pick.one]), int(self._order[pick.other]))
+
+
+def _unconstrained(act: Act, constraints: Constraints) -> bool:
+    """True where nothing can speak against any pair of this act under the barrier policy."""
+    return (
+        constraints.same_owner is Kin.FREE
+        and constraints.same_family is Kin.FREE
+        and not constraints.avoid_last
+        and constraints.repeat_most > constraints.repeat_last
+        and constraints.max_expected >= 1.0
+        and not any(c.apart or c.avoid for c in act.candidates)
+    )
+
+
+def by_rating(candidates: Sequence[Candidate]) -> Ints:
+    """(n,) places, best first; equal ratings by ascending id."""
+    ids = np.array([c.id for c in candidates], np.int64)
+    ratings = np.array([c.rating for c in candidates], np.float64)
+    return np.lexsort((ids, -ratings))
+
+
+def least_recent(ranked: Sequence[Candidate], rng: Rng) -> tuple[int, str]:
+    """Who of `ranked` may best sit out: (position, why)."""
+    fresh = [c.waited for c in ranked if c.last_sit_out is None]
+    if fresh:
+        shortest = min(fresh)
+        tied = [i for i, c in enumerate(ranked) if c.last_sit_out is None and c.waited == shortest]
+        why = f"of those that have not sat out since their last game it had waited shortest ({shortest / 1e6:.1f} s)"
+    else:
+        oldest = min(c.last_sit_out for c in ranked if c.last_sit_out is not None)
+        tied = [i for i, c in enumerate(ranked) if c.last_sit_out == oldest]
+        why = f"all have sat out since their last game, it least recently (round {oldest})"
+    at = tied[0]
+    if len(tied) > 1:
+        at = tied[int(rng.random() * len(tied))]
+        why += f", drawn by lot from {len(tied)} alike"
+    return at, why
+
+
+def who(candidate: Candidate) -> str:
+    """Name and rounded rating."""
+    return f"{candidate.name} ({round(candidate.rating)})"
+
+
+def paired(picking: Picking, picks: Sequence[Pick], explain: Explain) -> Pairing:
+    """The picks as what a matchmaker answers: each with its sentence, followed by whom the picker was kept from and what
+    gave way.
+
+    :param explain: the method's own sentence about a pick that it chose itself, and what that was made of
+    """
+    pairs: list[Pair] = []
+    notes: list[str] = []
+    for pick in picks:
+        one, other = picking.ranked[pick.one], picking.ranked[pick.other]
+        if pick.taken_apart is None:
+            reason, detail = explain(pick)
+        else:
+            parted = who(picking.ranked[pick.taken_apart])
+            detail = {"avail": 1, "taken_apart": picking.ranked[pick.taken_apart].id}
+            reason = f"{who(one)} would have been left over: {who(other)} and {parted} were taken apart for it."
+        if pick.kept:
+            detail["kept_from"] = [picking.ranked[rank].id for rank in pick.kept[:MOST_TOLD]]
+            names = ", ".join(picking.ranked[rank].name for rank in pick.kept[:3])
+            reason += f" It was kept from {names if len(pick.kept) <= 3 else f'{len(pick.kept)} others'}."
+        if gave_way := picking.gave_way(pick):
+            reason += f" {gave_way}"
+            notes.append(f"{who(one)} meets {who(other)}. {gave_way}")
+        high, low = (one, other) if (-one.rating, one.id) < (-other.rating, other.id) else (other, one)
+        pairs.append(Pair(high.id, low.id, reason, detail))
+    return Pairing(pairs, {picking.ranked[rank].id: why for rank, why in picking.left.items()}, notes)
