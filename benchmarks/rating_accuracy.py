@@ -14,24 +14,20 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and i
 
 import argparse
 import dataclasses
-import hashlib
 import json
 import math
-import multiprocessing
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import rating_picture
 from rating_newcomers import GOALS, newcomers_run, told_run
 from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
+from rating_replicates import Checkpoints, carry_out, fingerprint
 from rating_runs import pool_run, rms, share
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 System = tuple[str, str, Mapping[str, Any]]
 
@@ -123,76 +119,13 @@ def plan(options: argparse.Namespace) -> list[Task]:
     return sorted(tasks, key=lambda task: task.kind == "pool" and task.pool not in MAIN)
 
 
-class Checkpoints:
-    """Figures of finished replicates, one JSON object a line."""
-
-    def __init__(self, directory: Path, fresh: bool) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
-        self._path = directory / "rating_accuracy.jsonl"
-        self._sources = sources()
-        self.done: dict[Task, dict[str, Any]] = {}
-        self.of_other_code = 0
-        if fresh:
-            self._path.unlink(missing_ok=True)
-        if self._path.exists():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                try:
-                    row = json.loads(line)
-                except ValueError:  # the last line of a run that was killed
-                    continue
-                self.done[Task(*row["task"])] = row["found"]
-                self.of_other_code += row["sources"] != self._sources
-
-    def add(self, task: Task, found: dict[str, Any]) -> None:
-        """Kept, whatever happens next."""
-        self.done[task] = found
-        line = json.dumps({"task": list(task), "sources": self._sources, "found": found})
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-
-
 def sources() -> str:
     """A fingerprint of the rating systems and of the simulation."""
     import cgos_server.core.rating
 
-    digest = hashlib.sha256()
     packages = [Path(path) for path in cgos_server.core.rating.__path__]
     here = [Path(__file__).with_name(f"rating_{name}.py") for name in ("newcomers", "pools", "runs")]
-    for path in sorted(file for package in packages for file in package.rglob("*.py")) + here:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def carry_out(tasks: Sequence[Task], checkpoints: Checkpoints, workers: int) -> list[str]:
-    """Run what is not done yet; sentences about replicates that failed."""
-    waiting = [task for task in tasks if task not in checkpoints.done]
-    columns = (
-        TextColumn("{task.description:>24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    failed: list[str] = []
-    context = multiprocessing.get_context("spawn")
-    with (
-        Progress(*columns, console=Console(stderr=True)) as progress,
-        ProcessPoolExecutor(workers, mp_context=context) as executor,
-    ):
-        bar = progress.add_task("replicates", total=len(tasks), completed=len(tasks) - len(waiting))
-        futures = {executor.submit(work, task): task for task in waiting}
-        try:
-            for future in as_completed(futures):
-                task = futures[future]
-                if error := future.exception():
-                    failed.append(f"{task.experiment}, replicate {task.replicate}: {error!r}")
-                else:
-                    checkpoints.add(task, future.result())
-                progress.update(bar, advance=1, description=task.experiment)
-        except BaseException:
-            executor.shutdown(cancel_futures=True)
-            raise
-    return failed
+    return fingerprint(sorted(file for package in packages for file in package.rglob("*.py")) + here)
 
 
 def summarise(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
@@ -367,14 +300,10 @@ def main() -> None:
     """Print the tables; ``--json`` and ``--picture`` write files."""
     options = arguments()
     tasks = plan(options)
-    checkpoints = Checkpoints(options.cache, options.fresh)
-    if checkpoints.of_other_code:
-        print(
-            f"{checkpoints.of_other_code} replicates in {options.cache} were computed by other code; "
-            "--fresh computes all again.",
-            file=sys.stderr,
-        )
-    failed = carry_out(tasks, checkpoints, options.workers or 1)
+    checkpoints = Checkpoints(options.cache / "rating_accuracy.jsonl", Task, sources(), options.fresh)
+    if checkpoints.warning():
+        print(checkpoints.warning(), file=sys.stderr)
+    failed = carry_out(tasks, checkpoints, options.workers or 1, work)
     figures = {
         "benchmark": "rating_accuracy",
         "seed": options.seed,

@@ -1,16 +1,17 @@
 """Newcomers, one at a time, among versions whose strength is known: how many games until a newcomer's is, too.
 
-A newcomer finds its opponents by the permuted window in which all the others take part, but only its own games count.
+A newcomer finds its opponents by the permuted window, or by another matchmaker, in rounds in which all the others take
+part, but only its own games count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from rating_pools import Colours, Floats, Pool, anchors, generator, permuted_window, score2
-from rating_runs import Driven
+from rating_runs import Driven, Meetings
 
 from cgos_server.core.rating.base import Z95
 
@@ -42,6 +43,7 @@ def newcomers_run(
     games: int,
     systems: Sequence[tuple[str, str, Mapping[str, Any]]],
     reach: float | None = None,
+    meet: Callable[[np.random.Generator], Meetings] | None = None,
 ) -> dict[str, Any]:
     """The first of `systems`, (label, name, options), drives the matchmaker.
 
@@ -49,6 +51,7 @@ def newcomers_run(
         two of them are anchors, so that the scale is held (for systems that know no sd all are anchors). ``results``:
         it has played LONG games against the others, two of which are anchors, and nothing else is known
     :param reach: width of the window, in place of what follows from the ratings
+    :param meet: makes another matchmaker, one for each newcomer
     :return: by label: ``mse`` and ``inside`` (share of 95 % intervals with the truth in them) after 1, 2, ... games,
         over the newcomers; ``established``: mean square error of the established versions
     """
@@ -75,12 +78,17 @@ def newcomers_run(
     inside = {label: np.zeros((newcomers, games)) for label in driven}
     for number, strength in enumerate(strengths.tolist()):
         colours, new = Colours(rng), pool.versions
+        meetings = None if meet is None else meet(rng)
         for label, one in driven.items():
             one.restore(saved[label])
             one.enter()
         for game in range(games):
-            opponent = _opponent(rng, next(iter(driven.values())).ratings()[0], new, reach)
-            first, second = colours.first(new, opponent)
+            driver = next(iter(driven.values()))
+            if meetings is None:
+                first, second = colours.first(new, _opponent(rng, driver.ratings()[0], new, reach))
+            else:
+                first, second = colours.first(new, _met(meetings, driver, new))
+                meetings.began(first, second)
             sign = 1.0 if first == new else -1.0
             score = score2(rng, pool, sign * (strength - float(truth[first + second - new])))
             for label, one in driven.items():
@@ -153,6 +161,14 @@ def _opponent(rng: np.random.Generator, ratings: Floats, new: int, reach: float 
     """Whom the newcomer meets: rounds are drawn until it does not sit out."""
     while True:
         for pair in permuted_window(rng, ratings, reach):
+            if new in pair:
+                return sum(pair) - new
+
+
+def _met(meetings: Meetings, driver: Driven, new: int) -> int:
+    """The same by another matchmaker."""
+    while True:
+        for pair in meetings.pairs(driver):
             if new in pair:
                 return sum(pair) - new
 

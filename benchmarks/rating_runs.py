@@ -1,8 +1,8 @@
 """One replicate of a simulation: rating systems driven as the server drives them, and how far off they are.
 
 A system is told what a server would know: who enters, who is an anchor, who won. Refits follow at once, which a server
-does in the background: a cold one when the system wants it, else a warm one after every n/2 results. That is once a
-round; a server has at least as many, but nobody looks at ratings within a round here.
+does in the background: a cold one when the system wants it, else a warm one after every n/2 results, at the end of the
+round. A server has at least as many, but nobody looks at ratings within a round here.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -128,6 +128,29 @@ class Driven:
         self.cpu[0] += time.process_time() - start
 
 
+class Meetings(Protocol):
+    """Who meets whom, and what it remembers of that."""
+
+    def pairs(self, driven: Driven) -> list[tuple[int, int]]:
+        """Who meets whom in the next round."""
+
+    def began(self, first: int, second: int) -> None:
+        """A game of these two begins; `first` moves first."""
+
+
+class Window:
+    """The permuted window as such, without memory and constraints."""
+
+    def __init__(self, rng: Generator) -> None:
+        self._rng = rng
+
+    def pairs(self, driven: Driven) -> list[tuple[int, int]]:
+        return permuted_window(self._rng, driven.ratings()[0])
+
+    def began(self, first: int, second: int) -> None:
+        pass
+
+
 def aligned(error: Floats) -> float:
     """Mean square after the mean is taken off."""
     return float(np.mean((error - error.mean()) ** 2))
@@ -174,12 +197,18 @@ def figures(driven: Driven, truth: Floats, free: Sequence[int], rng: Generator) 
 
 
 def pool_run(
-    pool: Pool, seed: int, replicate: int, systems: Sequence[tuple[str, str, Mapping[str, Any]]], rounds: int
+    pool: Pool,
+    seed: int,
+    replicate: int,
+    systems: Sequence[tuple[str, str, Mapping[str, Any]]],
+    rounds: int,
+    meet: Callable[[Generator], Meetings] = Window,
 ) -> dict[str, Any]:
     """A pool from the cold start; the first of `systems`, (label, name, options), drives the matchmaker.
 
     All systems see the same results. The pool, the games' randomness and the pairs' are the same for every driver.
 
+    :param meet: makes the matchmaker, from the games' source of randomness
     :return: ``at``: by number of games, by label, :func:`figures`; ``draws``: their share; ``cpu``, ``refits``: the
         driver's; ``learned``: what its last cold refit recorded
     """
@@ -193,18 +222,19 @@ def pool_run(
         for number in range(pool.versions):
             one.enter(float(truth[number]) if number in fixed else None)
         one.refit_if_due()
-    colours = Colours(rng)
+    colours, meetings = Colours(rng), meet(rng)
     at: dict[str, Any] = {}
     drawn = 0
     for games in range(1, rounds + 1):
-        ratings, _ = driver.ratings()
-        for pair in permuted_window(rng, ratings):
+        for pair in meetings.pairs(driver):
             first, second = colours.first(*pair)
+            meetings.began(first, second)
             score = score2(rng, pool, float(truth[first] - truth[second]))
             drawn += score == 1
             for one in driven.values():
                 one.game(first, second, score)
-                one.refit_if_due()
+        for one in driven.values():
+            one.refit_if_due()
         if games in GAMES:
             at[str(games)] = {label: figures(one, truth, free, looks) for label, one in driven.items()}
     return {

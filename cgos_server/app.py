@@ -208,8 +208,8 @@ class App:
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
-                stack.enter_context(FitProcesses()), stack.enter_context(PairingProcess()), build, await stack.enter_async_context(History(database)),
-                self._folded,
+                stack.enter_context(FitProcesses()), stack.enter_context(PairingProcess()), build,
+                await stack.enter_async_context(History(database)), self._folded,
             )  # fmt: skip
             for venue in venues:
                 self.venues[venue.name] = await open_venue(venue, shared)

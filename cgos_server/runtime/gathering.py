@@ -21,8 +21,8 @@ from cgos_server.service.ratings import VenueRatings
 SLICE = 64
 """Versions that are looked at before the loop gets a turn."""
 
-_FLOW_US = 120_000_000
-"""Over how long it is counted how many versions became free."""
+_FLOW_LEAST = 20
+"""Versions becoming free that are remembered, to tell how soon others will come; in a large pool twice the pool."""
 
 
 class Gatherer:
@@ -41,7 +41,6 @@ class Gatherer:
         self._ratings = ratings
         self._families = families
         self._time = time
-        self._opened = time.now()
         self._freed: deque[int] = deque()
         self._sat_out: dict[int, tuple[int, int]] = {}
 
@@ -72,9 +71,8 @@ class Gatherer:
 
     def freed(self, versions: int) -> None:
         """So many versions became free for a game."""
-        now = self._time.now()
-        self._freed.extend([now] * versions)
-        while self._freed and self._freed[0] < now - _FLOW_US:
+        self._freed.extend([self._time.now()] * versions)
+        while len(self._freed) > max(_FLOW_LEAST, 2 * self._lobby.connected):
             self._freed.popleft()
 
     def decided(self, paired: Sequence[int], sat_out: Sequence[int]) -> None:
@@ -127,8 +125,6 @@ class Gatherer:
         return Knowledge(found.covariance, found.gram)
 
     def _flow(self) -> float:
-        """Versions that became free a second, lately."""
-        now = self._time.now()
-        since = max(self._opened, now - _FLOW_US)
-        freed = sum(instant >= since for instant in self._freed)
-        return freed * 1e6 / (now - since) if now > since else 0.0
+        """Versions that became free a second, lately; 0 where it is not known."""
+        lately = self._time.now() - self._freed[0] if self._freed else 0
+        return len(self._freed) * 1e6 / lately if lately > 0 else 0.0

@@ -179,7 +179,8 @@ class LiveControl:
         return [
             BotStatus(
                 player.name, venue.venue.name, player.state.value, player.address, player.client,
-                next(iter(player.games), None), venue.lobby.setbacks.state(player.version).reason if player.aside else "",
+                next(iter(player.games), None),
+                venue.lobby.setbacks.state(player.version).reason if player.aside else "",
             )
             for player in venue.lobby.players.values()
             if player.session is not None

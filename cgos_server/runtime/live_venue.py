@@ -96,7 +96,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     meter = shared.metrics.venue(venue.name)
     refitter = Refitter(venue.name, ratings, store, shared.time, shared.fitting, meter)
     rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated, refitter.changed)
-    openings = Openings(await store.halves(venue.id), shared.time.wall_ms())
+    openings = Openings(await store.halves(venue.id))
     lobby = Lobby(
         venue.name,
         venue.id,

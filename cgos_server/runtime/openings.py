@@ -46,13 +46,12 @@ class Openings:
     """Who owes whom the second game of which opening, in one venue.
 
     :param halves: openings that two versions played more often with some colors than with the others, as stored
-    :param now: Unix ms
     """
 
-    def __init__(self, halves: Iterable[Half], now: int) -> None:
+    def __init__(self, halves: Iterable[Half]) -> None:
         self._debts: dict[tuple[int, int, str], _Debt] = {}
         for half in halves:
-            self._count(half.black, half.white, half.opening, half.games, now)
+            self._count(half.black, half.white, half.opening, half.games, half.at)
 
     def first(self, book: OpeningSet, share: float, rng: Rng) -> Opening | None:
         """The opening of a new pair of games; None for the empty board.

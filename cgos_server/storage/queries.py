@@ -304,6 +304,7 @@ _played_halves = (
         _higher.label("higher"),
         _games.c.opening,
         func.sum(_low_first).label("more"),
+        func.max(_games.c.started_at).label("at"),
     )
     .where(
         _games.c.venue_id == bindparam("venue_id"),

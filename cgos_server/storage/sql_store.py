@@ -243,8 +243,8 @@ class SqlStore(abc.ABC):
     async def halves(self, venue_id: int) -> list[Half]:
         """See :meth:`cgos_server.storage.store.Store.halves`."""
         return [
-            Half(lower, higher, opening, more) if more > 0 else Half(higher, lower, opening, -more)
-            for lower, higher, opening, more in await self._rows(queries.HALVES, venue_id=venue_id)
+            Half(lower, higher, opening, more, at) if more > 0 else Half(higher, lower, opening, -more, at)
+            for lower, higher, opening, more, at in await self._rows(queries.HALVES, venue_id=venue_id)
         ]
 
     async def thinking(self, venue_id: int, games: int) -> dict[int, float]:

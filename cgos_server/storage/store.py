@@ -147,12 +147,14 @@ class Half(NamedTuple):
     """An opening that two versions played more often with these colors than with the others.
 
     :ivar games: how many times more
+    :ivar at: when the latest of all their games with it began (Unix ms)
     """
 
     black: int
     white: int
     opening: str
     games: int
+    at: int
 
 
 class StoredState(NamedTuple):

@@ -179,7 +179,7 @@ games = Table(
     # Who has played which opening with which colors, in the index alone.
     Index(
         "ix_games_opening",
-        *("venue_id", "black_id", "white_id", "opening", "reason"),
+        *("venue_id", "black_id", "white_id", "opening", "reason", "started_at"),
         **_rows_with("opening <> ''"),
     ),
     Index("ix_games_unfinished", "id", **_rows_with("result IS NULL")),

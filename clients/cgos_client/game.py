@@ -102,6 +102,11 @@ class Game:
         return self._state.start.why
 
     @property
+    def opening(self) -> str:
+        """The name of the opening that the first moves of the game are, which nobody made; empty where there is none."""
+        return self._state.start.opening
+
+    @property
     def position(self) -> Position:
         """The committed moves and the clocks, as they are now."""
         state = self._state

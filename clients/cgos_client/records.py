@@ -141,6 +141,7 @@ def _record(game: _Game, over: GameOver, date: str, place: str) -> GameRecord:
         place=place,
         event="",
         moves=tuple(moves),
+        opening=setup.opening,
     )
 
 

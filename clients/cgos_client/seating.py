@@ -55,6 +55,7 @@ def setup(game: Game) -> GameSetup:
         left_ms=(position.black_ms, position.white_ms),
         venue=game.venue,
         why=game.why,
+        opening=game.opening,
     )
 
 

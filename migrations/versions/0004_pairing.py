@@ -24,7 +24,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_games_opening",
         "games",
-        ["venue_id", "black_id", "white_id", "opening", "reason"],
+        ["venue_id", "black_id", "white_id", "opening", "reason", "started_at"],
         sqlite_where=WITH_OPENING,
         postgresql_where=WITH_OPENING,
     )

@@ -21,6 +21,7 @@ from cgos_server.config import (
     venue_value,
 )
 from cgos_server.config.values import Span
+from cgos_server.core.pairing.registry import METHODS, matchmaker
 
 # -- what is wrong
 
@@ -86,10 +87,11 @@ def test_one_problem_in_a_file(write: Any, text: str, expected: str) -> None:
          "time: fischer time needs increment greater than 0. Change it and start again."),
         ('{ main = "1m" }', "{ main = '1m', stones = 5 }",
          "time: absolute time has no stones. Leave it out, or choose another time system."),
-        ("size = 5", "size = 5\npairing = { formula = 'x' }",
-         "pairing: birk: formula cannot be 'x'. Choose one of: half, fifth, sqrt, one."),
+        ("size = 5", "size = 5\npairing = { formula = 'half' }",
+         "pairing: information has no option 'formula'. That is an option of birk. Choose from: "
+         + ", ".join(matchmaker("information", {}).options) + "."),
         ("size = 5", "size = 5\npairing = { method = 'x' }",
-         "pairing: There is no pairing method 'x'. Choose one of: birk."),
+         f"pairing: There is no pairing method 'x'. Choose one of: {', '.join(METHODS)}."),
         ("size = 5", "size = 5\nrating = { system = 'x' }",
          "rating: There is no rating system 'x'. Choose one of: bayes, whole-history, cgos-elo, gor, "
          "egf2021, glicko2."),

@@ -30,8 +30,9 @@ from cgos_server.config.words import strip
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games import registry as games
 from cgos_server.core.games.base import Ko, Ruleset
-from cgos_server.core.pairing.birk import BYES, FORMULAS, Birk
-from cgos_server.core.pairing.registry import METHODS
+from cgos_server.core.pairing.birk import BYES
+from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.rating.registry import OPTIONS, SYSTEMS
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.errors import ConfigError
@@ -64,7 +65,7 @@ def test_a_venue_becomes_the_cores_value() -> None:
         time=TimeControl(TimeSystem.ABSOLUTE, main=300_000_000, lag=250_000),
         move_limit=243,
         first_move_limit=300_000_000,
-        pairing=PairingSettings(Policy.ROLLING, "birk", {}, 2_000_000, 10_000_000, 1_000_000),
+        pairing=PairingSettings(Policy.ROLLING, "information", {}, 1_000_000, 1_000_000),
         rating_options={"bayes": {}},
         initial=1800.0,
         ready_limit=60_000_000,
@@ -95,6 +96,10 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         interval_s = 15
         patience_s = 0
         settle_s = 3
+        method = "birk"
+        same_owner = "free"
+        max_expected = 0.9
+        set_aside = 0
         formula = "sqrt"
         bye = "natural"
         avoid_last = false
@@ -121,10 +126,17 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         pairing=PairingSettings(
             Policy.BARRIER,
             "birk",
-            {"formula": "sqrt", "bye": "natural", "avoid_last": False},
+            {
+                "formula": "sqrt",
+                "bye": "natural",
+                "avoid_last": False,
+                "same_owner": "free",
+                "max_expected": 0.9,
+                "patience_s": 0.0,
+            },
             15_000_000,
-            0,
             3_000_000,
+            set_aside=0,
         ),
         rating="cgos-elo",
         views=("bayes", "gor"),
@@ -160,7 +172,10 @@ def _rating_keys_of(system: str) -> dict[str, str]:
 
 def test_the_defaults_of_options_are_those_of_the_methods() -> None:
     pairing, rating = load().venue[0].pairing, RatingConfig()
-    assert {key: getattr(pairing, key) for key in Birk().options} == dict(Birk().options)
+    for name in METHODS:
+        for key, default in matchmaker(name, {}).options.items():
+            configured = getattr(pairing, key)
+            assert configured == default or (key == "max_expected" and configured is None), (name, key)
     for system, options in OPTIONS.items():
         for name, option in options.items():
             key = _rating_keys_of(system)[name]
@@ -216,6 +231,7 @@ def test_the_environment_speaks_in_text() -> None:
         "CGOS_SERVER__NAME": "7",
         "CGOS_VENUE__9X9__SUICIDE": "true",
         "CGOS_VENUE__9X9__TIME__MAIN": "2m",
+        "CGOS_VENUE__13X13__PAIRING__METHOD": "birk",
         "CGOS_VENUE__13X13__PAIRING__FORMULA": "one",
     }
     config = load(None, env)

@@ -235,6 +235,30 @@ def test_a_game(subprotocol: str) -> None:
     assert bot.told == [("move", 3, 2, "d5", '{"winrate":0.5}'), ("move", 3, 2, "d5", None), ("seen", 3)]
 
 
+@pytest.mark.parametrize("subprotocol", ["cgos.v2", "cgos.v2.msgpack"])
+@pytest.mark.parametrize("color", list(Color))
+def test_a_game_that_begins_with_an_opening(subprotocol: str, color: Color) -> None:
+    bot = Bot(subprotocol=subprotocol)
+    table, client = bot.table(), bot.client
+    given = (("E5", 60_000), ("C3", 60_000), ("G7", 60_000))
+    table.setup(setup()._replace(moves=given, opening="Three stones"), color)
+    (game,) = client.listen()
+    assert (game["opening"], game["from_ply"]) == ("Three stones", 0)
+    assert game["moves"] == [["E5", 60_000], ["C3", 60_000], ["G7", 60_000]]
+    assert (game["black_ms"], game["white_ms"]) == (60_000, 60_000)
+    if color is Color.WHITE:
+        table.genmove(Color.WHITE, 60_000, 60_000)
+        (asked,) = client.listen()
+        assert (asked["type"], asked["ply"]) == ("turn", 4)
+    else:
+        table.played(Turn(4, Color.WHITE, "A1", 59_000, 60_000, 0, True))
+        (asked,) = client.listen()
+        assert (asked["type"], asked["ply"], asked["your_turn"]) == ("moved", 4, True)
+    ply = 4 if color is Color.WHITE else 5
+    client.say(type="move", game=3, ply=ply, move="D4")
+    assert bot.told == [("move", 3, ply, "D4", None)]
+
+
 def test_the_first_move_and_the_end() -> None:
     bot = Bot()
     table, client = bot.table(), bot.client

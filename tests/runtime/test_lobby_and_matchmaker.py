@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import threading
 from itertools import pairwise
 from typing import Any
 
@@ -49,7 +48,7 @@ async def test_two_bots_are_paired_and_the_round_is_recorded(house: House) -> No
     (round_,) = house.store.of(rows.RoundAdded)
     (pairing,) = house.store.of(rows.PairingAdded)
     (game,) = house.store.of(rows.GameAdded)
-    assert (round_.number, round_.method, round_.policy) == (1, "birk", "rolling")
+    assert (round_.number, round_.method, round_.policy) == (1, "information", "rolling")
     assert pairing.game_id == game.id
     assert "anna" in pairing.reason
     assert json.loads(pairing.detail)["as_black"] == [0, 0]
@@ -322,37 +321,24 @@ async def test_everybody_who_waits_gets_a_word(house: House) -> None:
     assert all(session.last()[0] == "info" for session in sessions)
 
 
-async def slow_pairing(house: House, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Task[None], threading.Event]:
-    """An act of pairing that computes in a thread until the event is set."""
-    monkeypatch.setattr("cgos_server.runtime.matchmaker.THREAD_FROM", 2)
-    gate = threading.Event()
-    method = house.live.matchmaker._method
-
-    class Slow:
-        name, options = method.name, method.options
-
-        def pair(self, *arguments: Any) -> Any:
-            gate.wait(10)
-            return method.pair(*arguments)
-
-    house.live.matchmaker._method = Slow()  # type: ignore[assignment]
+async def slow_pairing(house: House) -> asyncio.Task[None]:
+    """An act of pairing that is decided once the gate is opened."""
+    house.deciding.gate.clear()
     act = asyncio.create_task(house.live.matchmaker.act())
     await asyncio.sleep(0)
-    return act, gate
+    return act
 
 
-async def test_many_are_paired_in_a_thread_and_who_came_and_went_meanwhile_harms_nothing(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: House) -> None:
     names = [f"bot{number}" for number in range(6)]
     sessions = await house.arrive(*names)
-    act, gate = await slow_pairing(house, monkeypatch)
+    act = await slow_pairing(house)
     for session in sessions[:2]:
         assert session.seat is not None
         session.seat.left(orderly=False)
     again = await house.sign_in("bot1")
     newcomer = await house.sign_in("late")
-    gate.set()
+    house.deciding.gate.set()
     await act
     assert house.live.lobby.count(State.PLAYING) in (4, 5)
     assert house.live.lobby.count(State.PAIRED) == 0
@@ -363,30 +349,46 @@ async def test_many_are_paired_in_a_thread_and_who_came_and_went_meanwhile_harms
     assert {player.name for player in house.live.lobby.players.values()} == {*names[1:], "late"}
 
 
-async def test_no_game_begins_once_the_server_goes_down(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_game_begins_once_the_server_goes_down(house: House) -> None:
     await house.arrive("anna", "bert")
-    act, gate = await slow_pairing(house, monkeypatch)
+    act = await slow_pairing(house)
     house.live.matchmaker.draining = True
-    gate.set()
+    house.deciding.gate.set()
     await act
     assert house.store.of(rows.GameAdded) == []
     assert house.live.lobby.count(State.IDLE) == 2
 
 
-async def test_a_fault_in_pairing_leaves_everybody_free(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
     await house.arrive("anna", "bert")
-    monkeypatch.setattr("cgos_server.runtime.matchmaker.THREAD_FROM", 2)
-
-    class Broken:
-        name, options = "broken", {}
-
-        def pair(self, *_: Any) -> Any:
-            raise ValueError("no pairs today")
-
-    monkeypatch.setattr(house.live.matchmaker, "_method", Broken())
-    with pytest.raises(ValueError, match="no pairs"):
+    house.deciding.fault = OurFault("no pairs today")
+    with pytest.raises(OurFault, match="no pairs"):
         await house.live.matchmaker.act()
     assert house.live.lobby.count(State.IDLE) == 2
+    house.deciding.fault = None
+    await house.act()
+    assert house.live.lobby.count(State.PLAYING) == 2
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+async def test_whose_partner_left_while_an_act_was_decided_is_paired_anew(policy: Policy) -> None:
+    house = await House(policy=policy).open()
+    sessions = await house.arrive(*(f"bot{number}" for number in range(8)))
+    seen = await house.live.matchmaker.preview(None, {})
+    house.live.matchmaker._new_seed = lambda: seen.seed
+    first, second = (pair.high for pair in seen.decided.pairing.pairs[:2])
+    act = await slow_pairing(house)
+    for session in sessions:
+        assert session.seat is not None
+        if house.accounts.versions[session.name] in (first, second):
+            session.seat.left(orderly=False)
+    house.deciding.gate.set()
+    await act
+    assert len(house.opponents()) == 3
+    kept, repaired = house.store.of(rows.RoundAdded)
+    of = [[row for row in house.store.of(rows.PairingAdded) if row.round_id == each.id] for each in (kept, repaired)]
+    assert [len(rows_of_round) for rows_of_round in of] == [2, 1]
+    assert repaired.number == kept.number + 1
 
 
 async def test_a_fault_in_one_act_of_pairing_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

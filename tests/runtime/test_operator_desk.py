@@ -61,13 +61,17 @@ class Post:
         self.store: Any = house.store
         live = house.live
         control = LiveControl(
-            {"9x9": live}, self.store, house.time, Metrics.__new__(Metrics), LogCounts(), lambda: ("", ""), lambda: None
-        )
+            {"9x9": live}, self.store, house.time, Metrics.__new__(Metrics), LogCounts(), lambda: ("", "", ""),
+            lambda: None, self.reload,
+        )  # fmt: skip
         self.control = control
         nobody: Any = None
         admin = Admin(self.store, nobody, nobody, nobody, house.time.wall_ms, control)
         operators = Operators({"9x9": live}, admin, self.store, house.spawn)
         self.desk: Desk = operators("9x9", Operator("admin"), "127.0.0.1")
+
+    async def reload(self) -> list[str]:
+        return []
 
     @classmethod
     async def open(cls, time: TimeControl | None = None) -> Post:

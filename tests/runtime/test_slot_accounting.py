@@ -4,7 +4,7 @@ kept, no line client has two games before it, and no game has two connections on
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from support.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import Availability, Credentials, Known, Seat, Wish
-from cgos_server.runtime import matchmaker
+from cgos_server.runtime import beginning, gathering, matchmaker
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.player import Player
@@ -56,7 +56,7 @@ class Session(RecordingSession):
 
 
 class Machine(RuleBasedStateMachine):
-    """Two venues of one server, four bots, and a disk, a pairing thread and peers that answer when they like."""
+    """Two venues of one server, four bots, and a disk, a pairing process and peers that answer when they like."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,8 +64,8 @@ class Machine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.loop = self.runner.get_loop()
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("cgos_server.runtime.matchmaker.asyncio.to_thread", self.in_thread)
-        self.patch.setattr(matchmaker, "SLICE", 1)
+        for module in (gathering, matchmaker, beginning):
+            self.patch.setattr(module, "SLICE", 1)
         self.number = 0
         self.connections: list[list[Session]] = []
         self.acts: list[asyncio.Task[None]] = []
@@ -73,9 +73,8 @@ class Machine(RuleBasedStateMachine):
         self.runner.run(self.open())
 
     async def open(self) -> None:
-        self.peers, self.thread = asyncio.Event(), asyncio.Event()
+        self.peers = asyncio.Event()
         self.peers.set()
-        self.thread.set()
         first = await House().open()
         self.houses = [first, await House(beside=first).open()]
         for house in self.houses:
@@ -84,10 +83,6 @@ class Machine(RuleBasedStateMachine):
         self.store.commit = self.commit  # type: ignore[method-assign]
         self.store.untold_games = self.untold_games  # type: ignore[method-assign]
         self.store.game = self.game  # type: ignore[method-assign]
-
-    async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        await self.thread.wait()
-        return work(*arguments)
 
     async def commit(self, records: Sequence[Any]) -> None:
         done = asyncio.get_running_loop().create_future()
@@ -148,7 +143,7 @@ class Machine(RuleBasedStateMachine):
         """Else most of what happens would happen to nobody."""
         for name in NAMES[:2]:
             self.check_in(name, venues, slots, 0, 30)
-        self.act(0, disk=False, thread=False)
+        self.act(0, disk=False, child=False)
 
     @rule(bot=st.sampled_from(NAMES), venue=st.integers(0, 1), turns=TURNS)
     def sign_in(self, bot: str, venue: int, turns: int) -> None:
@@ -248,25 +243,27 @@ class Machine(RuleBasedStateMachine):
 
     # -- what the server does
 
-    @rule(venue=st.integers(0, 1), disk=st.booleans(), thread=st.booleans())
-    def act(self, venue: int, disk: bool, thread: bool) -> None:
-        """Pair; until the next `release` the disk may be busy, and the method may compute in its thread."""
+    @rule(venue=st.integers(0, 1), disk=st.booleans(), child=st.booleans())
+    def act(self, venue: int, disk: bool, child: bool) -> None:
+        """Pair; until the next `release` the disk may be busy, and the method may compute in its child."""
         self.houses[0].time.advance(11 * S)  # a rematch waits no longer
         self.store.holding = self.store.holding or disk
-        self.patch.setattr(matchmaker, "THREAD_FROM", 2 if thread else 200)
-        if thread:
-            self.thread.clear()
+        if child:
+            self.houses[venue].deciding.gate.clear()
         self.acts.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
         self.run()
 
-    @rule(thread_first=st.booleans())
-    def release(self, thread_first: bool) -> None:
-        if thread_first:
-            self.thread.set()
-            self.run()
+    @rule(child_first=st.booleans())
+    def release(self, child_first: bool) -> None:
+        if child_first:
+            self.decide()
         self.store.release()
         self.run()
-        self.thread.set()
+        self.decide()
+
+    def decide(self) -> None:
+        for house in self.houses:
+            house.deciding.gate.set()
         self.run()
 
     @rule(
@@ -376,7 +373,13 @@ class Machine(RuleBasedStateMachine):
             if task.done() and not task.cancelled():
                 task.result()
 
-    @precondition(lambda self: not self.store.holding and self.peers.is_set() and self.thread.is_set())
+    @precondition(
+        lambda self: (
+            not self.store.holding
+            and self.peers.is_set()
+            and all(house.deciding.gate.is_set() for house in self.houses)
+        )
+    )
     @invariant()
     def when_all_is_quiet_nobody_is_kept(self) -> None:
         self.run()

@@ -167,11 +167,11 @@ async def test_avoided_opponents_are_never_met(house: House) -> None:
             resign(house, game)
 
 
-@pytest.mark.parametrize("same_bot", [False, True])
+@pytest.mark.parametrize(("same_owner", "meet"), [("forbidden", False), ("free", True)])
 async def test_versions_of_one_bot_meet_only_where_the_venue_allows_it(
-    same_bot: bool, monkeypatch: pytest.MonkeyPatch
+    same_owner: str, meet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = await House(same_bot=same_bot).open()
+    house = await House(options={"same_owner": same_owner}).open()
     sign_in = house.accounts.sign_in
 
     async def one_family(credentials: Any) -> Any:
@@ -181,7 +181,7 @@ async def test_versions_of_one_bot_meet_only_where_the_venue_allows_it(
     await house.check_in("bot-1", 1)
     await house.check_in("bot-2", 1)
     await house.act()
-    assert len(list(house.live.lobby.games())) == same_bot
+    assert len(list(house.live.lobby.games())) == meet
 
 
 async def test_a_numbered_move_is_taken_once(house: House) -> None:
@@ -537,23 +537,14 @@ async def test_who_is_being_sent_away_gets_no_game(house: House) -> None:
     assert list(house.live.lobby.games()) == []
 
 
-async def test_who_wishes_to_go_while_pairing_computes_goes_after_it(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = asyncio.Event()
-
-    async def in_thread(work: Any, *arguments: Any) -> Any:
-        await gate.wait()
-        return work(*arguments)
-
-    monkeypatch.setattr("cgos_server.runtime.matchmaker.THREAD_FROM", 2)
-    monkeypatch.setattr("cgos_server.runtime.matchmaker.asyncio.to_thread", in_thread)
+async def test_who_wishes_to_go_while_pairing_computes_goes_after_it(house: House) -> None:
+    house.deciding.gate.clear()
     anna, bert = await house.check_in("anna"), await house.check_in("bert")
     act = asyncio.create_task(house.live.matchmaker.act())
     await turns()
     seat(anna).available(Availability.DRAINING)
     assert anna.alive
-    gate.set()
+    house.deciding.gate.set()
     await act
     assert (anna.code, bert.alive) == ("drained", True)
     assert house.store.of(rows.GameAdded) == []

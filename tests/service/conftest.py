@@ -14,7 +14,7 @@ from cgos_server.service.accounts import Accounts
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import records as r
-from cgos_server.storage.store import BotLogin, NextIds, Owner, StoredVenue, StoredVersion, Token
+from cgos_server.storage.store import BotLogin, NextIds, Owner, StoredSetback, StoredVenue, StoredVersion, Token
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -30,6 +30,7 @@ class MemoryStore:
         self.token_rows: dict[int, tuple[int, str, Token]] = {}
         self.leaders: dict[int, int | None] = {}
         self.entries: list[Entry] = []
+        self.setback_rows: dict[tuple[int, int], StoredSetback] = {}
 
     def of(self, kind: type) -> list[Any]:
         return [record for group in self.groups for record in group if type(record) is kind]
@@ -86,6 +87,10 @@ class MemoryStore:
             case r.OwnerChanged():
                 (owner,) = (owner for owner in self.owners.values() if owner.id == record.id)
                 self.owners[owner.name] = Owner(owner.id, owner.name, record.password, bool(record.admin), record.state)
+            case r.SetbackNow():
+                self.setback_rows[record.venue_id, record.version_id] = StoredSetback(
+                    record.version_id, record.spoilt, bool(record.set_aside), record.reason, record.at
+                )
             case r.BotFamily():
                 self.leaders[record.id] = record.family_id
             case r.LedgerAdded():
@@ -139,6 +144,10 @@ class MemoryStore:
     async def bot_names(self) -> list[tuple[int, str, int | None]]:
         await asyncio.sleep(0)
         return [(bot.bot_id, bot.name, self.leaders.get(bot.bot_id)) for bot in self.bots.values()]
+
+    async def setbacks(self, venue_id: int) -> list[StoredSetback]:
+        rows = [row for (venue, _), row in self.setback_rows.items() if venue == venue_id]
+        return [row for row in rows if row.spoilt or row.set_aside]
 
     async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.seq > after][:limit]

@@ -315,6 +315,9 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
     await history.corrections(venue="9x9")
     await history.bots()
     await history.round(2)
+    assert len(await history.paired_games("9x9", 20, before=2_000)) == 20
+    await history.paired_rounds("9x9", 20, before=2)
+    await history.connection_spans("9x9", [1, 2], 0, 1_000)
     assert (await history.counts()).moves == 3_006
 
 

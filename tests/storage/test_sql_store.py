@@ -350,8 +350,8 @@ async def test_openings_that_were_not_played_with_either_color(full: SqlStore) -
             GameEnded(9_000, 0, "resignation", None, "", "B+Resign", 2, 2, 6),
         ]
     )
-    assert await full.halves(1) == [Half(2, 1, "Star", 1), Half(3, 2, "Cross", 1)]
-    assert await full.halves(2) == [Half(1, 2, "Cross", 1)]
+    assert await full.halves(1) == [Half(2, 1, "Star", 1, 7_008), Half(3, 2, "Cross", 1, 7_011)]
+    assert await full.halves(2) == [Half(1, 2, "Cross", 1, 7_012)]
     await full.commit(
         [
             GameEnded(9_000, None, "void", None, "", "Void", 2, 2, 9),
@@ -359,7 +359,7 @@ async def test_openings_that_were_not_played_with_either_color(full: SqlStore) -
             GameEnded(9_000, 1, "time", None, "", "W+Time", 2, 2, 8),
         ]
     )
-    assert await full.halves(1) == [Half(2, 1, "Star", 1), Half(3, 1, "Star", 1)]
+    assert await full.halves(1) == [Half(2, 1, "Star", 1, 7_008), Half(3, 1, "Star", 1, 7_010)]
     game = await full.game(6)
     assert game is not None
     assert game.opening == "Star"

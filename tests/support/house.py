@@ -111,10 +111,21 @@ class InlineFitting:
         return system.refit(job)
 
 
-class InlineDeciding:
-    """Decides every act here and now."""
+class HeldDeciding:
+    """Decides every act here, once its gate is open.
+
+    :ivar fault: raised instead
+    """
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.fault: Exception | None = None
 
     async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+        await self.gate.wait()
+        if self.fault is not None:
+            raise self.fault
         return decide(method, options, act, seed)
 
 
@@ -140,6 +151,7 @@ class House:
             TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
             PairingSettings(settle=0, **pairing), rated=rated,
         )  # fmt: skip
+        self.deciding = HeldDeciding()
         self.live: LiveVenue
         self.sessions: dict[str, RecordingSession] = {}
 
@@ -156,7 +168,7 @@ class House:
             self.operators,
             self.spawn,
             InlineFitting(),
-            InlineDeciding(),
+            self.deciding,
             "test",
             NoGames(),
             lambda _venue, _entry: None,

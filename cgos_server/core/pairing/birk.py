@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cgos_server.core.pairing.base import Act, Pair, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Pairing, Rng
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.formula import compiled
-from cgos_server.core.pairing.picking import Pick, Picking, by_rating, paired, who
+from cgos_server.core.pairing.picking import Pick, Picking, paired
+from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import flat
 
@@ -34,8 +35,8 @@ class Birk:
 
     formula: str = "fifth"
     bye: str = "fair"
-    constraints: Constraints = Constraints()
-    waiting: Waiting = Waiting()
+    constraints: Constraints = Constraints()  # noqa: RUF009 - a constant
+    waiting: Waiting = Waiting()  # noqa: RUF009 - a constant
 
     @property
     def name(self) -> str:

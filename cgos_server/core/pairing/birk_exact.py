@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import comb
 from typing import NamedTuple
 
-from cgos_server.core.pairing.birk import FORMULAS
+from cgos_server.core.pairing.formula import compiled
 
 
 class Distribution(NamedTuple):
@@ -26,14 +26,17 @@ class Distribution(NamedTuple):
 def distribution(np: int, formula: str) -> Distribution:
     """Dynamic programming over the sets of unpaired ranks; time and memory grow like 2^np (np = 20: seconds).
 
+    :param formula: a name, or an own one as :func:`cgos_server.core.pairing.formula.compiled` reads it
+
     Within one step every set has the same size, so the probabilities of a step share one denominator and only whole
     numbers are added up.
     """
+    count = compiled(formula)
     pairs = {(i, j): Fraction(0) for i in range(1, np + 1) for j in range(i + 1, np + 1)}
     reached = {(1 << np) - 1: 1}
     denominator = 1
     for avail in range(np - 1, 0, -2):
-        n = min(FORMULAS[formula](avail), avail)
+        n = count(avail, np)
         weights = [comb(avail - 1 - r, n - 1) for r in range(avail - n + 1)]
         denominator *= comb(avail, n)
         met: dict[tuple[int, int], int] = {}

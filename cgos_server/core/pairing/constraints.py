@@ -49,9 +49,13 @@ class Barrier(enum.IntFlag):
 
 _ALL = sum(Barrier)
 
-_ARRIVALS = ((Barrier.EXPECTED, 0), (Barrier.LAST | Barrier.KIN, 2), (Barrier.OFTEN | Barrier.AVOID, 16))
-"""Barriers, and how many versions should have become free meanwhile before they give way: waiting for somebody else is
-worth it only as far as somebody comes."""
+_ARRIVALS = (
+    (Barrier.EXPECTED, 0, 0.0),
+    (Barrier.LAST | Barrier.KIN, 2, 0.0),
+    (Barrier.OFTEN | Barrier.AVOID, 16, 0.25),
+)
+"""Barriers, and how many versions should have become free before they give way, at least and as a share of those that
+are connected: waiting for somebody else is worth it only as far as somebody comes."""
 
 MOST_PATIENCE = 30
 """Times `patience`: after that every barrier has given way."""
@@ -89,9 +93,14 @@ class Constraints:
 
 
 FREE = Constraints(
-    same_owner=Kin.FREE, same_family=Kin.FREE, avoid_last=False, repeat_most=1_000_000, colour_cost=0.0, anchor_cost=0.0,
+    same_owner=Kin.FREE,
+    same_family=Kin.FREE,
+    avoid_last=False,
+    repeat_most=1_000_000,
+    colour_cost=0.0,
+    anchor_cost=0.0,
     newcomer_cost=0.0,
-)  # fmt: skip
+)
 """Nothing but what is hard."""
 
 MOST_OWED = 4
@@ -124,9 +133,9 @@ class Judge:
     - KIN, AVOID: as their names say; AVOID where either wishes so.
 
     Giving way: EXPECTED after `patience`; LAST and KIN after `patience`, and as long as it takes until two others have
-    become free (``act.flow``); OFTEN and AVOID likewise, sixteen others. After MOST_PATIENCE times `patience`, or for a
-    version that was passed over too often, all of them. With the barrier policy all of them at once, as waiting there
-    means a whole round. It is enough that one of the two has waited so long.
+    become free (``act.flow``); OFTEN and AVOID likewise, sixteen others or a quarter of all. After MOST_PATIENCE times
+    `patience`, or for a version that was passed over too often, all of them. With the barrier policy all of them at
+    once, as waiting there means a whole round. It is enough that one of the two has waited so long.
 
     :param pass_over: acts in a row that may pass over a version; None: any number
     """
@@ -137,10 +146,13 @@ class Judge:
         n = len(act.candidates)
         self._places = Places(act)
         self.meetings = Meetings(act, self._places)
-        column = [np.array(values) for values in zip(*((c.rating, c.sd, c.waited, c.owner, c.family, c.anchor,
-            c.provisional, c.balance, c.recent) for c in act.candidates), strict=True)]  # fmt: skip
-        (self._rating, self._sd, self._waited, self._owner, self._family, self._anchor, self._provisional,
-            self._balance, self._recent) = column or [np.zeros(0, np.int64)] * 9  # fmt: skip
+        told = [
+            (c.rating, c.sd, c.waited, c.owner, c.family, c.anchor, c.provisional, c.balance, c.recent)
+            for c in act.candidates
+        ]
+        columns = [np.array(column) for column in zip(*told, strict=True)] or [np.zeros(0, np.int64)] * 9
+        self._rating, self._sd, self._waited, self._owner, self._family = columns[:5]
+        self._anchor, self._provisional, self._balance, self._recent = columns[5:]
         self._given_way = self._giving_way(pass_over)
         self._apart = self._told("apart")
         self._avoid = self._told("avoid")
@@ -156,7 +168,8 @@ class Judge:
         if self.act.policy is Policy.BARRIER:
             return np.full(n, _ALL)
         flags = np.zeros(n, np.int64)
-        for barriers, arrivals in _ARRIVALS:
+        for barriers, least, share in _ARRIVALS:
+            arrivals = max(least, share * self.act.pool)
             arrived = arrivals / self.act.flow * 1e6 if self.act.flow > 0.0 else 0.0
             after = min(max(patience, arrived), MOST_PATIENCE * patience)
             flags |= np.where(self._waited >= after, int(barriers), 0)
@@ -235,16 +248,21 @@ class Judge:
             often = (had.recent_i >= self.limits[i[met]]) | (had.recent_j >= self.limits[j[met]])
             flags[met[often]] |= Barrier.OFTEN
         if c.max_expected < 1.0:
-            most = log(c.max_expected / (1.0 - c.max_expected)) / LOGIT
-            flags |= Barrier.EXPECTED * (np.abs(self._shrunk(i, j)) > most)
+            flags |= Barrier.EXPECTED * self.lopsided(i, j)
         return flags
 
+    def lopsided(self, i: Ints, j: Ints) -> Bools:
+        """(m,) True where the barrier EXPECTED is there; `i` may be of length 1 for all."""
+        most = self.constraints.max_expected
+        if most >= 1.0:
+            return np.zeros(len(j), np.bool_)
+        lopsided: Bools = np.abs(self._shrunk(i, j)) > log(most / (1.0 - most)) / LOGIT
+        return lopsided
+
     def marked(self, most: int) -> tuple[Ints, Ints] | None:
-        """All pairs that are not possible or have a barrier, (k,) and (k,), each once, i < j; None where that would be
-        more than `most` or cannot be told without looking at every pair."""
-        c, n = self.constraints, self._places.n
-        if c.max_expected < 1.0:
-            return None
+        """All pairs that are not possible or have a barrier other than EXPECTED, (k,) and (k,), each once, i < j; None
+        where there are more than `most`."""
+        n = self._places.n
         keys = [self._apart, self._avoid]
         had_last = np.flatnonzero(self._last >= 0)
         keys.append(self._places.keys(had_last, self._last[had_last]))
@@ -271,8 +289,13 @@ class Judge:
 
     def open(self, i: Ints, j: Ints) -> Bools:
         """(m,) True where a pair may be made now: possible, and without a barrier that holds for both."""
-        held = self.barriers(i, j) & ~(self._given_way[i] | self._given_way[j])
-        return self.possible(i, j) & (held == 0)
+        free: Bools = self.holding(self.barriers(i, j), i, j) == 0
+        return self.possible(i, j) & free
+
+    def holding(self, barriers: Ints, i: Ints, j: Ints) -> Ints:
+        """(m,) those of the pairs' `barriers`, as :meth:`barriers` gives them, that still hold for both."""
+        holding: Ints = barriers & ~(self._given_way[i] | self._given_way[j])
+        return holding
 
     def costs(self, i: Ints, j: Ints) -> Floats:
         """(m,) what speaks against each pair, in bits; never negative.

@@ -1,31 +1,111 @@
 """Why a round was paired as it was: its inputs as JSON, the round computed again from them, and sentences.
 
-Must not know: where rounds are stored, how randomness is made (the caller brings it).
+What is known of the ratings together is recorded as single floats. So that a decision can be computed again it must be
+made from what the record holds: :func:`rounded` comes before pairing. Must not know: where rounds are stored, how
+randomness is made (the caller brings it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import base64
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
-from cgos_server.core.pairing.base import Candidate, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing, Rng
+from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.pairing.settings import CONSTRAINTS, WAITING
+from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault
 
-
-def encode_inputs(candidates: Sequence[Candidate]) -> str:
-    """`candidates` as JSON: an array for each, in the order of Candidate's fields. Ratings keep every bit."""
-    return msgspec.json.encode(candidates).decode()
+_SINGLE = np.dtype("<f4")
 
 
-def decode_inputs(text: str) -> list[Candidate]:
-    """The inverse of :func:`encode_inputs`. Raises OurFault where `text` is not such JSON."""
+class _Triangles(msgspec.Struct, omit_defaults=True):
+    """Knowledge: the lower triangles, row by row, as single floats, zlib, base64."""
+
+    covariance: str
+    gram: str
+
+
+class _Inputs(msgspec.Struct, omit_defaults=True):
+    """An act as it is recorded."""
+
+    candidates: list[Candidate]
+    meetings: list[Meeting] = []
+    knowledge: _Triangles | None = None
+    policy: Policy = Policy.BARRIER
+    connected: int = 0
+    flow: float = 0.0
+
+
+def encode_inputs(act: Act) -> str:
+    """`act` as a JSON object; a candidate and a meeting are arrays in the order of their fields. Everything keeps every
+    bit but Knowledge."""
+    knowledge = None
+    if act.knowledge is not None:
+        knowledge = _Triangles(_packed(act.knowledge.covariance), _packed(act.knowledge.gram))
+    inputs = _Inputs(list(act.candidates), list(act.meetings), knowledge, act.policy, act.connected, act.flow)
+    return msgspec.json.encode(inputs).decode()
+
+
+def decode_inputs(text: str) -> Act:
+    """The inverse of :func:`encode_inputs`; a JSON array is what was recorded when acts had nothing but candidates, of
+    fewer fields. Raises OurFault where `text` is neither."""
     try:
-        return msgspec.json.decode(text, type=list[Candidate])
-    except msgspec.DecodeError as error:
+        inputs = msgspec.json.decode(text, type=list[Candidate] | _Inputs)
+        if isinstance(inputs, list):
+            return Act(inputs)
+        knowledge = None
+        if (told := inputs.knowledge) is not None:
+            n = len(inputs.candidates)
+            knowledge = Knowledge(_unpacked(told.covariance, n), _unpacked(told.gram, n))
+    except (msgspec.DecodeError, ValueError, zlib.error) as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
+    return Act(inputs.candidates, inputs.meetings, knowledge, inputs.policy, inputs.connected, inputs.flow)
+
+
+def rounded(act: Act) -> Act:
+    """`act` as it will be read from its record: decide about this one."""
+    if act.knowledge is None:
+        return act
+    return replace(act, knowledge=Knowledge(_single(act.knowledge.covariance), _single(act.knowledge.gram)))
+
+
+def _single(matrix: Floats) -> Floats:
+    """(n, n) `matrix` with its lower triangle rounded to single floats, and symmetric."""
+    lower = np.tril(matrix.astype(_SINGLE).astype(np.float64))
+    symmetric: Floats = lower + np.tril(lower, -1).T
+    return symmetric
+
+
+def _packed(matrix: Floats) -> str:
+    triangle = matrix[np.tril_indices(len(matrix))].astype(_SINGLE)
+    return base64.b64encode(zlib.compress(triangle.tobytes())).decode()
+
+
+def _unpacked(text: str, n: int) -> Floats:
+    triangle = np.frombuffer(zlib.decompress(base64.b64decode(text, validate=True)), _SINGLE)
+    if len(triangle) != n * (n + 1) // 2:
+        raise ValueError(f"a matrix has {len(triangle)} numbers, not those of {n} candidates")
+    matrix = np.zeros((n, n))
+    matrix[np.tril_indices(n)] = triangle
+    return _single(matrix)
+
+
+def recorded_method(method: str, options: Mapping[str, Any], inputs: str) -> Matchmaker:
+    """The matchmaker that a round was recorded with.
+
+    Raises Refused where this program has no such method or option.
+    """
+    if method == "birk" and inputs.lstrip().startswith("["):
+        return RecordedBirk(**options)
+    return matchmaker(method, options)
 
 
 def replay(
@@ -35,24 +115,71 @@ def replay(
     inputs: str,
     make_rng: Callable[[int], Rng],
 ) -> Pairing:
-    """Compute a recorded round again: the same pairs, sit-outs, notes and sentences.
+    """Compute a recorded round again: the same pairs, sit-outs, notes and sentences; where optima tie, the same total.
 
     :param make_rng: makes the source of randomness from `seed`, as when the round was paired: ``random.Random``
     """
-    return matchmaker(method, options).pair(decode_inputs(inputs), make_rng(seed))
+    return recorded_method(method, options, inputs).pair(decode_inputs(inputs), make_rng(seed))
 
 
-def sentences(
-    method: str, options: Mapping[str, Any], seed: int, candidates: Iterable[Candidate], pairing: Pairing
-) -> list[str]:
+class Verdict(NamedTuple):
+    """Whether a round computed again agrees with its record, and the sentence for people."""
+
+    agrees: bool
+    sentence: str
+
+
+def same(pairs: Iterable[tuple[int, int]], total: int | None, replayed: Pairing) -> Verdict:
+    """Compare a recorded round with what its inputs give now.
+
+    :param pairs: of the games that were begun, in any order
+    :param total: what was recorded as `Pairing.total`
+    """
+    then = {(min(pair), max(pair)) for pair in pairs}
+    now = {(min(pair[:2]), max(pair[:2])) for pair in replayed.pairs}
+    if total != replayed.total:
+        told = [f"{value / 1e6:.6f} bit" if value is not None else "none" for value in (total, replayed.total)]
+        return Verdict(False, f"Computed again it comes to another total: {told[0]} then, {told[1]} now.")
+    if then == now:
+        return Verdict(True, "Computed again from its record it gives the same pairs.")
+    if then < now:
+        gone = len(now - then)
+        games = "one game was" if gone == 1 else f"{gone} games were"
+        return Verdict(
+            True, f"Computed again from its record it gives the same pairs; {games} not begun, as somebody had gone."
+        )
+    if total is not None:
+        return Verdict(True, "Computed again from its record it gives other pairs of the same total: several are best.")
+    return Verdict(False, "Computed again it gives other pairs.")
+
+
+def sentences(method: str, options: Mapping[str, Any], seed: int, act: Act, pairing: Pairing) -> list[str]:
     """The round for people: how it was paired, each pair in the order made, who sat out, what gave way."""
-    chosen = ", ".join(f"{key} {str(value).lower()}" for key, value in sorted(options.items()))
-    ranked = sorted(candidates, key=lambda c: (-c.rating, c.id))
-    field = ", ".join(f"{c.name} {round(c.rating)}" for c in ranked)
-    return [
-        f"Paired by {method}{f' ({chosen})' if chosen else ''}, random seed {seed}.",
-        f"Ready, best first: {field}." if ranked else "Nobody was ready.",
-        *(pair.reason for pair in pairing.pairs),
-        *pairing.sits_out.values(),
-        *pairing.notes,
-    ]
+    own = _told(options, [key for key in sorted(options) if key not in CONSTRAINTS and key not in WAITING])
+    ranked = sorted(act.candidates, key=lambda c: (-c.rating, c.id))
+    ready = f"Ready, best first: {', '.join(_ready(c) for c in ranked)}." if ranked else "Nobody was ready."
+    constraints, waiting = _told(options, CONSTRAINTS), _told(options, WAITING)
+    lines = [f"Paired by {method}{f' ({own})' if own else ''}, random seed {seed}."]
+    if constraints:
+        lines.append(f"Constraints: {constraints}.")
+    if waiting and act.policy is Policy.ROLLING:
+        lines.append(f"Rolling, {act.pool} connected; waiting: {waiting}.")
+    lines.append(ready)
+    lines += [pair.reason for pair in pairing.pairs]
+    lines += pairing.sits_out.values()
+    lines += pairing.notes
+    if pairing.total is not None:
+        lines.append(f"Altogether it is worth {pairing.total / 1e6:.6f} bit.")
+    return lines
+
+
+def _told(options: Mapping[str, Any], keys: Iterable[str]) -> str:
+    return ", ".join(f"{key} {str(options[key]).lower()}" for key in keys if key in options)
+
+
+def _ready(candidate: Candidate) -> str:
+    """Name, rating, and how long and how often in vain it has waited."""
+    waited = f" {candidate.waited / 1e6:.1f} s" if candidate.waited else ""
+    passed = f" passed over {candidate.sat_out}" if candidate.sat_out else ""
+    more = f" ({', '.join(part.strip() for part in (waited, passed) if part)})" if waited or passed else ""
+    return f"{candidate.name} {round(candidate.rating)}{more}"

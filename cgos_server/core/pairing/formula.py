@@ -1,6 +1,7 @@
 """How many candidates Birk's method draws: one of its four formulas by name, or an own one in whole numbers.
 
-An own formula is read once into a tree of Python's grammar, of which only arithmetic is accepted; no name but those listed ever reaches an evaluator. Must not know: candidates, who is paired.
+An own formula is read once into a tree of Python's grammar, of which only arithmetic is accepted; no name but those
+listed ever reaches an evaluator. Must not know: candidates, who is paired.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def compiled(formula: str) -> Callable[[int, int], int]:
     """
     if formula in FORMULAS:
         named = FORMULAS[formula]
-        return lambda avail, np: min(named(avail), avail)
+        return lambda avail, _np: min(named(avail), avail)
     evaluate = _evaluator(formula)
     return lambda avail, np: max(1, min(avail, evaluate({"avail": avail, "np": np})))
 
@@ -101,7 +102,7 @@ def _read(node: ast.expr) -> _Evaluate:
     """One node of the tree as a function of the variables."""
     match node:
         case ast.Constant(value=int() as value) if not isinstance(value, bool) and abs(value) <= MOST_VALUE:
-            return lambda values: value
+            return lambda _values: value
         case ast.Name(id=("avail" | "np") as name):
             return lambda values: values[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):

@@ -13,7 +13,8 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, Pairing, Rng
 from cgos_server.core.pairing.constraints import Constraints
-from cgos_server.core.pairing.picking import Pick, Picking, by_rating, paired, who
+from cgos_server.core.pairing.picking import Pick, Picking, paired
+from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import flat
 
@@ -32,16 +33,16 @@ class Neighbours:
     ratings after a uniform random number from 0 to the width of the window was added to each, as the CGOS server of
     zakki does it.
 
-    The first in the row meets the next one that it may meet, and so on. With an odd number one is set aside as in Birk's
-    method with its fair bye.
+    The first in the row meets the next one that it may meet, and so on. With an odd number one is set aside as in
+    Birk's method with its fair bye.
 
     :ivar window: for ``permuted``: width in Elo; 0: zakki's rule, see :func:`width`
     """
 
     order: str = "adjacent"
     window: float = 0.0
-    constraints: Constraints = Constraints()
-    waiting: Waiting = Waiting()
+    constraints: Constraints = Constraints()  # noqa: RUF009 - a constant
+    waiting: Waiting = Waiting()  # noqa: RUF009 - a constant
 
     @property
     def name(self) -> str:

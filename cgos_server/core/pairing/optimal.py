@@ -81,11 +81,9 @@ class Optimal:
         n = len(act.candidates)
         if n < 2:
             return Pairing((), {c.id: f"{_who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
-        field = _Field(
-            act, self.objective.look(act, rng), Judge(self.constraints, act, self.waiting.pass_over), self.waiting
-        )
-        chosen = field.exact() if n <= MOST_EXACT else field.wide()
-        return field.told(chosen)
+        judge = Judge(self.constraints, act, self.waiting.pass_over)
+        field = _Field(act, self.objective.look(act, rng), judge, self.waiting)
+        return field.told(field.exact() if n <= MOST_EXACT else field.wide())
 
 
 def ranked(act: Act) -> Act:
@@ -112,7 +110,7 @@ class _Edges(NamedTuple):
     value: Ints
     """Level 4."""
 
-    def those(self, kept: Bools) -> _Edges:
+    def those(self, kept: Bools | Ints) -> _Edges:
         i, j, worth, costs, unfair, barriers, value = self
         return _Edges(i[kept], j[kept], worth[kept], costs[kept], unfair[kept], barriers[kept], value[kept])
 
@@ -161,17 +159,20 @@ class _Field:
         i, j = edges.i, edges.j
         return [self.must[i] + self.must[j], self.urge[i] + self.urge[j], -edges.barriers, edges.value]
 
-    def exact(self) -> list[tuple[int, int]]:
-        """The best round; pairs of places, ascending."""
+    def exact(self) -> _Edges:
+        """The best round, by ascending places."""
         edges = self.edges(*self.open(*np.triu_indices(self.n, 1)))
         edges = edges.those(self.existing(edges))
         levels = self.levels(edges)
         if not self.rolling and self.n % 2:
             levels.append(2 * (self.n - 1) - edges.i - edges.j)
-        return best(self.n, edges.i, edges.j, pack(levels, self.n // 2))
+        chosen = best(self.n, edges.i, edges.j, pack(levels, self.n // 2))
+        # The very numbers that decided: computed again for fewer pairs they could differ in the last bit.
+        keys = np.array([i * self.n + j for i, j in chosen], dtype=np.int64)
+        return edges.those(np.searchsorted(edges.i * self.n + edges.j, keys))
 
-    def wide(self) -> list[tuple[int, int]]:
-        """A round near the best, without level 5; pairs of places, ascending."""
+    def wide(self) -> _Edges:
+        """A round near the best, without level 5, by ascending places."""
         most = int(np.ceil(2e6 * self.allowed.max())) + _WHOLE
         urge = 2 * int(self.urge.max())
         packing = Packing([(0, 2), (0, urge), (-int(~Barrier(0)), 0), (-_MOST_LOSS * _WHOLE, most)], LOCAL_PAIRS)
@@ -186,29 +187,26 @@ class _Field:
 
         ratings = np.array([c.rating for c in self.candidates], dtype=np.float64)
         balances = np.array([c.balance for c in self.candidates], dtype=np.int64)
-        return near_best(ratings, balances, weigh)
+        chosen = np.array(near_best(ratings, balances, weigh), dtype=np.int64).reshape(-1, 2)
+        return self.edges(chosen[:, 0], chosen[:, 1])
 
     # --- telling ------------------------------------------------------------------------------------------------
 
-    def told(self, chosen: Sequence[tuple[int, int]]) -> Pairing:
+    def told(self, chosen: _Edges) -> Pairing:
         """The round with its sentences."""
         pairs: list[Pair] = []
         notes: list[str] = []
-        total = 0
-        if chosen:
-            i, j = np.array(chosen, dtype=np.int64).T
-            edges = self.edges(i, j)
-            total = int(edges.value.sum())
-            expected = self.judge.expected(i, j)
-            for row in zip(*(column.tolist() for column in (*edges, expected)), strict=True):
-                pair, note = self._pair(*row)
-                pairs.append(pair)
-                if note:
-                    notes.append(note)
-        busy = {place for pair in chosen for place in pair}
-        left = [place for place in range(self.n) if place not in busy]
+        expected = self.judge.expected(chosen.i, chosen.j)
+        for row in zip(*(column.tolist() for column in (*chosen, expected)), strict=True):
+            pair, note = self._pair(*row)
+            pairs.append(pair)
+            if note:
+                notes.append(note)
+        alone = np.ones(self.n, dtype=np.bool_)
+        alone[chosen.i] = alone[chosen.j] = False
+        left = np.flatnonzero(alone).tolist()
         sits_out = dict(zip((self.candidates[at].id for at in left), self._why(left), strict=True))
-        return Pairing(pairs, sits_out, notes, total)
+        return Pairing(pairs, sits_out, notes, int(chosen.value.sum()))
 
     def _pair(
         self, i: int, j: int, worth: float, costs: float, unfair: float, barriers: int, value: int, expected: float
@@ -304,11 +302,10 @@ class _Field:
         if not len(possible):
             return "must not meet anybody who is ready."
         nearest = int(possible[np.abs(possible - at).argmin()])
-        patience = self.judge.constraints.patience / 1e6
+        whom = "its only possible opponent" if len(possible) == 1 else f"all {len(possible)} possible opponents"
         return (
-            f"waits: from all {len(possible)} that it may ever meet it is kept until one of the two has waited "
-            f"{patience:g} s; from {_who(self.candidates[nearest])} as {self.judge.why(at, nearest)}. It has waited "
-            f"{_seconds(self.candidates[at])}."
+            f"waits, as it is kept from {whom} for now: from {_who(self.candidates[nearest])} because "
+            f"{self.judge.why(at, nearest)}. It has waited {_seconds(self.candidates[at])}."
         )
 
 

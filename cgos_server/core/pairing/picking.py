@@ -16,12 +16,13 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing, Rng
 from cgos_server.core.pairing.constraints import Constraints, Judge, Kin
+from cgos_server.core.pairing.ranking import least_recent, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
 from cgos_server.core.venue import Policy
 
 NARROW = 128
-"""Up to so many candidates every pair is looked at beforehand. In a wider field (rolling policy) a pair is drawn before it
-is asked whether its game is worth it yet, and if it is not, both wait for the next act."""
+"""Up to so many candidates every pair is looked at beforehand. In a wider field (rolling policy) a pair is drawn before
+it is asked whether its game is worth it yet, and if it is not, both wait for the next act."""
 
 MARKED = 50
 """More marked pairs a candidate than this are not listed; rows are computed as they are needed."""
@@ -36,8 +37,8 @@ UNABLE = 1_000_000
 """More than any sum of barriers."""
 
 Choose = Callable[[int, int], int]
-"""`choose(avail, above)`: which of `avail` (>= 1) partners, best first from 0, is picked by one that ranks below the first
-`above` of them."""
+"""`choose(avail, above)`: which of `avail` (>= 1) partners, best first from 0, is picked by one that ranks below the
+first `above` of them."""
 
 MOST_TOLD = 20
 """Of those that somebody was kept from, so many are recorded by their ids."""
@@ -101,9 +102,9 @@ class Picking:
         """(m,) for pairs of ranks: the sum of the barriers that would give way, or NEVER, BARRED or LATER."""
         judge, one, other = self.judge, self._order[i], self._order[j]
         flags = judge.barriers(one, other)
-        held = np.where(judge.possible(one, other), BARRED, NEVER)
-        tiers: Ints = np.where(judge.open(one, other), flags, held)
-        if self._rolling:
+        held = judge.holding(flags, one, other) != 0
+        tiers: Ints = np.where(judge.possible(one, other), np.where(held, BARRED, flags), NEVER)
+        if self._rolling and self._n <= NARROW:
             later = ~self._worth(i, j)
             tiers = np.where((tiers >= 0) & later, LATER, tiers)
         return tiers
@@ -139,12 +140,12 @@ class Picking:
         who is the only one that somebody else could meet, if that can be helped. Who must not be passed over again is
         not either.
         """
-        there = np.ones(self._n, np.bool_)
-        needed = np.zeros(self._n, np.bool_)
+        there: Bools = np.ones(self._n, np.bool_)
+        needed: Bools = np.zeros(self._n, np.bool_)
         if self._narrow and self._n > 1:
             able = self._table >= 0
-            there = able.any(axis=1)
-            needed = (able & (able.sum(axis=1) == 1)[:, None]).any(axis=0)
+            there[:] = able.any(axis=1)
+            needed[:] = (able & (able.sum(axis=1) == 1)[:, None]).any(axis=0)
         in_play = np.flatnonzero(there)
         if len(in_play) < 2 or len(in_play) % 2 == 0:
             return
@@ -156,8 +157,8 @@ class Picking:
         self.left[rank] = f"{who(self.ranked[rank])} sits out, as {len(in_play)} is an odd number: {why}."
 
     def run(self, choose: Choose) -> list[Pick]:
-        """Everybody picks, best first, those before all others who must not be passed over again; who finds nobody is in
-        `left` with a sentence."""
+        """Everybody picks, best first, those before all others who must not be passed over again; who finds nobody is
+        in `left` with a sentence."""
         picking = [rank for rank in range(self._n) if rank not in self.left]
         if self._rolling and self._must.any():
             picking.sort(key=lambda rank: not self._must[rank])
@@ -169,7 +170,8 @@ class Picking:
         return self._worthwhile(picks) if self._rolling and not self._narrow else picks
 
     def _marks(self) -> list[list[int]] | None:
-        """For each rank those that it is kept from, ascending; None where they are too many to list."""
+        """For each rank those that it is kept from, but for the expected score, ascending; None where they are too many
+        to list."""
         if self._free:
             return [[]] * self._n
         marked = self.judge.marked(MARKED * self._n)
@@ -218,6 +220,7 @@ class Picking:
 
     def _by_marks(self, picking: list[int], choose: Choose, marks: list[list[int]]) -> list[Pick]:
         """Only those that somebody is kept from are looked at; the rest are counted."""
+        limited = self._constraints.max_expected < 1.0
         unpaired = sorted(picking, reverse=True)
         free = bytearray(self._n)
         for rank in picking:
@@ -237,6 +240,8 @@ class Picking:
                 self.left[one] = self._left_over(one)
                 continue
             kept = [rank for rank in marks[one] if free[rank]] if marks[one] else []
+            if limited:
+                kept = sorted({*kept, *self._lopsided(one, free)})
             avail = len(unpaired) - len(kept)
             if not avail:
                 pick = self._row(one, np.array(unpaired[::-1]), choose)
@@ -254,6 +259,12 @@ class Picking:
             free[other] = 0
             picks.append(Pick(one, other, avail, kept, not above))
         return picks
+
+    def _lopsided(self, one: int, free: bytearray) -> list[int]:
+        """Those in `free` against whom the expected score speaks."""
+        others = np.flatnonzero(np.frombuffer(free, np.bool_))
+        far: list[int] = others[self.judge.lopsided(self._order[[one]], self._order[others])].tolist()
+        return far
 
     def _worthwhile(self, picks: list[Pick]) -> list[Pick]:
         """Without the pairs that are not worth making yet: in so wide a field nobody picks twice."""
@@ -333,39 +344,9 @@ def _unconstrained(act: Act, constraints: Constraints) -> bool:
     )
 
 
-def by_rating(candidates: Sequence[Candidate]) -> Ints:
-    """(n,) places, best first; equal ratings by ascending id."""
-    ids = np.array([c.id for c in candidates], np.int64)
-    ratings = np.array([c.rating for c in candidates], np.float64)
-    return np.lexsort((ids, -ratings))
-
-
-def least_recent(ranked: Sequence[Candidate], rng: Rng) -> tuple[int, str]:
-    """Who of `ranked` may best sit out: (position, why)."""
-    fresh = [c.waited for c in ranked if c.last_sit_out is None]
-    if fresh:
-        shortest = min(fresh)
-        tied = [i for i, c in enumerate(ranked) if c.last_sit_out is None and c.waited == shortest]
-        why = f"of those that have not sat out since their last game it had waited shortest ({shortest / 1e6:.1f} s)"
-    else:
-        oldest = min(c.last_sit_out for c in ranked if c.last_sit_out is not None)
-        tied = [i for i, c in enumerate(ranked) if c.last_sit_out == oldest]
-        why = f"all have sat out since their last game, it least recently (round {oldest})"
-    at = tied[0]
-    if len(tied) > 1:
-        at = tied[int(rng.random() * len(tied))]
-        why += f", drawn by lot from {len(tied)} alike"
-    return at, why
-
-
-def who(candidate: Candidate) -> str:
-    """Name and rounded rating."""
-    return f"{candidate.name} ({round(candidate.rating)})"
-
-
 def paired(picking: Picking, picks: Sequence[Pick], explain: Explain) -> Pairing:
-    """The picks as what a matchmaker answers: each with its sentence, followed by whom the picker was kept from and what
-    gave way.
+    """The picks as what a matchmaker answers: each with its sentence, followed by whom the picker was kept from and
+    what gave way.
 
     :param explain: the method's own sentence about a pick that it chose itself, and what that was made of
     """

@@ -1,4 +1,4 @@
-"""Matchmakers by the word in configuration. A new method is a line in `OWN`, a branch here and a module beside this one.
+"""Matchmakers by the word in configuration. A new method is a line in `OWN`, a branch here and a module of its own.
 
 Must not know: files of configuration, storage.
 """
@@ -56,9 +56,7 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
         if key not in known:
             users = [method for method in METHODS if key in OWN[method]]
             hint = f" That is an option of {', '.join(users)}." if users else ""
-            raise Refused(
-                "pairing-option", f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}."
-            )
+            raise Refused("pairing-option", f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
     constraints, waiting = shared(name, options, replace(Constraints(), max_expected=MAX_EXPECTED.get(name, 1.0)))
     own = {key: read(name, key, option, options[key]) for key, option in OWN[name].items() if key in options}
     if name == "birk":

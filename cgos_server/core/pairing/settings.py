@@ -92,7 +92,7 @@ CONSTRAINTS: Mapping[str, Option] = MappingProxyType(
 """Word in configuration -> what it may be; see :class:`cgos_server.core.pairing.constraints.Constraints`."""
 
 WAITING: Mapping[str, Option] = MappingProxyType(
-    {"ease_s": Seconds(0.001, 86_400.0), "pass_over": _MANY, "fairness": _BITS}
+    {"grace": _BITS, "ease": Number(0.001, 1000.0), "pass_over": _MANY, "fairness": _BITS}
 )
 """Word in configuration -> what it may be; see :class:`cgos_server.core.pairing.rolling.Waiting`."""
 

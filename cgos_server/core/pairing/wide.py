@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Floats, Ints
+from cgos_server.core.pairing.base import Bools, Floats, Ints
 from cgos_server.core.pairing.matching import best
 
 Weigh = Callable[[Ints, Ints], Ints]
@@ -43,10 +43,15 @@ _MOST_PASSES: Final = 12
 _SEARCH: Final = 200_000
 """Edges that are weighed in one search for partners of those left over."""
 
+_MOST_ROUNDS: Final = 24
+_SEARCHED: Final = 5 * _SEARCH
+"""Searches end after so many, or when as many edges have been weighed."""
+
+_MOST_SPREADS: Final = 4
 _MOST_LEFT: Final = 512
-_CHUNK: Final = 8
-_PARTNERS: Final = 3
-_MOST_ROUNDS: Final = 4
+_CHUNK: Final = 16
+_PARTNERS: Final = 2
+"""Of those left over, so many are considered in one search, so many at once, and so many pairs are parted for each."""
 
 _REBASE: Final = 16
 _NEVER: Final = -(1 << 62)
@@ -61,24 +66,43 @@ def near_best(ratings: Floats, owed: Ints, weigh: Weigh) -> list[tuple[int, int]
     :returns: (smaller index, larger index), ascending; the same for the same input
     """
     n = len(ratings)
-    line = np.argsort(ratings, kind="stable")
-    lines = [line, *_side_by_side(ratings, owed)]
+    lines = _lines(ratings, owed)
     mates = _of_windows(lines, weigh)
-    mates = _placed(mates, line, weigh)
+    for _ in range(_MOST_SPREADS):
+        left = mates < 0
+        few = max(_MOST_LEFT // 4, n // 50)
+        if left.sum() <= few or left.all():
+            break
+        mates = _better_parts(mates, _of_windows([_beside(ratings, left, ~left)], weigh), weigh)
+        if left.sum() - (mates < 0).sum() <= few:
+            break
+    mates = _placed(mates, lines[0], weigh)
     mates = _polished(mates, lines, weigh)
     first = np.flatnonzero(mates > np.arange(n))
     return list(zip(first.tolist(), mates[first].tolist(), strict=True))
 
 
-def _side_by_side(ratings: Floats, owed: Ints) -> list[Ints]:
-    """The line with those owed White beside those owed Black of the same place among their own kind; none where it
-    would be the same line. Places are shares of the kind, so that what one kind is larger by spreads over the line."""
-    kinds = [np.sort(ratings[sign * owed > 0]) for sign in (1, -1)]
-    if any(len(kind) == 0 for kind in kinds):
-        return []
-    below = [(np.searchsorted(kind, ratings) + np.searchsorted(kind, ratings, "right")) / len(kind) for kind in kinds]
-    share = np.where(owed > 0, below[0], np.where(owed < 0, below[1], (below[0] + below[1]) / 2))
-    return [np.lexsort((ratings, share))]
+def _lines(ratings: Floats, owed: Ints) -> list[Ints]:
+    """Orders in which good partners stand near each other: by rating; with those owed White beside those owed Black;
+    half way between. Only the first where nobody is owed one of the colours."""
+    line = np.argsort(ratings, kind="stable")
+    white, black = owed > 0, owed < 0
+    if not (white.any() and black.any()):
+        return [line]
+    aside = _beside(ratings, white, black)
+    between = np.argsort(np.argsort(line) + np.argsort(aside), kind="stable")
+    return [line, between, aside]
+
+
+def _beside(ratings: Floats, one: Bools, two: Bools) -> Ints:
+    """(n,) the line with the versions of one kind beside those of the other that have the same place among their own.
+    A place is a share of the kind, so that what one kind is larger by spreads over the line."""
+    below = []
+    for kind in (one, two):
+        of_kind = np.sort(ratings[kind])
+        below.append((np.searchsorted(of_kind, ratings) + np.searchsorted(of_kind, ratings, "right")) / len(of_kind))
+    share = np.where(one, below[0], np.where(two, below[1], (below[0] + below[1]) / 2))
+    return np.lexsort((ratings, share))
 
 
 # --- a start: each line by itself, then the better parts of both ----------------------------------------------------
@@ -161,12 +185,7 @@ def _before(width: int) -> Ints:
 
 def _better_parts(one: Ints, two: Ints, weigh: Weigh) -> Ints:
     """Two matchings together fall into paths and rings in which either may be chosen on its own: the better of both."""
-    weights = []
-    for mates in (one, two):
-        paired = np.flatnonzero(mates >= 0)
-        mine = np.zeros(len(mates), dtype=np.int64)
-        mine[paired] = weigh(*_ordered(paired, mates[paired]))
-        weights.append(mine.tolist())
+    weights = [_weights(mates, weigh).tolist() for mates in (one, two)]
     pairs = list(zip(one.tolist(), two.tolist(), strict=True))
     result = one.copy()
     seen = [False] * len(pairs)
@@ -194,9 +213,11 @@ def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
     n = len(line)
     place = np.empty(n, dtype=np.int64)
     place[line] = np.arange(n)
+    searched = 0
     for _ in range(_MOST_ROUNDS):
         left = line[mates[line] < 0]
-        if not len(left) or n < 2:
+        searched += min(_SEARCH, n * len(left))
+        if not len(left) or searched >= _SEARCHED or n < 2:
             break
         width = min(n, max(_WINDOW, _SEARCH // len(left)))
         starts = np.clip(place[left] - width // 2, 0, n - width)
@@ -205,7 +226,7 @@ def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
         different = i != j
         weights = np.zeros(len(i), dtype=np.int64)
         weights[different] = weigh(i[different], j[different])
-        blocks = _around(left, others, weights.reshape(others.shape), mates)
+        blocks = _around(left, others, weights.reshape(others.shape), mates, _weights(mates, weigh))
         after = _rematched(mates, blocks, weigh)
         if np.array_equal(after, mates):
             break
@@ -213,30 +234,40 @@ def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
     return mates
 
 
-def _around(left: Ints, others: Ints, weights: Ints, mates: Ints) -> list[Ints]:
-    """Blocks without a common version: some of those left, partners that they would like best, and those's mates.
+def _around(left: Ints, others: Ints, weights: Ints, mates: Ints, current: Ints) -> list[Ints]:
+    """Blocks without a common version: some of those left, partners whose pairs they could part, and those's mates.
 
     :param others: (m, width) whom each of those left might meet
     :param weights: (m, width)
+    :param current: (n,) weights of everybody's pair
     """
     most = weights.max(axis=1)
     chosen = np.sort(np.argsort(-most, kind="stable")[:_MOST_LEFT])
     chosen = chosen[most[chosen] > 0]
-    used = set(left[chosen].tolist())
+    used = np.zeros(len(mates), dtype=np.bool_)
+    used[left[chosen]] = True
     blocks = []
     for start in range(0, len(chosen), _CHUNK):
         chunk = chosen[start : start + _CHUNK]
+        reach = np.zeros((len(chunk), len(mates)), dtype=np.int64)
+        np.put_along_axis(reach, others[chunk], np.maximum(weights[chunk], 0), axis=1)
+        # The mate who loses its partner may meet another of the chunk.
+        most_of_each = np.partition(np.vstack([reach, np.zeros_like(reach[:1])]), -2, axis=0)
+        top, second = most_of_each[-1], most_of_each[-2]
+        again = np.where(reach == top, second, top)
+        gains = reach - current + np.where(mates >= 0, again[:, mates], 0)
+        gains[reach <= 0] = 0
+        gains[:, used] = 0
         block = left[chunk].tolist()
-        for at in chunk.tolist():
+        for at in range(len(chunk)):
             wanted = _PARTNERS
-            for k in np.argsort(-weights[at], kind="stable").tolist():
-                if not wanted or weights[at, k] <= 0:
+            for other in np.argsort(-gains[at], kind="stable")[: 4 * _CHUNK * _PARTNERS].tolist():
+                if not wanted or gains[at, other] <= 0:
                     break
-                other = int(others[at, k])
-                if other not in used:
+                if not used[other]:
                     wanted -= 1
                     members = [other] if mates[other] < 0 else [other, int(mates[other])]
-                    used.update(members)
+                    used[members] = True
                     block += members
         blocks.append(np.array(sorted(block)))
     return blocks
@@ -286,6 +317,14 @@ def _rematched(mates: Ints, blocks: Sequence[Ints], weigh: Weigh) -> Ints:
             one, two = block[np.array(pairs)].T
             result[one], result[two] = two, one
     return result
+
+
+def _weights(mates: Ints, weigh: Weigh) -> Ints:
+    """(n,) what everybody's pair weighs; 0 without one."""
+    paired = np.flatnonzero(mates >= 0)
+    weights = np.zeros(len(mates), dtype=np.int64)
+    weights[paired] = weigh(*_ordered(paired, mates[paired]))
+    return weights
 
 
 def _ordered(i: Ints, j: Ints) -> tuple[Ints, Ints]:

@@ -1,0 +1,246 @@
+"""What the matchmakers are worth to the ratings: simulated pools whose true strengths are known, one row for each.
+
+As in ``rating_accuracy.py``: two anchors, everybody else unrated at first, one game a round for everybody, rated by
+`bayes` with its defaults; but here the pairs are made by the server's matchmakers, under the barrier policy and with a
+venue's default constraints. Nobody has owners or families, so in force are: not the last opponent, limits on repeated
+opponents, costs of colours, of anchors and newcomers among themselves, and for `information` the largest expected score
+of 0.95; a barrier gives way only where not everybody could be paired otherwise. Newcomers come one at a time into a pool
+that is known to 20 Elo; only their own games count.
+
+Runs on all cores and goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and in the worker processes
+
+import argparse
+import dataclasses
+import json
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pairing_rows import METHODS, Rounds
+from rating_newcomers import GOALS, newcomers_run
+from rating_pools import POOLS, limit_games
+from rating_replicates import Checkpoints, carry_out, fingerprint
+from rating_runs import pool_run, rms, share
+
+SIZES: Mapping[str, tuple[str, int]] = {"normal": ("normal", 64), "bimodal": ("bimodal", 64), "large": ("normal", 256)}
+"""Experiment -> pool and versions."""
+MAIN = ("information", "permuted")
+LARGE = ("information", "permuted", "birk, fifth", "entropy")
+"""Rows of the large pool."""
+NEWCOMERS = 64
+"""Newcomers a replicate."""
+NEWCOMER_GAMES = 72
+ROUNDS = 160
+SEED = 2026
+RATED_BY = ("bayes", "bayes", {})
+
+
+class Task(NamedTuple):
+    """One replicate; everything that its figures depend on, but for the code.
+
+    :ivar place: one of SIZES, or ``newcomers``
+    :ivar row: one of METHODS
+    """
+
+    place: str
+    row: str
+    versions: int
+    rounds: int
+    seed: int
+    replicate: int
+
+    @property
+    def experiment(self) -> str:
+        return f"{self.place}, {self.row}"
+
+
+def work(task: Task) -> dict[str, Any]:
+    """One replicate, in a process of its own; with its CPU seconds."""
+    start = time.process_time()
+    name, options = METHODS[task.row]
+    pool = dataclasses.replace(POOLS[SIZES.get(task.place, SIZES["normal"])[0]], versions=task.versions)
+
+    def meet(rng: Any) -> Rounds:
+        return Rounds(name, options, rng)
+
+    if task.place == "newcomers":
+        count = min(NEWCOMERS, task.versions)
+        found = newcomers_run(pool, task.seed, task.replicate, "stated", count, task.rounds, (RATED_BY,), meet=meet)
+    else:
+        found = pool_run(pool, task.seed, task.replicate, (RATED_BY,), task.rounds, meet)
+    return found | {"cpu_s": time.process_time() - start}
+
+
+def plan(options: argparse.Namespace) -> list[Task]:
+    """All replicates, the main rows first."""
+    tasks: list[Task] = []
+    for place in options.places:
+        known = LARGE if place == "large" else MAIN if place == "newcomers" else tuple(METHODS)
+        for row in (row for row in options.rows if row in known):
+            fewer = {"large": 12, "newcomers": 8}.get(place, 1 if row in MAIN else 3)
+            versions = options.versions or SIZES.get(place, SIZES["normal"])[1]
+            rounds = min(NEWCOMER_GAMES, options.rounds) if place == "newcomers" else options.rounds
+            tasks += [
+                Task(place, row, versions, rounds, options.seed, replicate)
+                for replicate in range(options.first // fewer, math.ceil(options.replicates / fewer))
+            ]
+    return sorted(tasks, key=lambda task: task.row not in MAIN)
+
+
+def sources() -> str:
+    """A fingerprint of matchmakers, rating systems and simulation."""
+    import cgos_server.core.pairing
+    import cgos_server.core.rating
+
+    packages = [Path(p) for package in (cgos_server.core.pairing, cgos_server.core.rating) for p in package.__path__]
+    here = [Path(__file__).with_name(f"rating_{name}.py") for name in ("newcomers", "pools", "runs")]
+    files = sorted(file for package in packages for file in package.rglob("*.py"))
+    return fingerprint([*files, *here, Path(__file__).with_name("pairing_rows.py")])
+
+
+def summarise(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
+    """By experiment and row: what all its replicates come to."""
+    groups: dict[str, dict[str, list[Task]]] = {}
+    for task in tasks:
+        if task in done:
+            groups.setdefault(task.place, {}).setdefault(task.row, []).append(task)
+    return {
+        place: {
+            row: (_of_newcomers if place == "newcomers" else _of_pool)(members, [done[task] for task in members])
+            for row, members in rows.items()
+        }
+        for place, rows in groups.items()
+    }
+
+
+def _of_pool(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    pool, versions = SIZES[tasks[0].place]
+    limit = POOLS[pool].limit if (versions, tasks[0].versions) == (64, 64) else None
+    at: dict[str, Any] = {}
+    for games in found[0]["at"]:
+        rows = [one["at"][games][RATED_BY[0]] for one in found]
+        rmse, se = rms([row["mse"] for row in rows])
+        at[games] = {
+            "rmse": rmse,
+            "se": se,
+            "median": math.sqrt(sorted(row["mse"] for row in rows)[len(rows) // 2]),
+            "inside": share([row["inside"] for row in rows])[0],
+            "pairs": share([row["pairs"] for row in rows if row["pairs"] is not None])[0],
+            "offset": rms([row["offset"] ** 2 for row in rows])[0],
+        }
+        if limit:
+            at[games]["games_used"] = int(games) / limit_games(limit, rmse)
+    return {
+        "versions": tasks[0].versions,
+        "replicates": len(found),
+        "cpu_s": share([one["cpu_s"] for one in found])[0],
+        "at": at,
+    }
+
+
+def _of_newcomers(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    rows = [one["at"][RATED_BY[0]] for one in found]
+    errors = [rms([row["mse"][game] for row in rows]) for game in range(len(rows[0]["mse"]))]
+    return {
+        "newcomers": len(found) * min(NEWCOMERS, tasks[0].versions),
+        "cpu_s": share([one["cpu_s"] for one in found])[0],
+        "rmse": [error for error, _ in errors],
+        "se": [se for _, se in errors],
+        "inside": [share([row["inside"][game] for row in rows])[0] for game in range(len(errors))],
+        "to": {
+            f"{goal:g}": next((number for number, (rmse, _) in enumerate(errors, 1) if rmse <= goal), None)
+            for goal in GOALS
+        },
+    }
+
+
+def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> None:
+    """The tables."""
+    for place, rows in figures["experiments"].items():
+        if place == "newcomers":
+            _report_newcomers(rows, say)
+            continue
+        pool = POOLS[SIZES[place][0]]
+        one = next(iter(rows.values()))
+        say(f"\n{pool.text}, {one['versions']} versions: RMSE after so many games a version")
+        say(f"  {'':18}{'replicates':>10}" + "".join(f"{games:>15}" for games in one["at"]))
+        for row, found in rows.items():
+            cells = "".join(f"{at['rmse']:9.1f} ± {at['se']:3.1f}" for at in found["at"].values())
+            say(f"  {row:18}{found['replicates']:10}{cells}   {found['cpu_s']:.1f} CPU s each")
+        for key, text in (("median", "median"), ("inside", "held"), ("pairs", "differences"), ("offset", "offset")):
+            say(f"  {text}")
+            for row, found in rows.items():
+                digits = 3 if key in ("inside", "pairs") else 1
+                say(f"  {row:28}" + "".join(f"{at[key]:15.{digits}f}" for at in found["at"].values()))
+
+
+def _report_newcomers(rows: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    games = [game for game in (1, 2, 5, 10, 13, 15, 17, 23, 25, 31, 40, 52, 58, 70) if game <= NEWCOMER_GAMES]
+    for row, one in rows.items():
+        shown = [game for game in games if game <= len(one["rmse"])]
+        say(f"\n{one['newcomers']} newcomers, {row}: games to {GOALS}: {list(one['to'].values())}")
+        say("  " + "".join(f"{game:6}" for game in shown))
+        say("  " + "".join(f"{one['rmse'][game - 1]:6.1f}" for game in shown))
+        say("  " + "".join(f"  ±{one['se'][game - 1]:3.1f}" for game in shown))
+        say("  " + "".join(f"{one['inside'][game - 1]:6.2f}" for game in shown))
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    places = [*SIZES, "newcomers"]
+    parser.add_argument(
+        "--replicates",
+        type=int,
+        default=96,
+        help="of the main rows; other rows, the large pool and newcomers have fewer (default 96)",
+    )
+    parser.add_argument("--first", type=int, default=0, help="leave out replicates before this one")
+    parser.add_argument("--places", nargs="+", choices=places, default=places, metavar="PLACE", help=", ".join(places))
+    parser.add_argument("--rows", nargs="+", choices=[*METHODS], default=[*METHODS], metavar="ROW")
+    parser.add_argument("--versions", type=int, help="in every pool (default: 64 and 256)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"games a version (default {ROUNDS})")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument(
+        "--cache", type=Path, default=Path(tempfile.gettempdir()) / "cgos-pairing-accuracy", help="where replicates go"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget replicates of before")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    return parser.parse_args(words)
+
+
+def main() -> None:
+    """Print the tables; ``--json`` writes a file."""
+    options = arguments()
+    tasks = plan(options)
+    checkpoints = Checkpoints(options.cache / "pairing_accuracy.jsonl", Task, sources(), options.fresh)
+    if checkpoints.warning():
+        print(checkpoints.warning(), file=sys.stderr)
+    failed = carry_out(tasks, checkpoints, options.workers or 1, work)
+    figures = {
+        "benchmark": "pairing_accuracy",
+        "seed": options.seed,
+        "rows": {row: {"method": name, "options": dict(own)} for row, (name, own) in METHODS.items()},
+        "experiments": summarise(tasks, checkpoints.done),
+    }
+    report(figures)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    if failed:
+        sys.exit("\n".join(["These replicates failed:", *failed]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The order of candidates by rating, how sentences call one, and who of an odd number may best sit out.
+
+Must not know: methods, constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cgos_server.core.pairing.base import Candidate, Ints, Rng
+
+
+def by_rating(candidates: Sequence[Candidate]) -> Ints:
+    """(n,) places, best first; equal ratings by ascending id."""
+    ids = np.array([c.id for c in candidates], np.int64)
+    ratings = np.array([c.rating for c in candidates], np.float64)
+    return np.lexsort((ids, -ratings))
+
+
+def least_recent(ranked: Sequence[Candidate], rng: Rng) -> tuple[int, str]:
+    """Who of `ranked` may best sit out: (position, why)."""
+    fresh = [c.waited for c in ranked if c.last_sit_out is None]
+    if fresh:
+        shortest = min(fresh)
+        tied = [i for i, c in enumerate(ranked) if c.last_sit_out is None and c.waited == shortest]
+        why = f"of those that have not sat out since their last game it had waited shortest ({shortest / 1e6:.1f} s)"
+    else:
+        oldest = min(c.last_sit_out for c in ranked if c.last_sit_out is not None)
+        tied = [i for i, c in enumerate(ranked) if c.last_sit_out == oldest]
+        why = f"all have sat out since their last game, it least recently (round {oldest})"
+    at = tied[0]
+    if len(tied) > 1:
+        at = tied[int(rng.random() * len(tied))]
+        why += f", drawn by lot from {len(tied)} alike"
+    return at, why
+
+
+def who(candidate: Candidate) -> str:
+    """Name and rounded rating."""
+    return f"{candidate.name} ({round(candidate.rating)})"
