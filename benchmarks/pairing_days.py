@@ -1,4 +1,4 @@
-"""Days of a ladder in simulated time: do bots wait, do fast ones meet everybody, does anybody meet one opponent too often?
+"""Days of a ladder in simulated time: do bots wait, do fast ones meet everybody, does anybody meet one too often?
 
 Bots of known strengths, whose thinking spreads 25-fold (log-uniform), are paired by the venue's matchmakers with the
 acts that a server would make; games last as long as both think. Run it for the table, ``--json FILE`` for the figures.
@@ -131,7 +131,7 @@ class Ladder:
         self.act_seconds = 0.0
         self.now = 0.0
         self._rng = random.Random(seed)
-        self._ready = {bot: 0.0 for bot in range(self.bots)}
+        self._ready = dict.fromkeys(range(self.bots), 0.0)
         self._running: list[tuple[float, int, int, float, float]] = []
         self._sat_out: dict[int, tuple[int, int]] = {}
         self._freed: deque[float] = deque()
@@ -304,7 +304,9 @@ def simulate(
 ROWS: Mapping[str, Callable[[Figures], str]] = {
     "games": lambda f: f"{f.games:,}",
     "time in a game, all / least": lambda f: f"{f.utilisation:.1%} / {f.lowest_utilisation:.1%}",
-    "wait s, p50 / p90 / p99 / max": lambda f: f"{f.wait_p50:.1f} / {f.wait_p90:.1f} / {f.wait_p99:.1f} / {f.wait_max:.0f}",
+    "wait s, p50 / p90 / p99 / max": lambda f: (
+        f"{f.wait_p50:.1f} / {f.wait_p90:.1f} / {f.wait_p99:.1f} / {f.wait_max:.0f}"
+    ),
     "fastest third against itself": lambda f: f"{f.own_share:.1%}",
     "fastest third against 1st/2nd/3rd": lambda f: " / ".join(f"{x:.0%}" for x in f.thirds[0]),
     "slowest third against 1st/2nd/3rd": lambda f: " / ".join(f"{x:.0%}" for x in f.thirds[2]),

@@ -34,6 +34,8 @@ def describe(detail: GameDetail) -> None:
     if detail.pairing is not None:
         click.echo(f"paired in round {detail.pairing.round}: {detail.pairing.reason}")
         click.echo(f"colors: {detail.pairing.colors}")
+    if game.opening:
+        click.echo(f"opening: {game.opening}, whose moves were given")
     if detail.repeats is not None:
         click.echo(f"the same game as {detail.repeats}, move by move")
     for row in detail.corrections:

@@ -198,7 +198,7 @@ class VenueMatchmaker:
                 round_id, self._desk.venue.id, self._gatherer.number, at, settings.policy.value, method.name,
                 json.dumps(dict(method.options)), str(seed), inputs,
                 json.dumps({str(version): why for version, why in pairing.sits_out.items()}),
-                json.dumps(list(pairing.notes)),
+                json.dumps(list(pairing.notes)), pairing.total,
             )  # fmt: skip
             self._begin(record, prepared, players, at)
         return widowed

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pairing, Rng
-from cgos_server.core.pairing.constraints import Constraints, Judge
+from cgos_server.core.pairing.constraints import FREE, Judge
 from cgos_server.core.pairing.explain import decode_inputs, recorded_method, same
 from cgos_server.core.pairing.objective import Objective
 from cgos_server.core.pairing.rolling import unfairness
@@ -125,7 +125,8 @@ def explain(
     :raises OurFault: where its record cannot be read
     """
     inputs = msgspec.json.encode(detail.inputs).decode()
-    act = _by_rating(decode_inputs(inputs))
+    recorded = decode_inputs(inputs)
+    act = _by_rating(recorded)
     asked = next((row for row in detail.pairings if row.game == game), None)
     sits_out = {int(version): str(why) for version, why in (detail.sits_out or {}).items()}
     replay = Replay(None, "Nobody was chosen in this round: there is nothing to decide again.")
@@ -133,7 +134,7 @@ def explain(
     if act.candidates:
         try:
             method = recorded_method(detail.method, detail.options or {}, inputs)
-            replay = _replay(detail, act, method.pair(act, make_rng(int(detail.seed))), names)
+            replay = _replay(detail, method.pair(recorded, make_rng(int(detail.seed))), names)
         except Refused as refusal:
             replay = Replay(None, f"It cannot be decided again by this program. {refusal}")
         else:
@@ -195,8 +196,8 @@ def _ready(
     return found
 
 
-def _replay(detail: RoundDetail, act: Act, again: Pairing, names: Mapping[int, str]) -> Replay:
-    ids = {candidate.name: candidate.id for candidate in act.candidates}
+def _replay(detail: RoundDetail, again: Pairing, names: Mapping[int, str]) -> Replay:
+    ids = {name: version for version, name in names.items()}
     recorded = {_ordered(row.high, row.low) for row in detail.pairings}
     now = {_ordered(names[pair.high], names[pair.low]) for pair in again.pairs}
     verdict = same([(ids[one], ids[other]) for one, other in recorded], detail.total, again)
@@ -214,8 +215,9 @@ class _View:
     def __init__(self, act: Act, method: Matchmaker, rng: Rng, pairs: Sequence[PairingRow]) -> None:
         self._act = act
         self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
-        self._constraints, self._waiting = shared(method.name, method.options, Constraints())
-        self._judge = Judge(self._constraints, act)
+        # All options are recorded; what is not was not known yet, and nothing was kept apart by it.
+        constraints, self._waiting = shared(method.name, method.options, FREE)
+        self._judge = Judge(constraints, act)
         # Methods that pair one after another have no objective.
         objective: Objective | None = getattr(method, "objective", None)
         self._worths = None if objective is None or len(act.candidates) < 2 else objective.look(act, rng)

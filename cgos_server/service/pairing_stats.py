@@ -227,7 +227,8 @@ class Tally:
     def rounds(self, rows: Sequence[PairedRound]) -> bool:
         """Acts of pairing, newest first, older than those before; False once older ones do not matter."""
         for row in rows:
-            if not self._count or row.at < self.span[0] or self._looked_at == MOST_ROUNDS:
+            before = row.at < self.span[0] and row.id not in self._of_round
+            if not self._count or before or self._looked_at == MOST_ROUNDS:
                 return False
             self._round(row)
         return True

@@ -56,7 +56,7 @@ async def _fill(data: Path) -> None:
         group.append(r.AnalysisAdded(1, 1, '{"winrate":0.5,"comment":"corner"}'))
         group.append(r.GameEnded(T0 + 60_000, 0, "score", 8, "", "B+4.0", 2, 2, 1))
         group += ratings.game(1, 1, 2, 2, T0 + 60_000).records
-        group.append(r.GameAdded(2, venue.id, 1, 2, 1, "1900", "1810?", terms, "", T0 + 70_000))
+        group.append(r.GameAdded(2, venue.id, 1, 2, 1, "1900", "1810?", terms, "", T0 + 70_000, "Star"))
         group.append(r.PairingAdded(2, 1, 2, 1, "They waited.", "By lot.", "{}"))
         group.append(r.MoveAdded(2, 1, "E5", 300_000_000, 0, 0, 0, 200_000, T0 + 70_500))
         await store.commit(group)

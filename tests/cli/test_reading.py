@@ -95,6 +95,8 @@ def test_show(run: Any, as_json: Any) -> None:
 def test_show_a_running_game_with_its_last_move(run: Any) -> None:
     text = run("show", "2").stdout
     assert "still running" in text
+    assert "opening: Star, whose moves were given" in text
+    assert "opening" not in run("show", "1").stdout
     assert "result" not in text
     assert " 5  . . . .(X). . . .  5" in text
 

@@ -26,6 +26,7 @@ from support.v2_server import V2Server
 from websockets.asyncio.server import serve
 
 from cgos_server.core.facts import GameEnded, GameStarted
+from cgos_server.core.openings import Opening
 from cgos_server.protocol import ws_messages as ws
 
 SECONDS = 30
@@ -95,6 +96,24 @@ async def test_a_bot_plays_a_game_and_drains(encoding):
     assert model.games[1].analyses[1] == ws.Analysis(winrate=0.5, custom={"a": 1})
     assert model.sign_ins[0].engine == "mine 1"
     assert model.sign_ins[0].client.startswith("cgos-client ")
+
+
+@pytest.mark.parametrize("moves", [("C3", "B2"), ("C3", "B2", "D4")])
+async def test_a_bot_plays_on_from_an_opening(moves):
+    model = Model(opponent=house, games=2, opening=Opening("two or three", moves))
+    async with asyncio.timeout(SECONDS), V2Server(model) as server, as_bot(server) as session:
+        firsts = []
+        async for game in session.games():
+            assert game.opening == "two or three"
+            assert game.position.moves[: len(moves)] == moves
+            async for turn in game.turns():
+                firsts += [turn.ply] if turn.ply <= len(moves) + 2 else []
+                assert turn.left_ms == 60_000
+                await game.move(first_legal(turn.position))
+            assert game.position.moves == tuple(model.games[game.number].texts)
+            if game.number == 2:
+                await session.drain()
+    assert firsts == sorted({len(moves) + 1, len(moves) + 2}, key=lambda ply: (ply % 2 == 0, ply))
 
 
 async def test_slots_play_at_once():

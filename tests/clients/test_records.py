@@ -39,6 +39,20 @@ def properties(tmp_path, key, name=FILE):
     return [node.get(key) if node.has_property(key) else None for node in nodes]
 
 
+@pytest.mark.parametrize(("opening", "told_so"), [("Two stones", b"ON[Two stones]"), ("", b"")])
+def test_an_opening_is_named(records, tmp_path, opening, told_so):
+    given = SETUP._replace(moves=(("E5", 60_000), ("C3", 60_000)), opening=opening)
+    told(records, Seated(given, B), MoveAsked(17, B, 60_000), MoveMade(17, B, "D4", None), OVER)
+    text = (tmp_path / "games" / FILE).read_bytes()
+    assert told_so in text
+    assert (b"ON[" in text) is bool(opening)
+    assert [node.get_move() for node in read(tmp_path).get_main_sequence()[1:4]] == [
+        ("b", (4, 4)),
+        ("w", (2, 2)),
+        ("b", (3, 3)),
+    ]
+
+
 def test_a_game(records, tmp_path):
     told(
         records,

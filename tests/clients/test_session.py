@@ -125,6 +125,25 @@ async def test_resume_replays_all_moves_and_goes_on(bench):
     assert bench.results[0].moves == 5
 
 
+@pytest.mark.parametrize("color", ["b", "w"])
+async def test_a_game_that_begins_with_an_opening(bench, color):
+    bench.agenda.games_left = 1
+    given = "E5 60000 C3 60000" if color == "b" else "E5 60000 C3 60000 G7 60000"
+
+    async def script(peer):
+        await peer.sign_in()
+        await peer.say(f"{SETUP} {given}", f"genmove {color} 60000")
+        assert await peer.hear() == "D4"
+        await peer.say("gameover 2026-11-21 B+Resign ")
+        assert await peer.hear() == "quit"
+
+    assert await bench.run(bench.gtp(), [script]) == 0
+    told = [line for line in bench.commands() if line.startswith(("play", "genmove"))]
+    played = ["play b E5", "play w C3", *(["play b G7"] if color == "w" else [])]
+    assert told == [*played, f"genmove {color}"]
+    assert bench.results[0].moves == len(played) + 1
+
+
 @pytest.mark.parametrize("fault", ["die", "hang", "unfinished", "mute", "offboard", "refuse", "long"])
 async def test_an_engine_that_fails_at_a_move_is_restarted_and_answers(bench, caplog, fault):
     bench.agenda.games_left = 1

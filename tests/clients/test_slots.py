@@ -19,6 +19,7 @@ from support.v2_model import Model, ModelGame
 from support.v2_server import V2Server
 
 from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_server.core.openings import Opening
 from cgos_server.protocol import ws_messages as ws
 
 SECONDS = 30
@@ -85,6 +86,18 @@ async def test_a_whole_game(bench):
     assert (result.opponent, result.opponent_rating, result.size, result.komi) == ("House", "1700", 5, 7.5)
     assert bench.heard[:4] == ["start", "new 5 15 60000 House 1700", "genmove b", "play w E5"]
     assert bench.heard[-2:] == ["over B+Resign", "close"]
+
+
+async def test_an_engine_is_told_the_opening_and_plays_on(bench):
+    slots = Slots(Model(opponent=resigns_late, opening=Opening("far", ("E5", "A5", "E1"))))
+    await slots.run(bench.memory("C3", "B2", "D4", "A1"), games=1)
+    assert slots.model.games[1].texts[:3] == ["E5", "A5", "E1"]
+    seated = slots.events[0]
+    assert seated.setup.opening == "far"
+    assert seated.setup.moves[:3] == (("E5", 60_000), ("A5", 60_000), ("E1", 60_000))
+    asked = bench.heard.index("genmove b")
+    assert bench.heard[asked - 4 : asked - 1] == ["play b E5", "play w A5", "play b E1"]
+    assert bench.heard[asked - 1].startswith("play w ")
 
 
 async def test_what_listeners_are_told(bench):

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.facts import GameEnded, MovePlayed
 from cgos_server.core.games.base import Ruleset
+from cgos_server.core.openings import Opening
 from cgos_server.core.referee import Referee, Terms
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.ws_messages import ServerMessage
@@ -62,7 +63,8 @@ class ModelGame:
 
 
 class Model:
-    """The server. `secrets` are its bots; `pair` is what each free slot gets, in order."""
+    """The server. `secrets` are its bots; `pair` is what each free slot gets, in order; `opening` is what games begin
+    with."""
 
     def __init__(
         self,
@@ -70,11 +72,13 @@ class Model:
         venues: dict[str, int] | None = None,
         opponent: Opponent | None = None,
         games: int = 1,
+        opening: Opening | None = None,
     ) -> None:
         self.secrets = secrets if secrets is not None else {"Bot": "sesame"}
         self.venues = venues or {"5x5": 5}
         self.opponent = opponent
         self.games_to_give = games
+        self.opening = opening
         self.games: dict[int, ModelGame] = {}
         self.links: dict[str, Link] = {}
         self.sign_ins: list[ws.SignIn] = []
@@ -88,6 +92,10 @@ class Model:
         rules = Ruleset(size=self.venues[venue], komi2=15)
         referee = Referee(Terms(rules, TIME, 3 * rules.size * rules.size, 60_000_000))
         game = ModelGame(len(self.games) + 1, venue, (black, white), referee, self.opponent)
+        if self.opening is not None:
+            given = self.opening.stored(referee.terms)
+            referee.replay(given, given=True)
+            game.moves += [ws.Ply(move, clock.main // 1000) for move, clock in given]
         self.games[game.number] = game
         for name in game.sides:
             link = self.links.get(name)
@@ -253,6 +261,7 @@ class Link:
                 *game.clocks(),
                 True,
                 "they are near each other",
+                "" if self.model.opening is None else self.model.opening.name,
             )
         )
 

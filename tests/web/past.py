@@ -33,6 +33,8 @@ from cgos_server.storage.sql_store import open_store
 
 NOW = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000
+OPENING = "Star & <moon>"
+"""What the first game began with."""
 
 BOTS = ("Sakura-5k", "gnugo-3.8-L1", "Kogo_mcts", "Tengen.bot", "random-walk", "amigo")
 NINE, THIRTEEN, NINETEEN = 1, 2, 3
@@ -80,10 +82,11 @@ class Builder:
 
     def _game(self, game: int, venue: int, black: int, white: int, moves: int | None) -> None:
         agreed, ratings = terms(venue), self.ratings[venue]
+        opening = OPENING if game == 1 else ""
         labels = [label(ratings.rating(side)) for side in (black, white)]
         self.records += [
             RoundAdded(game, venue, game, self.at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
-            GameAdded(game, venue, game, black, white, *labels, encode(agreed), "", self.at),
+            GameAdded(game, venue, game, black, white, *labels, encode(agreed), "", self.at, opening),
             PairingAdded(
                 game,
                 game,

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import pytest
-from web.past import BOTS, ENDED, FRESH, NOW, RUNNING
+from web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
 
 from cgos_server.core.verdict import Reason
 from cgos_server.storage.history import History
@@ -290,6 +290,13 @@ async def test_the_file_of_a_game(web: httpx2.AsyncClient) -> None:
     assert response.headers["content-disposition"] == 'attachment; filename="1.sgf"'
     assert response.text.startswith("(;GM[1]FF[4]")
     assert "PC[Riverside <Go> & Co]" in response.text
+    assert f"ON[{OPENING}]" in response.text
+    assert "ON[" not in (await web.get("/game/2.sgf")).text
+
+
+async def test_a_game_names_its_opening(web: httpx2.AsyncClient) -> None:
+    assert f"Opening{OPENING}" in (await get(web, "/game/1")).text.replace("\n", "")
+    assert "Opening" not in (await get(web, "/game/2")).text
 
 
 # -- bots

@@ -52,7 +52,7 @@ _ALL = sum(Barrier)
 _ARRIVALS = (
     (Barrier.EXPECTED, 0, 0.0),
     (Barrier.LAST | Barrier.KIN, 2, 0.0),
-    (Barrier.OFTEN | Barrier.AVOID, 16, 0.25),
+    (Barrier.OFTEN | Barrier.AVOID, 24, 0.25),
 )
 """Barriers, and how many versions should have become free before they give way, at least and as a share of those that
 are connected: waiting for somebody else is worth it only as far as somebody comes."""
@@ -133,7 +133,7 @@ class Judge:
     - KIN, AVOID: as their names say; AVOID where either wishes so.
 
     Giving way: EXPECTED after `patience`; LAST and KIN after `patience`, and as long as it takes until two others have
-    become free (``act.flow``); OFTEN and AVOID likewise, sixteen others or a quarter of all. After MOST_PATIENCE times
+    become free (``act.flow``); OFTEN and AVOID likewise, two dozen others or a quarter of all. After MOST_PATIENCE times
     `patience`, or for a version that was passed over too often, all of them. With the barrier policy all of them at
     once, as waiting there means a whole round. It is enough that one of the two has waited so long.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final, Generic, TypeVar
 
@@ -131,10 +132,9 @@ class Entropies:
         win = self._win_of(i, j)
         worth = _bits_of(win)
         said = f"{worth:.2f} bit, expected score {win:.2f}"
-        _, met = self._repeats.found(np.array([i]), np.array([j]))
-        if len(met) and met[0] > 0.0:
-            rest = worth * 0.5 ** float(met[0])
-            said += f", but {rest:.2f} after {met[0]:.2g} meetings in their last {LATELY} games"
+        met = self._repeats.of_pair(i, j)
+        if met > 0.0:
+            said += f", but {worth * 0.5**met:.2f} after {met:.2g} meetings in their last {LATELY} games"
         return said
 
     def _win(self, i: Ints, j: Ints) -> Floats:
@@ -163,6 +163,7 @@ class _Repeats:
     """
 
     def __init__(self, act: Act) -> None:
+        self._any = bool(act.meetings)
         self._meetings = Meetings(act)
         self._remembered = np.array([max(c.recent, LATELY) for c in act.candidates], dtype=np.float64)
 
@@ -172,6 +173,16 @@ class _Repeats:
         one = self._lately(had.lately_i, had.recent_i, i[where])
         other = self._lately(had.lately_j, had.recent_j, j[where])
         return where, np.maximum(one, other)
+
+    def of_pair(self, i: int, j: int) -> float:
+        """The count of one pair, 0 where they never met."""
+        if min(i, j) * len(self._remembered) + max(i, j) not in self._keys:
+            return 0.0
+        return float(self.found(np.array([i]), np.array([j]))[1][0])
+
+    @cached_property
+    def _keys(self) -> frozenset[int]:
+        return frozenset(self._meetings.keys.tolist()) if self._any else frozenset()
 
     def _lately(self, lately: Ints, recent: Ints, of: Ints) -> Floats:
         told: Floats = np.where(lately >= 0, lately, recent * (LATELY / self._remembered[of]))

@@ -114,7 +114,7 @@ def _read(node: ast.expr) -> _Evaluate:
         case ast.Call(func=ast.Name(id=called), args=arguments, keywords=[]) if called in _CALLS:
             fewest, most, function = _CALLS[called]
             if not fewest <= len(arguments) <= most:
-                raise ValueError(f"{called} takes {fewest if fewest == most else f'{fewest} to {most}'} numbers.")
+                raise ValueError(f"{called} takes {f'{fewest} to {most} numbers' if fewest < most else '1 number'}.")
             parts = [_read(argument) for argument in arguments]
             return lambda values: _cut(function(*(part(values) for part in parts)))
     raise ValueError(f"{ast.unparse(node)!r} is not allowed in it. Choose one of: {_CHOICES}.")

@@ -265,21 +265,19 @@ class _Field:
         who = _who(self.candidates[at])
         if found is None:
             return f"{who} {self._nobody(at)}"
-        partner = self.candidates[found.other]
+        partner = _who(self.candidates[found.other])
         if not self.rolling:
             if left == 1 and self.n % 2:
                 return f"{who} sits out, as {self.n} is an odd number: {self._why_this(at)}."
-            return (
-                f"{who} sits out: whom it could meet, {_who(partner)} first, met others, and no more pairs were left."
-            )
+            return f"{who} sits out: whom it could meet, {partner} among them, met others, and no more pairs were left."
         if found.value > 0 or self.must[at]:
-            return f"{who} waits: whom it could meet, {_who(partner)} first, met others, which is worth more in all."
+            return f"{who} waits: whom it could meet, {partner} among them, met others, which is worth more in all."
         allowed = float(self.allowed[at] + self.allowed[found.other])
         ready = "now" if self.n <= MOST_EXACT else "near it now"
         return (
-            f"{who} waits, which is still worth more: its best opponent {ready}, {_who(partner)}, falls "
+            f"{who} waits, which is still worth more: its best opponent {ready}, {partner}, falls "
             f"{found.shortfall:.2f} bit short, and {allowed:.2f} is allowed after {_seconds(self.candidates[at])} and "
-            f"{_seconds(partner)}."
+            f"{_seconds(self.candidates[found.other])}."
         )
 
     def _why_this(self, at: int) -> str:

@@ -36,7 +36,7 @@ _BLOCK_OF_MANY: Final = 16
 _MANY: Final = 3000
 """Pairs in a block that is matched exactly, by the number of versions."""
 
-_POLISH: Final = 400_000
+_POLISH: Final = 300_000
 _MOST_PASSES: Final = 12
 """Pairs of all blocks together, counted with their sizes: a limit to the work, which the clock must not set."""
 
@@ -44,10 +44,12 @@ _SEARCH: Final = 200_000
 """Edges that are weighed in one search for partners of those left over."""
 
 _MOST_ROUNDS: Final = 24
-_SEARCHED: Final = 5 * _SEARCH
+_SEARCHED: Final = 4 * _SEARCH
 """Searches end after so many, or when as many edges have been weighed."""
 
-_MOST_SPREADS: Final = 4
+_MANY_LEFT: Final = 128
+"""With more left over, or every fiftieth, they are spread over the line once."""
+
 _MOST_LEFT: Final = 512
 _CHUNK: Final = 16
 _PARTNERS: Final = 2
@@ -68,14 +70,9 @@ def near_best(ratings: Floats, owed: Ints, weigh: Weigh) -> list[tuple[int, int]
     n = len(ratings)
     lines = _lines(ratings, owed)
     mates = _of_windows(lines, weigh)
-    for _ in range(_MOST_SPREADS):
-        left = mates < 0
-        few = max(_MOST_LEFT // 4, n // 50)
-        if left.sum() <= few or left.all():
-            break
+    left = mates < 0
+    if left.sum() > max(_MANY_LEFT, n // 50) and not left.all():
         mates = _better_parts(mates, _of_windows([_beside(ratings, left, ~left)], weigh), weigh)
-        if left.sum() - (mates < 0).sum() <= few:
-            break
     mates = _placed(mates, lines[0], weigh)
     mates = _polished(mates, lines, weigh)
     first = np.flatnonzero(mates > np.arange(n))

@@ -1,33 +1,89 @@
-"""Matchmakers by name: defaults, options, and refusals that list the choices."""
+"""Matchmakers by name: defaults, options, refusals that list the choices, and the way through a record."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.acts import wishes
 
 from cgos_server.core.pairing.birk import Birk
-from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.pairing.constraints import Constraints, Kin
+from cgos_server.core.pairing.neighbours import Neighbours
+from cgos_server.core.pairing.registry import METHODS, OWN, keys, matchmaker
+from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.core.pairing.settings import CONSTRAINTS, SHARED, WAITING, flat, shared
 from cgos_server.errors import Refused
 
 
 def test_defaults_and_options() -> None:
-    assert matchmaker("birk", {}) == Birk("fifth", "fair", True)
-    method = matchmaker("birk", {"formula": "half", "bye": "natural", "avoid_last": False})
-    assert method == Birk("half", "natural", False)
-    assert matchmaker(method.name, method.options) == method
+    assert matchmaker("birk", {}) == Birk("fifth", "fair", Constraints(), Waiting())
+    method = matchmaker("birk", {"formula": "half", "bye": "natural", "avoid_last": False, "patience_s": 2.5})
+    assert method == Birk("half", "natural", Constraints(avoid_last=False, patience=2_500_000))
+    assert matchmaker("permuted", {"window": 300}) == Neighbours("permuted", 300.0)
+    assert matchmaker("birk", {"same_owner": "discouraged"}) == Birk(constraints=Constraints(Kin.DISCOURAGED))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_rebuilt_from_its_record(name: str) -> None:
+    method = matchmaker(name, {"colour_cost": 0.3, "max_expected": 0.9, "pass_over": 7})
+    assert method.name == name
+    recorded = json.loads(json.dumps(dict(method.options)))
+    assert set(recorded) == set(keys(name)) == {*OWN[name], *SHARED}
+    assert recorded["colour_cost"] == 0.3
+    again = matchmaker(name, recorded)
+    assert again == method
+    assert again.options == method.options
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_only_information_limits_the_expected_score_by_itself(name: str) -> None:
+    assert (matchmaker(name, {}).options["max_expected"] < 1.0) == (name == "information")
+
+
+def test_every_field_has_a_word() -> None:
+    assert [key.removesuffix("_s") for key in CONSTRAINTS] == [field.name for field in fields(Constraints)]
+    assert [key.removesuffix("_s") for key in WAITING] == [field.name for field in fields(Waiting)]
+
+
+@given(
+    wishes, st.builds(Waiting, ease=st.floats(0.01, 50), pass_over=st.integers(1, 99), fairness=st.floats(0, 9))
+)
+def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
+    recorded = json.loads(json.dumps(flat(constraints, waiting)))
+    assert shared("birk", recorded, Constraints()) == (constraints, waiting)
 
 
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("swiss", {}, "birk"),
-        ("birk", {"formulae": "half"}, "formula, bye, avoid_last"),
+        ("swiss", {}, "information, birk, entropy, expected-change, permuted, adjacent, random"),
+        ("birk", {"formulae": "half"}, "formula, bye, same_owner, same_family, avoid_last"),
+        ("entropy", {"formula": "half"}, "That is an option of birk. Choose from: model, same_owner"),
+        ("random", {"window": 5}, "That is an option of permuted"),
         ("birk", {"formula": "third"}, "half, fifth, sqrt, one"),
         ("birk", {"formula": 5}, "half, fifth, sqrt, one"),
+        ("birk", {"formula": "avail / 2"}, "birk: formula cannot be 'avail / 2'"),
         ("birk", {"bye": "none"}, "fair, natural"),
         ("birk", {"avoid_last": "yes"}, "true, false"),
         ("birk", {"avoid_last": 1}, "true, false"),
+        ("adjacent", {"same_owner": "never"}, "forbidden, discouraged, free"),
+        ("adjacent", {"same_family": True}, "forbidden, discouraged, free"),
+        ("adjacent", {"max_expected": 0.4}, "number from 0.51 to 1"),
+        ("adjacent", {"max_expected": "0.9"}, "number from 0.51 to 1"),
+        ("adjacent", {"repeat_most": 0}, "whole number from 1 to 1000000"),
+        ("adjacent", {"repeat_most": 2.5}, "whole number"),
+        ("adjacent", {"repeat_last": True}, "whole number"),
+        ("adjacent", {"patience_s": -1}, "number from 0 to 86400"),
+        ("adjacent", {"colour_cost": float("nan")}, "number from 0 to 1000"),
+        ("adjacent", {"fairness": float("inf")}, "number from 0 to 1000"),
+        ("permuted", {"window": -3}, "number from 0 to 100000"),
+        ("entropy", {"model": "elo"}, "gor, venue"),
+        ("information", {"draw": 2}, "number from 0 to 1"),
     ],
 )
 def test_refusals_list_the_choices(name: str, options: dict[str, Any], words: str) -> None:

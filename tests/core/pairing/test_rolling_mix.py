@@ -1,84 +1,92 @@
-"""Nobody waits for strangers, yet fast bots do not only meet fast bots: a simulated ladder, two hours in a moment."""
+"""Nobody waits for strangers, yet fast bots do not only meet fast bots: simulated ladders, hours in a moment."""
 
 from __future__ import annotations
 
-import heapq
-import random
-from collections import Counter
+from pathlib import Path
+from typing import Any
 
-from cgos_server.core.pairing.base import Candidate
-from cgos_server.core.pairing.birk import Birk
-from cgos_server.core.pairing.rolling import due, rematch_holds
+import pytest
+
+from cgos_server.core.pairing.base import Act, Pairing, Rng
+from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
-FAST = range(4)
-SLOW = range(4, 8)
-SECOND = 1_000_000
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+INTERVAL = 4.0
+"""Seconds between two acts; more than a server's, since every act costs the test as much as it costs the server."""
 
 
-def duration(a: int, b: int, rng: random.Random) -> float:
-    """Seconds of a game: each side adds its own thinking."""
-    return sum(2.5 if side in FAST else 60.0 for side in (a, b)) * (0.7 + 0.6 * rng.random())
+@pytest.fixture
+def days(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import pairing_days
+
+    return pairing_days
 
 
-def ladder(rematch_wait: int, seed: int) -> tuple[Counter[tuple[int, int]], int, float]:
-    """(games of each ordered pair, immediate rematches, longest wait in seconds); one act of pairing every 2 s."""
-    rng = random.Random(seed)
-    method = Birk()
-    idle = dict.fromkeys([*FAST, *SLOW], 0.0)
-    last: dict[int, int] = {}
-    sat_out: dict[int, int] = {}
-    running: list[tuple[float, int, int]] = []
-    met: Counter[tuple[int, int]] = Counter()
-    rematches = 0
-    longest = 0.0
-    for now in range(0, 7200, 2):
-        while running and running[0][0] <= now:
-            end, a, b = heapq.heappop(running)
-            idle[a] = idle[b] = end
-        if not due(Policy.ROLLING, len(idle), len(running)):
-            continue
-        candidates = {
-            i: Candidate(
-                i,
-                f"bot-{i}",
-                1800.0 + 50 * (i * 5 % 8),
-                waited=int((now - since) * SECOND),
-                last_sit_out=sat_out.get(i),
-                last_opponent=last.get(i),
-            )
-            for i, since in idle.items()
-        }
-        pairing = method.pair(list(candidates.values()), rng)
-        sat_out.update(dict.fromkeys(pairing.sits_out, now))
-        for pair in pairing.pairs:
-            if rematch_holds(pair, candidates, rematch_wait, others_connected=True):
-                continue
-            a, b = pair.high, pair.low
-            longest = max(longest, now - idle.pop(a), now - idle.pop(b))
-            rematches += last.get(a) == b and last.get(b) == a
-            last[a], last[b] = b, a
-            sat_out.pop(a, None)
-            sat_out.pop(b, None)
-            met[a, b] += 1
-            met[b, a] += 1
-            heapq.heappush(running, (now + duration(a, b, rng), a, b))
-    return met, rematches, longest
+def play(
+    days: Any,
+    bots: int,
+    hours: float,
+    method: str,
+    policy: Policy = Policy.ROLLING,
+    *,
+    interval: float = INTERVAL,
+    **options: Any,
+) -> Any:
+    """The figures of a ladder whose bots think 12 to 300 s a game."""
+    pool = days.Pool.draw(bots, 12.0, 25.0, seed=1)
+    return days.simulate(pool, policy, matchmaker(method, options), hours, interval=interval)
 
 
-def test_fast_bots_meet_everybody_and_nobody_waits_for_the_slowest_game() -> None:
-    for seed in range(3):
-        met, _, longest = ladder(10 * SECOND, seed)
-        for fast in FAST:
-            assert all(met[fast, other] for other in (*FAST, *SLOW) if other != fast)
-            against_slow = sum(met[fast, slow] for slow in SLOW)
-            assert against_slow > 0.2 * sum(met[fast, other] for other in (*FAST, *SLOW))
-        assert longest < 20
+@pytest.mark.parametrize(("method", "hours"), [("information", 2.0), ("birk", 3.0)])
+def test_fast_bots_meet_everybody_and_nobody_waits_long(days: Any, method: str, hours: float) -> None:
+    rolling = play(days, 40, hours, method)
+    barrier = play(days, 40, 3 * hours, method, Policy.BARRIER)
+    alone = play(days, 40, hours, method, fairness=0.0)
+    assert rolling.own_share <= 1.25 * barrier.own_share < alone.own_share
+    assert rolling.utilisation > 0.85 > 0.5 > barrier.utilisation
+    assert rolling.wait_p50 < 3 * INTERVAL
+    assert rolling.most_often <= 0.1
 
 
-def test_waiting_for_a_third_makes_immediate_rematches_rarer() -> None:
-    share = {}
-    for rematch_wait in (0, 10 * SECOND):
-        met, rematches, _ = ladder(rematch_wait, 1)
-        share[rematch_wait] = rematches / (sum(met.values()) / 2)
-    assert share[10 * SECOND] < 0.5 * share[0]
+def test_six_bots_do_not_meet_one_opponent_over_and_over(days: Any) -> None:
+    held = play(days, 6, 16.0, "random", interval=15.0)
+    assert 0.2 < held.most_often <= 0.4
+    assert play(days, 6, 16.0, "random", interval=15.0, repeat_most=100).most_often > 0.4
+
+
+class Watched:
+    """A matchmaker that looks for anybody who was passed over in an act although it might have been paired."""
+
+    def __init__(self, method: str, most: int, **options: Any) -> None:
+        self.inner = matchmaker(method, {"pass_over": most, **options})
+        self.name, self.options = self.inner.name, self.inner.options
+        self.most, self.longest = most, 0
+
+    def pair(self, act: Act, rng: Rng) -> Pairing:
+        pairing = self.inner.pair(act, rng)
+        if pairing.pairs:
+            self.longest = max(self.longest, *(c.sat_out for c in act.candidates))
+            late = {c.id for c in act.candidates if c.sat_out >= self.most}
+            if late & pairing.sits_out.keys():
+                assert all({pair.high, pair.low} & late for pair in pairing.pairs)
+        return pairing
+
+
+@pytest.mark.parametrize("method", ["information", "birk"])
+def test_nobody_is_passed_over_more_often_than_allowed(days: Any, method: str) -> None:
+    most = 3
+    watched = Watched(method, most, ease=10.0, grace=0.0)
+    pool = days.Pool.draw(20, 12.0, 25.0, seed=2)
+    figures = days.simulate(pool, Policy.ROLLING, watched, 0.5, interval=INTERVAL)
+    assert watched.longest == most == figures.passed_over
+    free = play(days, 20, 0.5, method, ease=10.0, grace=0.0, pass_over=1000)
+    assert free.passed_over > most
+
+
+def test_with_the_barrier_policy_all_begin_together(days: Any) -> None:
+    figures = play(days, 12, 12.0, "birk", Policy.BARRIER)
+    assert figures.games % 6 == 0
+    assert figures.games == 6 * figures.acts
+    assert figures.passed_over == 0

@@ -41,6 +41,7 @@ class Lent(NamedTuple):
 
     :ivar covariance: (K + n, K + n), of the last refit; never written again
     :ivar gain: (n,) precision that results since then have added to each version's own, 1/Elo^2
+    :ivar gain_centred: (n,) the same of the version minus the mean of those that the belief is centred on
     :ivar variance: of a version that has not joined
     :ivar common: covariance of two such
     :ivar row: (K + n,) covariances of such a version with all that is here
@@ -48,6 +49,7 @@ class Lent(NamedTuple):
 
     covariance: Floats
     gain: Floats
+    gain_centred: Floats
     variance: float
     common: float
     row: Floats
@@ -282,7 +284,7 @@ class Belief:
         k, size = self._k, self._size
         _, variance, row = self._newcomer()
         common = float(row[: k - 1] @ np.asarray(self._hyper.w)) if k else 0.0
-        return Lent(self._C[:size, :size], np.array(self._gain), variance, common, row)
+        return Lent(self._C[:size, :size], np.array(self._gain), np.array(self._gain_centred), variance, common, row)
 
     # --- inside -------------------------------------------------------------------------------------------------
 

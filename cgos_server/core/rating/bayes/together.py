@@ -19,11 +19,15 @@ from .pool import Floats, Ints
 class Together(NamedTuple):
     """What is known of m versions, in the order in which they were asked for; Elo^2 and Elo^4.
 
-    A result that adds the precision f (1/Elo^2) on r_i - r_j takes the trace of the covariance over the versions that
-    are no anchors down by f q / (1 + f v), with v = C[i, i] + C[j, j] - 2 C[i, j] and q the same of G.
+    Everything is seen from the mean of all versions that have joined: ratings are r_i minus that mean. So differences of
+    versions are what they are, and what cannot be known, or hardly, of the whole pool's height does not drown them in
+    rounding. A result that adds the precision f (1/Elo^2) on r_i - r_j takes the trace of the covariance over the
+    versions that are no anchors down by f q / (1 + f v), with v = C[i, i] + C[j, j] - 2 C[i, j] and q the same of G:
+    the whole covariance's trace, anchors' hold on the height included.
 
     :ivar covariance: (m, m) C
-    :ivar gram: (m, m) G[i, j] = sum over versions k that are no anchors of C[i, k] C[k, j]
+    :ivar gram: (m, m) G[i, j] = sum over versions k that are no anchors of Cov(r_i, k) Cov(r_j, k), k itself not taken
+        from the mean
     """
 
     covariance: Floats
@@ -44,32 +48,57 @@ class Snapshot:
     at: Ints
 
     def compute(self) -> Together:
-        """O(m n) memory and O(m^2 n) time; 250 of 1000 versions take some milliseconds. May run in another thread.
+        """O(n^2 + m n) memory read and O(m^2 n) time; 250 of 1000 versions take some milliseconds. May run in another
+        thread.
 
         What results since the refit say of a player's own variance scales its row and its column, so that correlations
-        stay and the whole remains a covariance. Versions that have not joined have the moments of the mixture; those of
-        them that are not asked for take no part in G.
+        stay and the whole remains a covariance; without anchors after the mean is taken off, as the pool's height, of
+        which nothing is known, must not take part. Versions that have not joined have the moments of the mixture; those
+        of them that are not asked for take no part in G.
         """
         lent, at = self.lent, self.at
-        head = len(lent.covariance) - len(self.free)
-        joined = at >= 0
-        rows = np.empty((len(at), len(self.free)))
-        rows[joined] = lent.covariance[head + at[joined], head:]
-        rows[~joined] = lent.row[head:]
-        variances = np.diagonal(lent.covariance)[head:]
-        shrink = 1.0 / np.sqrt(1.0 + variances * lent.gain)
-        own = np.ones(len(at))
-        own[joined] = shrink[at[joined]]
-        rows *= own[:, None]
+        n = len(self.free)
+        C = lent.covariance[len(lent.covariance) - n :, len(lent.covariance) - n :]
+        row = lent.row[len(lent.row) - n :]
+        joined, new = np.flatnonzero(at >= 0), np.flatnonzero(at < 0)
+        if not n:
+            among = np.full((len(new), len(new)), 0.0)
+            np.fill_diagonal(among, lent.variance - lent.common)
+            return Together(among, among @ among)
+        rows = np.empty((len(at), n))
+        rows[joined] = C[at[joined]]
+        rows[new] = row
+        variances, gain = np.diagonal(C), lent.gain
+        common, variance = lent.common, lent.variance
+        if self.free.all():
+            height, gain = C.mean(axis=0), lent.gain_centred
+            level, raised = height.mean(), row.mean()
+            own = np.full(len(at), raised)
+            own[joined] = height[at[joined]]
+            rows += level - height - own[:, None]
+            variances = np.maximum(variances + level - 2.0 * height, 0.0)
+            common, variance = common + level - 2.0 * raised, variance + level - 2.0 * raised
+        shrink = 1.0 / np.sqrt(1.0 + variances * gain)
+        scale = np.ones(len(at))
+        scale[joined] = shrink[at[joined]]
+        rows *= scale[:, None]
         rows *= shrink
         among = np.empty((len(at), len(at)))
         among[:, joined] = rows[:, at[joined]]
         among[joined, :] = rows[:, at[joined]].T
-        new = np.flatnonzero(~joined)
-        among[np.ix_(new, new)] = lent.common
-        among[new, new] = lent.variance
-        rows *= self.free
-        gram = rows @ rows.T
+        among[np.ix_(new, new)] = common
+        among[new, new] = variance
+        # The mean of all who joined, as one row more: what is taken from every other.
+        mean = shrink @ C
+        if self.free.all():
+            mean += (level - height) * shrink.sum() - shrink @ height
+        mean *= shrink / n
+        seen = rows - mean
+        to_mean = rows.mean(axis=1)
+        centred = among - to_mean[:, None] - to_mean + mean.mean()
+        seen *= self.free
+        gram = seen @ seen.T
         if new.size:
-            gram += among[:, new] @ among[new, :]
-        return Together(among, gram)
+            others = among[:, new] - to_mean[new]
+            gram += others @ others.T
+        return Together(centred, gram)

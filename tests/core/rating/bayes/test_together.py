@@ -1,4 +1,4 @@
-"""What is known of many versions together: the literal posterior, scaled as results came, for any choice of versions."""
+"""What is known of many versions together: the literal posterior, scaled as results came, for any choice of them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ Floats = NDArray[np.float64]
 
 
 def literal(venue: Venue) -> tuple[Floats, Floats]:
-    """Covariance of all who joined, by index, and G, element by element."""
+    """Covariance and G of all who joined, by index, seen from their mean."""
     belief = venue.state.belief
     k, n = belief._k, belief.n
     C = np.array([[belief._C[k + i, k + j] for j in range(n)] for i in range(n)])
-    scale = [np.sqrt(belief.marginal(i)[1] / C[i, i]) for i in range(n)]
-    C *= np.outer(scale, scale)
-    free = [i for i in range(n) if i not in venue.state.anchors]
-    G = np.array([[sum(C[i, f] * C[f, j] for f in free) for j in range(n)] for i in range(n)])
-    return C, G
+    from_mean = np.eye(n) - 1.0 / n
+    gain = np.array(belief._gain)
+    if not venue.state.anchors:
+        C, gain = from_mean @ C @ from_mean, np.array(belief._gain_centred)
+    scale = 1.0 / np.sqrt(1.0 + np.diagonal(C) * gain)
+    C = C * np.outer(scale, scale)
+    free = np.diag([float(i not in venue.state.anchors) for i in range(n)])
+    return from_mean @ C @ from_mean, from_mean @ C @ free @ C @ from_mean
 
 
 @pytest.mark.parametrize("system", [BAYES, FIXED])
-def test_it_is_the_posterior_and_its_product_over_those_who_are_no_anchors(system: Bayes) -> None:
-    venue, _ = pool(11, 9, 80, anchors=2, system=system)
+@pytest.mark.parametrize("anchors", [0, 2])
+def test_it_is_the_posterior_and_its_product_over_those_who_are_no_anchors(system: Bayes, anchors: int) -> None:
+    venue, _ = pool(11, 9, 80, anchors=anchors, system=system)
     venue.refit()
+    for _ in range(6):
+        venue.play(3, 7, "+-+")
     C, G = literal(venue)
     asked = [7, 2, 1, 9]
     found = system.joint(venue.state, asked)
@@ -36,24 +42,43 @@ def test_it_is_the_posterior_and_its_product_over_those_who_are_no_anchors(syste
     assert found.gram == pytest.approx(G[np.ix_(places, places)], rel=1e-9)
 
 
+def spread(matrix: Floats, one: int, other: int) -> float:
+    """Quadratic form of the difference of two versions, numbered from 1."""
+    a, b = one - 1, other - 1
+    return float(matrix[a, a] + matrix[b, b] - 2 * matrix[a, b])
+
+
 def test_results_since_the_refit_narrow_it_as_they_narrow_the_ratings_shown() -> None:
     venue, _ = pool(12, 9, 60)
     venue.refit()
-    before = BAYES.joint(venue.state, range(1, 10))
+    before = BAYES.joint(venue.state, range(1, 10)).covariance
     for _ in range(6):
         venue.play(3, 7, "+-+")
-    after = BAYES.joint(venue.state, range(1, 10))
-    C, G = literal(venue)
-    assert after.covariance == pytest.approx(C, rel=1e-9)
-    assert after.gram == pytest.approx(G, rel=1e-9)
-    narrowed = np.diagonal(after.covariance) / np.diagonal(before.covariance)
-    assert (narrowed[[2, 6]] < 0.98).all()
-    assert np.delete(narrowed, [2, 6]) == pytest.approx(1.0)
-    assert np.linalg.eigvalsh(after.covariance).min() > 0
+    after = BAYES.joint(venue.state, range(1, 10)).covariance
+    assert np.linalg.eigvalsh(after).min() > -1e-6
     for one, other in ((3, 7), (3, 4), (5, 6)):
-        at = after.covariance
-        variance = at[one - 1, one - 1] + at[other - 1, other - 1] - 2 * at[one - 1, other - 1]
-        assert variance == pytest.approx(venue.difference(one, other)[1], rel=1e-9)
+        assert spread(after, one, other) == pytest.approx(venue.difference(one, other)[1], rel=1e-9)
+    assert spread(after, 3, 7) < 0.98 * spread(before, 3, 7)
+    assert spread(after, 5, 6) == pytest.approx(spread(before, 5, 6))
+
+
+def test_a_result_takes_the_trace_down_by_the_quadratic_form() -> None:
+    """Against a literal Kalman update of the whole covariance, anchors' hold on the height included."""
+    venue, _ = pool(15, 9, 80)
+    venue.refit()
+    belief = venue.state.belief
+    k, n = belief._k, belief.n
+    C = np.array([[belief._C[k + i, k + j] for j in range(n)] for i in range(n)])
+    free = [i for i in range(n) if i not in venue.state.anchors]
+    found = BAYES.joint(venue.state, [9, 4])
+    f = 1e-5
+    d = np.zeros(n)
+    d[venue.state.index[9]], d[venue.state.index[4]] = 1.0, -1.0
+    along = C @ d
+    after = C - np.outer(along, along) * f / (1.0 + f * d @ along)
+    dropped = sum(C[i, i] - after[i, i] for i in free)
+    expected = f * spread(found.gram, 1, 2) / (1.0 + f * spread(found.covariance, 1, 2))
+    assert expected == pytest.approx(dropped, rel=1e-9)
 
 
 @pytest.mark.parametrize("system", [BAYES, FIXED])
@@ -62,12 +87,25 @@ def test_versions_that_have_not_joined_are_as_if_they_had(system: Bayes) -> None
     venue.refit()
     venue.play(3, 5, "++-")
     venue.enter(20, 21)
-    asked = [20, 4, 1, 21, 5]
-    waiting = system.joint(venue.state, asked)
+    waiting = system.joint(venue.state, [20, 4, 1, 21, 5])
     venue.joined()
-    joined = system.joint(venue.state, asked)
-    assert waiting.covariance == pytest.approx(joined.covariance, rel=1e-9)
-    assert waiting.gram == pytest.approx(joined.gram, rel=1e-9)
+    joined = system.joint(venue.state, [20, 4, 1, 21, 5])
+    for one in range(1, 6):
+        for other in range(one + 1, 6):
+            for before, after in zip(waiting, joined, strict=True):
+                assert spread(before, one, other) == pytest.approx(spread(after, one, other), rel=1e-9)
+
+
+@pytest.mark.parametrize("anchors", [0, 2])
+def test_the_height_of_the_pool_does_not_drown_the_differences(anchors: int) -> None:
+    """Without anchors nothing is known of it, and single precision must still tell what games are worth."""
+    venue, _ = pool(16, 12, 400, anchors=anchors)
+    venue.refit()
+    found = BAYES.joint(venue.state, range(1, 13))
+    for matrix in found:
+        short = matrix.astype(np.float32).astype(np.float64)
+        for one, other in ((3, 7), (5, 6), (11, 12)):
+            assert spread(short, one, other) == pytest.approx(spread(matrix, one, other), rel=1e-3)
 
 
 def test_before_anybody_has_joined_all_are_alike() -> None:
@@ -75,7 +113,7 @@ def test_before_anybody_has_joined_all_are_alike() -> None:
     venue.enter(1, 2, 3)
     found = BAYES.joint(venue.state, [3, 1, 2])
     assert np.ptp(np.diagonal(found.covariance)) == 0
-    assert 0 < found.covariance[0, 1] < found.covariance[0, 0]
+    assert found.covariance[0, 0] > 0
     assert found.gram == pytest.approx(found.covariance @ found.covariance)
     assert BAYES.joint(venue.state, []).gram.shape == (0, 0)
     with pytest.raises(KeyError):
@@ -96,4 +134,4 @@ def test_a_snapshot_stays_as_it_was_whatever_happens_next() -> None:
     assert (found.covariance == expected.covariance).all()
     assert (found.gram == expected.gram).all()
     now = BAYES.joint(venue.state, asked)
-    assert now.covariance[3, 3] < 4.0 < expected.covariance[3, 3]
+    assert spread(now.covariance, 2, 4) < 0.9 * spread(expected.covariance, 2, 4)

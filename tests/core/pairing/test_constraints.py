@@ -1,0 +1,243 @@
+"""The judge against its rules, each written once more for a single pair; and what the sentences say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, pi, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.acts import acts, wishes
+
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Judge, Kin
+from cgos_server.core.venue import Policy
+
+
+def everybody(act: Act) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    """All ordered pairs of places, each with itself too."""
+    n = len(act.candidates)
+    i, j = np.divmod(np.arange(n * n), max(1, n))
+    return i, j
+
+
+def flags_of(act: Act, c: Constraints, a: Candidate, b: Candidate) -> Barrier:
+    """The barriers of one pair, by the words of the rules."""
+    flags = Barrier(0)
+    if b.id in a.avoid or a.id in b.avoid:
+        flags |= Barrier.AVOID
+    for wish, one, other in ((c.same_owner, a.owner, b.owner), (c.same_family, a.family, b.family)):
+        if wish is Kin.DISCOURAGED and one == other != 0:
+            flags |= Barrier.KIN
+    if act.pool > 2 and c.avoid_last and (a.last_opponent == b.id or b.last_opponent == a.id):
+        flags |= Barrier.LAST
+    for meeting in act.meetings:
+        for one, other, games in ((meeting.a, meeting.b, meeting.recent_a), (meeting.b, meeting.a, meeting.recent_b)):
+            if act.pool > 2 and {one, other} == {a.id, b.id}:
+                me = a if a.id == one else b
+                kin = 1
+                for wish, field in ((c.same_owner, "owner"), (c.same_family, "family")):
+                    mine = getattr(me, field)
+                    if wish is Kin.FORBIDDEN and mine:
+                        kin = max(kin, sum(getattr(x, field) == mine for x in act.candidates))
+                r = min(me.recent, c.repeat_last)
+                share = max(Fraction(c.repeat_most * r, c.repeat_last), Fraction(2 * r, max(1, act.pool - kin)))
+                if games >= max(2, ceil(share)):
+                    flags |= Barrier.OFTEN
+    spread = sqrt(1 + pi / 8 * (a.sd**2 + b.sd**2) * (np.log(10) / 400) ** 2)
+    score = 1 / (1 + 10 ** (-abs(a.rating - b.rating) / spread / 400))
+    if score > c.max_expected + 1e-12:
+        flags |= Barrier.EXPECTED
+    return flags
+
+
+@given(acts(), wishes)
+def test_barriers_are_those_of_the_rules(act: Act, constraints: Constraints) -> None:
+    judge = Judge(constraints, act)
+    i, j = everybody(act)
+    for one, other, flags in zip(i.tolist(), j.tolist(), judge.barriers(i, j).tolist(), strict=True):
+        if one != other:
+            assert Barrier(flags) == flags_of(act, constraints, act.candidates[one], act.candidates[other])
+
+
+@given(acts(), wishes)
+def test_what_is_never_possible(act: Act, constraints: Constraints) -> None:
+    judge = Judge(constraints, act)
+    i, j = everybody(act)
+    for one, other, possible in zip(i.tolist(), j.tolist(), judge.possible(i, j).tolist(), strict=True):
+        a, b = act.candidates[one], act.candidates[other]
+        kin = (constraints.same_owner is Kin.FORBIDDEN and a.owner == b.owner != 0) or (
+            constraints.same_family is Kin.FORBIDDEN and a.family == b.family != 0
+        )
+        assert possible == (one != other and not kin and b.id not in a.apart and a.id not in b.apart)
+
+
+@given(acts(), wishes)
+def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> None:
+    i, j = everybody(act)
+    known = {frozenset((m.a, m.b)): max(m.recent_a, m.recent_b) for m in act.meetings}
+    welcome = any(not c.provisional for c in act.candidates)
+    for one, other, cost in zip(i.tolist(), j.tolist(), Judge(constraints, act).costs(i, j).tolist(), strict=True):
+        if one == other:
+            continue
+        a, b = act.candidates[one], act.candidates[other]
+        expected = constraints.repeat_cost * known.get(frozenset((a.id, b.id)), 0)
+        if a.balance * b.balance > 0:
+            expected += constraints.colour_cost * min(abs(a.balance), abs(b.balance), 4)
+        expected += constraints.anchor_cost * (a.anchor and b.anchor)
+        expected += constraints.newcomer_cost * (a.provisional and b.provisional and welcome)
+        assert cost == pytest.approx(expected)
+
+
+@given(acts(), wishes, st.none() | st.integers(1, 25))
+def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
+    act: Act, constraints: Constraints, pass_over: int | None
+) -> None:
+    judge = Judge(constraints, act, pass_over)
+    i, j = everybody(act)
+    for ask in (judge.possible, judge.barriers, judge.open, judge.costs):
+        assert (ask(i, j) == ask(j, i)).all()
+    flags = judge.barriers(i, j)
+    holding = judge.holding(flags, i, j)
+    assert (holding & ~flags == 0).all()
+    assert (judge.open(i, j) == (judge.possible(i, j) & (holding == 0))).all()
+    for one, other, gone in zip(i.tolist(), j.tolist(), (flags & ~holding).tolist(), strict=True):
+        assert not gone or judge.impatient(one) or judge.impatient(other)
+
+
+@given(acts(policy=Policy.BARRIER), wishes)
+def test_with_the_barrier_policy_whatever_is_possible_is_open(act: Act, constraints: Constraints) -> None:
+    judge = Judge(constraints, act)
+    i, j = everybody(act)
+    assert (judge.open(i, j) == judge.possible(i, j)).all()
+
+
+@given(acts(), wishes)
+def test_marked_pairs_are_all_that_have_something_against_them(act: Act, constraints: Constraints) -> None:
+    judge = Judge(constraints, act)
+    n = len(act.candidates)
+    i, j = np.triu_indices(n, 1)
+    against = ~judge.possible(i, j) | ((judge.barriers(i, j) & ~Barrier.EXPECTED) != 0)
+    marked = judge.marked(n * n)
+    assert marked is not None
+    low, high = marked
+    assert set(zip(low.tolist(), high.tolist(), strict=True)) == {
+        (one, other) for one, other, it in zip(i.tolist(), j.tolist(), against.tolist(), strict=True) if it
+    }
+    if len(low):
+        assert judge.marked(len(low) - 1) is None
+
+
+def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
+    """Two that have just met, of one family, far apart, too often: each barrier alone, over the wait."""
+    family = {"family": 3}
+    wait = {}
+    for flag in Barrier:
+        waits = []
+        for waited in range(0, 1200, 5):
+            a = Candidate(1, "a", 3000.0, waited * 1_000_000, recent=9)
+            b = Candidate(2, "b", 1000.0 if flag is Barrier.EXPECTED else 3000.0, recent=9)
+            if flag is Barrier.KIN:
+                a, b = a._replace(**family), b._replace(**family)
+            if flag is Barrier.LAST:
+                a = a._replace(last_opponent=2)
+            if flag is Barrier.AVOID:
+                b = b._replace(avoid=(1,))
+            meetings = [Meeting(1, 2, 9, 9)] if flag is Barrier.OFTEN else []
+            act = Act([a, b], meetings, policy=Policy.ROLLING, connected=30, flow=0.5)
+            judge = Judge(replace(Constraints(), max_expected=0.95), act)
+            pair = np.array([0]), np.array([1])
+            assert judge.barriers(*pair).tolist() == [flag]
+            if judge.open(*pair)[0]:
+                waits.append(waited)
+        wait[flag] = waits[0]
+        assert waits == list(range(waits[0], 1200, 5))
+    assert wait[Barrier.EXPECTED] == 10
+    assert [wait[flag] for flag in Barrier] == sorted(wait.values())
+
+
+def test_who_was_passed_over_too_often_need_not_wait() -> None:
+    act = Act([Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING)
+    pair = np.array([0]), np.array([1])
+    assert Judge(Constraints(), act, 7).open(*pair)[0]
+    assert not Judge(Constraints(), act, 8).open(*pair)[0]
+    assert not Judge(Constraints(), act).open(*pair)[0]
+
+
+@given(st.integers(0, 100), st.integers(2, 60))
+def test_nobody_is_barred_from_everybody_by_its_own_games(recent: int, pool: int) -> None:
+    """However its games are spread over the others, one of them is below the limit."""
+    act = Act([Candidate(v, f"bot-{v}", 0.0, recent=recent) for v in range(1, pool + 1)])
+    limit = int(Judge(Constraints(), act).limits[0])
+    assert limit * (pool - 1) > recent
+    assert limit >= 2
+    if pool > 20:
+        assert limit <= max(2, ceil(recent / 10))
+
+
+def test_two_versions_alone_meet_as_often_as_they_like() -> None:
+    a, b = (Candidate(v, f"bot-{v}", 0.0, last_opponent=3 - v, recent=100) for v in (1, 2))
+    act = Act([a, b], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
+    pair = np.array([0]), np.array([1])
+    assert Judge(Constraints(), act).open(*pair)[0]
+    assert Judge(Constraints(), replace(act, connected=3)).barriers(*pair)[0] == Barrier.LAST | Barrier.OFTEN
+
+
+def test_what_is_not_known_makes_a_score_less_certain() -> None:
+    """Also what is known of the two together counts: a difference may be certain where neither rating is."""
+    a, b = Candidate(1, "a", 2600.0), Candidate(2, "b", 2000.0)
+    pair = np.array([0]), np.array([1])
+
+    def score(act: Act) -> float:
+        return float(Judge(Constraints(), act).expected(*pair)[0])
+
+    known = score(Act([a, b]))
+    assert known == pytest.approx(1 / (1 + 10**-1.5))
+    vague = score(Act([a._replace(sd=300.0), b._replace(sd=300.0)]))
+    assert 0.5 < vague < known
+    own = np.diag([300.0**2] * 2)
+    assert score(Act([a, b], knowledge=Knowledge(own, own))) == pytest.approx(vague)
+    together = np.full((2, 2), 300.0**2)
+    assert score(Act([a, b], knowledge=Knowledge(together, together))) == pytest.approx(known)
+
+
+def test_mackays_approximation_is_near_the_average() -> None:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    for gap in (0.0, 100.0, 400.0, 900.0):
+        for sd in (50.0, 200.0, 400.0):
+            act = Act([Candidate(1, "a", gap, sd=sd), Candidate(2, "b", 0.0)])
+            score = Judge(Constraints(), act).expected(np.array([0]), np.array([1]))[0]
+            average = np.sum(weights / (1 + 10 ** (-(gap + sd * nodes) / 400))) / np.sum(weights)
+            assert score == pytest.approx(average, abs=0.02)
+
+
+def test_free_lets_everything_pass_but_what_is_hard() -> None:
+    a = Candidate(1, "a", 9000.0, apart=(3,), last_opponent=2, owner=1, family=1, recent=100, balance=9, anchor=True)
+    b = a._replace(id=2, rating=0.0, last_opponent=1, apart=())
+    c = b._replace(id=3)
+    judge = Judge(FREE, Act([a, b, c], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING))
+    i, j = np.array([0, 0]), np.array([1, 2])
+    assert judge.open(i, j).tolist() == [True, False]
+    assert judge.costs(i, j).tolist() == [0.0, 0.0]
+    assert judge.say(0, 1) == ""
+
+
+def test_sentences_name_what_gave_way() -> None:
+    a = Candidate(1, "Ann", 2500.0, 12_340_000, last_opponent=2, owner=1, family=4, avoid=(2,), recent=50)
+    b = Candidate(2, "Bob", 1500.0, 1, owner=2, family=4, recent=30)
+    act = Act([a, b], [Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
+    said = Judge(replace(Constraints(), max_expected=0.9), act).say(0, 1)
+    assert said == (
+        "It gave way that the owner of Ann would rather not meet Bob and both are of one family and Bob was the last"
+        " opponent of Ann and 9 of the last 30 games of Bob were against Ann and the expected score of Ann is 0.997:"
+        " Ann had waited 12.3 s."
+    )
+    barrier = Judge(Constraints(), replace(act, policy=Policy.BARRIER)).say(1, 0)
+    assert barrier.endswith(": a whole round would have been missed otherwise.")
+    mutual = Act([a, b._replace(last_opponent=1)], policy=Policy.ROLLING, connected=9)
+    assert "they have just met" in Judge(Constraints(), mutual).why(0, 1)
+    free = replace(FREE, same_owner=Kin.DISCOURAGED)
+    assert "both are of one owner" in Judge(free, Act([a, b._replace(owner=1)])).why(1, 0)

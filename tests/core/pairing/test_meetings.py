@@ -1,0 +1,48 @@
+"""Looking up what pairs have had with each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from support.acts import acts
+
+from cgos_server.core.pairing.base import Act, Candidate, Meeting
+from cgos_server.core.pairing.meetings import Had, Meetings, Places, among
+
+
+@given(acts())
+def test_every_pair_finds_its_meeting_whichever_side_asks(act: Act) -> None:
+    n = len(act.candidates)
+    i, j = np.divmod(np.arange(n * n), max(1, n))
+    told = {(m.a, m.b): m[2:] for m in act.meetings}
+    told |= {(m.b, m.a): (m[3], m[2], m[5], m[4], m[7], m[6]) for m in act.meetings}
+    meetings = Meetings(act)
+    had = np.array(meetings.of(i, j)).T.tolist()
+    where, found = meetings.found(i, j)
+    for at, (one, other) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
+        pair = act.candidates[one].id, act.candidates[other].id
+        assert (at in where) == (pair in told)
+        if pair in told:
+            assert tuple(had[at]) == told[pair]
+    assert np.array(found).T.tolist() == [had[at] for at in where.tolist()]
+    low, high = meetings.ends()
+    assert len(low) == len(act.meetings)
+    assert (low < high).all()
+
+
+def test_who_is_no_candidate_is_left_out() -> None:
+    act = Act([Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)], [Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)])
+    had = Meetings(act).of(np.array([0, 1]), np.array([1, 0]))
+    assert [column.tolist() for column in had] == [[3, 2], [2, 3], [5, 4], [4, 5], [7, 6], [6, 7]]
+    nobody = Meetings(Act([])).found(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert [len(part) for part in nobody[1]] == [0] * len(Had._fields)
+
+
+def test_places() -> None:
+    places = Places(Act([Candidate(v, "x", 0.0) for v in (30, 10, 20)]))
+    assert places.of(np.array([10, 20, 30, 40, 0])).tolist() == [1, 2, 0, -1, -1]
+    assert places.pairs([(0, (10, 99)), (1, (30, 10)), (2, ())]).tolist() == places.keys(
+        np.array([0]), np.array([1])
+    ).tolist()
+    assert among(np.array([3, 5, 9]), np.array([1, 5])).tolist() == [False, True, False]
+    assert Places(Act([])).of(np.array([1])).tolist() == [-1]
