@@ -38,8 +38,8 @@ SECOND = 1_000_000
 LAST = 100
 """Games of a bot among which no opponent should be too frequent."""
 
-FLOW_SECONDS = 300.0
-"""Time over which the server measures how many versions become free."""
+LENGTHS = 20
+"""Ended games whose length tells how soon versions become free; in a large pool twice the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Ladder:
         self._ready = dict.fromkeys(range(self.bots), 0.0)
         self._running: list[tuple[float, int, int, float, float]] = []
         self._sat_out: dict[int, tuple[int, int]] = {}
-        self._freed: deque[float] = deque()
+        self._lengths: deque[float] = deque(maxlen=max(LENGTHS, 2 * self.bots))
         self._recent: list[deque[int]] = [deque() for _ in range(self.bots)]
         self._counts: list[dict[int, int]] = [{} for _ in range(self.bots)]
         self._paces: dict[int, float] = self.memory.paces(range(self.bots))
@@ -173,10 +173,8 @@ class Ladder:
                 self._ready[bot] = at
                 self.busy[bot] += own_a + own_b
                 self.memory.thought(bot, int(own * SECOND))
-            self._freed.extend((at, at))
+            self._lengths.append(own_a + own_b + self.settle)
             self._paces = {}
-        while self._freed and self._freed[0] < self.now - FLOW_SECONDS:
-            self._freed.popleft()
 
     def act(self) -> Act:
         """What the matchmaker is asked now."""
@@ -207,7 +205,8 @@ class Ladder:
             meetings = [memory.meeting(*pair) for pair in pairs]
         else:
             meetings = [m for m in (memory.meeting(a, b) for a, b in combinations(sorted(ready), 2)) if any(m[2:])]
-        flow = len(self._freed) / min(max(self.now, 1.0), FLOW_SECONDS)
+        # By Little's law, as nearly everybody plays nearly always.
+        flow = self.bots * len(self._lengths) / sum(self._lengths) if self._lengths else 0.0
         return Act(candidates, meetings, None, self.policy, self.bots, flow)
 
     def _act(self) -> None:

@@ -127,7 +127,7 @@ class Sync(_Message, frozen=True, tag="sync"):
 
 
 class Ready(_Message, frozen=True, tag="ready"):
-    """The bot takes games (again). It does so after `sign_in` without being asked."""
+    """The bot takes games (again), also one that was set aside. It does so after `sign_in` without being asked."""
 
 
 class Pause(_Message, frozen=True, tag="pause"):

@@ -21,8 +21,11 @@ from cgos_server.service.ratings import VenueRatings
 SLICE = 64
 """Versions that are looked at before the loop gets a turn."""
 
-_FLOW_LEAST = 20
-"""Versions becoming free that are remembered, to tell how soon others will come; in a large pool twice the pool."""
+_LENGTHS = 20
+"""Games whose length is remembered, to tell how soon others will come; in a large pool twice the pool."""
+
+_BETWEEN_US = 1_000_000
+"""About how long it takes from one game to the next besides waiting."""
 
 
 class Gatherer:
@@ -41,7 +44,7 @@ class Gatherer:
         self._ratings = ratings
         self._families = families
         self._time = time
-        self._freed: deque[int] = deque()
+        self._lengths: deque[int] = deque()
         self._sat_out: dict[int, tuple[int, int]] = {}
 
     async def act(self, players: Sequence[Player], policy: Policy) -> Act:
@@ -69,14 +72,14 @@ class Gatherer:
             player.version for player in self._lobby.players.values() if player.session is not None
         )
 
-    def freed(self, versions: int) -> None:
-        """So many versions became free for a game."""
-        self._freed.extend([self._time.now()] * versions)
-        while len(self._freed) > max(_FLOW_LEAST, 2 * self._lobby.connected):
-            self._freed.popleft()
+    def ended(self, length: int) -> None:
+        """A game has ended that took so many microseconds."""
+        self._lengths.append(length + _BETWEEN_US)
+        while len(self._lengths) > max(_LENGTHS, 2 * self._lobby.connected):
+            self._lengths.popleft()
 
     def decided(self, paired: Sequence[int], sat_out: Sequence[int]) -> None:
-        """An act is over: these play, those were ready and do not."""
+        """An act is over: these play, those were ready and do not. An act that pairs nobody passes nobody over."""
         self.number += 1
         for version in paired:
             self._sat_out.pop(version, None)
@@ -125,6 +128,7 @@ class Gatherer:
         return Knowledge(found.covariance, found.gram)
 
     def _flow(self) -> float:
-        """Versions that became free a second, lately; 0 where it is not known."""
-        lately = self._time.now() - self._freed[0] if self._freed else 0
-        return len(self._freed) * 1e6 / lately if lately > 0 else 0.0
+        """Versions that become free a second while everybody plays (Little 1961); 0 where it is not known."""
+        if not self._lengths:
+            return 0.0
+        return self._lobby.connected * len(self._lengths) * 1e6 / sum(self._lengths)

@@ -108,7 +108,7 @@ class VenueMatchmaker:
         """A game of this venue has ended."""
         for side, thought in zip(game.sides, game.thought, strict=True):
             self._gatherer.memory.thought(side.version, thought)
-        self._gatherer.freed(len(game.sides))
+        self._gatherer.ended(sum(game.thought))
 
     def arrange(self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], why: str) -> int:
         """Let these two play now, by an operator's wish, beginning after `moves`; the number of the game.
@@ -189,11 +189,11 @@ class VenueMatchmaker:
                 widowed += [player for player in both if player.could_play]
             if count % SLICE == 0:
                 await asyncio.sleep(0)
-        self._gatherer.decided(
-            [side.version for one in prepared for side in one.game.sides],
-            [version for version in pairing.sits_out if players[version].could_play],
-        )
         if prepared:
+            self._gatherer.decided(
+                [side.version for one in prepared for side in one.game.sides],
+                [version for version in pairing.sits_out if players[version].could_play],
+            )
             record = RoundAdded(
                 round_id, self._desk.venue.id, self._gatherer.number, at, settings.policy.value, method.name,
                 json.dumps(dict(method.options)), str(seed), inputs,

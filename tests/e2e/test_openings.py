@@ -26,7 +26,7 @@ def test_everybody_plays_on_from_the_opening_with_each_color(tmp_path: Path, mon
         ):
             for double in doubles:
                 double.start()
-            until(lambda: serving.query(ENDED)[0][0] >= 14, 90, f"no 14 games have ended:\n{serving.tail()}")
+            until(lambda: serving.query(ENDED)[0][0] >= 10, 90, f"no 10 games have ended:\n{serving.tail()}")
         for double in doubles:
             double.stop()
         assert [double.died for double in doubles] == [None, None]

@@ -17,6 +17,7 @@ from cgos_server.core.venue import Policy
 from cgos_server.core.verdict import Reason
 from cgos_server.protocol.session import GameSetup
 from cgos_server.runtime.openings import KEPT_MS, Openings
+from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.telling import stored_setup
 from cgos_server.storage.records import GameAdded, GameEnded, MoveAdded, PairingAdded
 from cgos_server.storage.store import Half, StoredGame, StoredMove
@@ -257,7 +258,7 @@ async def test_halves_that_are_stored_are_played_after_a_restart() -> None:
     assert game.opening == ""
 
 
-async def test_the_end_of_a_stored_game_is_told_with_its_opening() -> None:
+async def test_a_stored_game_is_told_and_goes_on_with_its_opening() -> None:
     house = await opened()
     await house.arrive("anna", "bert")
     await house.act()
@@ -268,3 +269,7 @@ async def test_the_end_of_a_stored_game_is_told_with_its_opening() -> None:
         tuple(StoredMove(move, clock) for move, clock in ODD.stored(game.referee.terms)), opening=added.opening,
     )  # fmt: skip
     assert stored_setup(stored, "9x9").opening == "odd"
+    again = await house_of(ONLY_ODD).open()
+    assert restore([stored], {1: again.live}) == (1, 0)
+    (found,) = again.live.lobby.games()
+    assert (found.opening, found.setup().opening, found.ply) == ("odd", "odd", 3)

@@ -210,6 +210,18 @@ async def test_games_on_one_connection_that_end_together_are_one_mishap() -> Non
     assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (1, False)
 
 
+async def test_a_game_that_runs_on_and_is_played_properly_takes_it_back() -> None:
+    house = await House(set_aside=1).open()
+    await house.check_in("anna", 2)
+    await house.arrive("bert", "carl")
+    games = [game_of(house, "anna", opponent)[0] for opponent in ("bert", "carl")]
+    illegal(house, games[0], player(house, "anna").color(games[0]))
+    assert player(house, "anna").aside
+    assert player(house, "anna").state is State.PLAYING
+    resigned(house, games[1], player(house, "anna").color(games[1]))
+    assert player(house, "anna").available
+
+
 async def test_on_clocks_of_the_operators_choice_anybody_may_lose_on_time() -> None:
     house = await opened("anna", "bert", set_aside=1)
     terms = replace(terms_of(house.venue), mains=(S, 60 * S), rated=False)

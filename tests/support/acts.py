@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import strategies as st
 
 from cgos_server.core.pairing.base import Act, Candidate, Meeting, Pairing
@@ -9,52 +11,56 @@ from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.venue import Policy
 
 
-@st.composite
-def acts(
-    draw: st.DrawFn, least: int = 0, most: int = 13, policy: Policy | None = None, apart: bool = True
-) -> Act:
-    """Versions 1, 2, ... in any order, of few ratings, so that ties are common; no Knowledge."""
-    size = draw(st.integers(least, most))
+def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> Act:
+    """Versions 1 to `size` in some order, of few ratings, so that ties are common; no Knowledge.
+
+    :param bound: whether versions may have owners, and others whom they must not or would rather not meet
+    """
+    rng = random.Random(seed)
     ids = list(range(1, size + 1))
-    others = st.sets(st.integers(1, size + 2), max_size=3)
-    candidates = []
-    for me in draw(st.permutations(ids)):
-        keep = tuple(sorted(draw(others) - {me})) if apart else ()
-        candidates.append(
-            Candidate(
-                me,
-                f"bot-{me}",
-                draw(st.integers(-3, 8)) * 100.0,
-                waited=draw(st.sampled_from((0, 1, 2_000_000, 9_999_999, 10_000_000, 400_000_000))),
-                sat_out=draw(st.integers(0, 25)),
-                last_sit_out=draw(st.none() | st.integers(1, 9)),
-                last_opponent=draw(st.none() | st.integers(1, size + 1).filter(lambda other, me=me: other != me)),  # type: ignore[misc]
-                apart=keep,
-                sd=draw(st.sampled_from((0.0, 60.0, 300.0))),
-                anchor=draw(st.booleans()),
-                provisional=draw(st.booleans()),
-                balance=draw(st.integers(-9, 9)),
-                owner=draw(st.integers(0, 3)) if apart else 0,
-                family=draw(st.integers(0, 3)),
-                avoid=tuple(sorted(draw(others) - {me})),
-                recent=draw(st.integers(0, 120)),
-                pace=draw(st.floats(0, 1)),
-                paced=draw(st.floats(-0.5, 0.5)),
-            )
+
+    def others(me: int) -> tuple[int, ...]:
+        number = rng.choice((0, 0, 1, 3)) if bound else 0
+        return tuple(sorted({rng.randint(1, size + 2) for _ in range(number)} - {me}))
+
+    candidates = [
+        Candidate(
+            me,
+            f"bot-{me}",
+            rng.randint(-3, 8) * 100.0,
+            waited=rng.choice((0, 1, 2_000_000, 9_999_999, 10_000_000, 400_000_000)),
+            sat_out=rng.choice((0, 0, 3, 10, 25)),
+            last_sit_out=rng.choice((None, 1, 2, 9)),
+            last_opponent=rng.choice([None, size + 1, *(other for other in ids if other != me)]),
+            apart=others(me),
+            sd=rng.choice((0.0, 60.0, 300.0)),
+            games=rng.randint(0, 200),
+            anchor=rng.random() < 0.3,
+            provisional=rng.random() < 0.5,
+            balance=rng.randint(-9, 9),
+            owner=rng.randint(0, 4) if bound else 0,
+            family=rng.randint(0, 4),
+            avoid=others(me),
+            recent=rng.randint(0, 120),
+            pace=rng.random(),
+            paced=rng.random() - 0.5,
         )
+        for me in rng.sample(ids, size)
+    ]
     pairs = [(a, b) for a in ids for b in ids if a < b]
-    meetings = []
-    for a, b in draw(st.lists(st.sampled_from(pairs), unique=True, max_size=12)) if pairs else ():
-        one, other = draw(st.permutations((a, b)))
-        counts = draw(st.tuples(*[st.integers(0, 30)] * 4))
-        meetings.append(Meeting(one, other, *counts))
+    meetings = [
+        Meeting(*rng.sample(pair, 2), *(rng.randint(0, 30) for _ in range(4)), rng.randint(-1, 9), rng.randint(-1, 9))
+        for pair in rng.sample(pairs, min(len(pairs), rng.randint(0, 12)))
+    ]
     return Act(
-        candidates,
-        meetings,
-        policy=draw(st.sampled_from(Policy)) if policy is None else policy,
-        connected=draw(st.integers(0, 40)),
-        flow=draw(st.sampled_from((0.0, 0.05, 3.0))),
+        candidates, meetings, policy=policy, connected=rng.randint(0, 40), flow=rng.choice((0.0, 0.05, 3.0))
     )
+
+
+def acts(least: int = 0, most: int = 13, policy: Policy | None = None, bound: bool = True) -> st.SearchStrategy[Act]:
+    """Acts of `least` to `most` versions; see :func:`act_of`. They shrink in size only."""
+    policies = st.sampled_from(Policy) if policy is None else st.just(policy)
+    return st.builds(act_of, st.integers(least, most), st.integers(0, 2**32), policies, st.just(bound))
 
 
 kin = st.sampled_from(Kin)

@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
     :ivar name: wire name, for the explanation
     :ivar rating: mean rating
     :ivar waited: microseconds since it became ready
-    :ivar sat_out: sit-outs since its last game (0: none): acts of pairing in which it was ready and stayed unpaired
+    :ivar sat_out: sit-outs since its last game (0: none): acts of pairing in which it was ready and others were paired
     :ivar last_sit_out: number of the act of pairing in which it last sat out since its last game, or None
     :ivar last_opponent: version id of its previous opponent in this venue, or None
     :ivar apart: version ids that it must never meet, whatever else gives way
@@ -120,7 +120,8 @@ class Act:
     :ivar knowledge: what is known of their ratings together; None: each on its own (`Candidate.sd`)
     :ivar policy: with BARRIER nobody is left unpaired for the sake of a better partner later
     :ivar connected: versions that are signed in, those who play included; 0: as many as there are candidates
-    :ivar flow: versions that became free a second, over the last minutes: how soon others will come
+    :ivar flow: versions that become free a second while everybody plays: connected ones over the mean length of a
+        game; 0 where it is not known
     """
 
     candidates: Sequence[Candidate]

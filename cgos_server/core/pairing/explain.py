@@ -21,7 +21,7 @@ from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.settings import CONSTRAINTS, WAITING
 from cgos_server.core.venue import Policy
-from cgos_server.errors import OurFault
+from cgos_server.errors import OurFault, Refused
 
 _SINGLE = np.dtype("<f4")
 
@@ -104,6 +104,9 @@ def recorded_method(method: str, options: Mapping[str, Any], inputs: str) -> Mat
     Raises Refused where this program has no such method or option.
     """
     if method == "birk" and inputs.lstrip().startswith("["):
+        for key in options:
+            if key not in RecordedBirk().options:
+                raise Refused("pairing-option", f"{method} had no option {key!r} when that round was recorded.")
         return RecordedBirk(**options)
     return matchmaker(method, options)
 

@@ -6,8 +6,8 @@ Decides what a pair is worth. Must not know: how the pairs are chosen, constrain
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import cos, log, pi, sqrt
+from dataclasses import dataclass, replace
+from math import cos, exp, log, pi, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -28,15 +28,25 @@ RIDGES: Final = (1e-9, 1e-6, 1e-3)
 class Information:
     """Expected drop of the trace of the ratings' covariance over all versions that are no anchors.
 
-    A game of i against j adds the precision f on r_i - r_j (Fisher 1922), which takes that trace down by
+    A game of i against j adds the precision f (Fisher 1922) on r_i - r_j, which takes that trace down by
 
         f q / (1 + f v),  v = C_ii + C_jj - 2 C_ij,  q = G_ii + G_jj - 2 G_ij,  f = (ln 10 / 400)^2 p (1 - p),
 
-    with C the covariance and G = C diag(no anchor) C. That is one-step A-optimal design (Chaloner and Verdinelli 1995).
-    The form keeps the gauge: unlike a centred one it does not forget what the anchors are good for.
+    with C the covariance and G = C diag(no anchor) C: one step of A-optimal design (Chaloner and Verdinelli 1995). This
+    form keeps the gauge: a centred one forgets what the anchors are good for.
 
-    :ivar draw: share of the covariance, 0 to 1, from which the ratings that p is computed with are drawn, about the
-        means (Thompson 1933, tempered): always following the means would chase their noise
+    Worth is that drop as a share of what both could bring at best, each against an equal of whom all is known:
+
+        worth = scale * f q / (1 + f v) / (most_i + most_j),  most_i = f_0 G_ii / (1 + f_0 C_ii),  f_0 = (ln 10 / 800)^2
+
+    so that costs and waiting weigh the same for a newcomer, whose game tells a thousand times as much, as for the best
+    known (our choice). What all have in common, such as the distance from the anchors, is in the denominator though
+    no game among them can tell of it. So one `scale` for the whole act brings the pair that is best by all this to
+    what its expected score alone leaves of a game: about 1 where there are equals. Where ratings are independent it is
+    1 and left out.
+
+    :ivar draw: share of the covariance, 0 to 1, from which the ratings that p is computed with are drawn about the
+        means, for a whole act (Thompson 1933, tempered); always following the means would chase their noise
     """
 
     draw: float = 0.5
@@ -50,27 +60,18 @@ class Information:
         return {"draw": self.draw}
 
     def look(self, act: Act, rng: Rng) -> Telling:
-        """What the games of this act would tell; the ratings are drawn here, in the order of the candidates."""
+        """What the games of this act would tell; ratings are drawn here, in the order of the candidates."""
         means = np.array([one.rating for one in act.candidates], dtype=np.float64)
-        free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
-        known = act.knowledge
+        known, deviates = act.knowledge, np.zeros(len(means))
+        if self.draw > 0.0:
+            deviates = sqrt(self.draw) * normals(rng, len(means))
         if known is None:
-            sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates])
-            variances = sds**2
-            return Telling(
-                means,
-                means + sqrt(self.draw) * sds * normals(rng, len(means)),
-                variances,
-                np.where(free, variances**2, 0.0),
-                None,
-                None,
-            )
-        drawn = means.copy()
-        if self.draw > 0.0 and len(means):
-            drawn += sqrt(self.draw) * root(known.covariance) @ normals(rng, len(means))
-        return Telling(
-            means, drawn, np.diagonal(known.covariance), np.diagonal(known.gram), known.covariance, known.gram
-        )
+            sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates], dtype=np.float64)
+            free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
+            return Telling(means, means + sds * deviates, sds**2, np.where(free, sds**4, 0.0))
+        drawn = means + root(known.covariance) @ deviates
+        own, gram = np.diagonal(known.covariance), np.diagonal(known.gram)
+        return Telling(means, drawn, own, gram, known.covariance, known.gram).scaled()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,52 +79,76 @@ class Telling:
     """What the games of one act would tell; indices are places among its candidates.
 
     :ivar means: (n,) Elo
-    :ivar drawn: (n,) ratings that expected scores are computed with
-    :ivar variances: (n,) Elo^2
-    :ivar grams: (n,) Elo^4: how much of all is to be learned by each
-    :ivar covariance: (n, n) or None: independent
-    :ivar gram: (n, n) or None: diagonal
+    :ivar drawn: (n,) ratings that p is computed with
+    :ivar variances: (n,) C_ii, Elo^2
+    :ivar grams: (n,) G_ii, Elo^4
+    :ivar covariance: (n, n); None: the ratings are independent
+    :ivar gram: (n, n); None: then it is diagonal too
+    :ivar scale: of this act
     """
 
     means: Floats
     drawn: Floats
     variances: Floats
     grams: Floats
-    covariance: Floats | None
-    gram: Floats | None
+    covariance: Floats | None = None
+    gram: Floats | None = None
+    scale: float = 1.0
+
+    def of(self, i: Ints, j: Ints) -> Floats:
+        """(m,) worths; see :class:`Information`."""
+        found: Floats = self.scale * self._share(i, j)
+        return found
 
     def drop(self, i: Ints, j: Ints) -> Floats:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
-        chance = 1.0 / (1.0 + np.exp(ELO * (self.drawn[j] - self.drawn[i])))
-        f = ELO**2 * chance * (1.0 - chance)
+        f = self._information(i, j)
         found: Floats = f * self._between(self.grams, self.gram, i, j)
         found /= 1.0 + f * self._between(self.variances, self.covariance, i, j)
         return found
 
-    def most(self, i: Ints) -> Floats:
-        """(m,) what a game would be worth to each at best: against an equal of whom everything is known."""
-        found: Floats = MOST * self.grams[i] / (1.0 + MOST * self.variances[i])
-        return found
-
-    def of(self, i: Ints, j: Ints) -> Floats:
-        """(m,) what a game of each pair would tell, as a share of what the two could tell at best."""
-        most = self.most(i) + self.most(j)
-        found: Floats = np.divide(self.drop(i, j), most, out=np.zeros(len(most)), where=most > 0.0)
-        return found
+    def scaled(self) -> Telling:
+        """With the scale that fits the best of all pairs."""
+        i, j = np.triu_indices(len(self.means), 1)
+        if not len(i):
+            return self
+        shares = self._share(i, j)
+        best = int(np.argmax(shares))
+        if shares[best] <= 0.0:
+            return self
+        one, two = i[best : best + 1], j[best : best + 1]
+        f, v = self._information(one, two), self._between(self.variances, self.covariance, one, two)
+        left = f * (1.0 + MOST * v) / (MOST * (1.0 + f * v))
+        return replace(self, scale=float(left[0] / shares[best]))
 
     def say(self, i: int, j: int) -> str:
         one, two = np.array([i]), np.array([j])
-        gap = self.means[i] - self.means[j]
-        score = 1.0 / (1.0 + np.exp(-ELO * abs(gap)))
-        return f"{float(self.of(one, two)[0]):.2f} of what their games can tell at most, expected score {score:.2f}"
+        score = 1.0 / (1.0 + exp(-ELO * abs(float(self.means[i] - self.means[j]))))
+        drop = float(self.drop(one, two)[0])
+        drawn = abs(float(self.drawn[i] - self.drawn[j]))
+        return (
+            f"worth {float(self.of(one, two)[0]):.2f}, as it narrows all ratings by {drop:.3g} Elo^2 in sum, "
+            f"expected score {score:.2f}, {drawn:.0f} Elo apart as drawn"
+        )
+
+    def _share(self, i: Ints, j: Ints) -> Floats:
+        most = MOST * self.grams / (1.0 + MOST * self.variances)
+        both = most[i] + most[j]
+        found: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
+        return found
+
+    def _information(self, i: Ints, j: Ints) -> Floats:
+        """(m,) f, 1/Elo^2."""
+        power = np.exp(-ELO * np.abs(self.drawn[i] - self.drawn[j]))
+        found: Floats = ELO**2 * power / (1.0 + power) ** 2
+        return found
 
     @staticmethod
     def _between(own: Floats, across: Floats | None, i: Ints, j: Ints) -> Floats:
         found: Floats = own[i] + own[j]
         if across is not None:
             found -= 2.0 * across[i, j]
-        positive: Floats = np.maximum(found, 0.0)
-        return positive
+        return np.maximum(found, 0.0, out=found)
 
 
 def normals(rng: Rng, count: int) -> Floats:
@@ -147,7 +172,7 @@ def root(covariance: Floats) -> Floats:
         wider: Floats = covariance.copy()
         np.fill_diagonal(wider, diagonal * (1.0 + ridge) + RIDGES[0])
         try:
-            found = np.linalg.cholesky(wider)
+            found[...] = np.linalg.cholesky(wider)
         except np.linalg.LinAlgError:
             continue
         return found

@@ -173,7 +173,7 @@ class _Field:
 
     def wide(self) -> _Edges:
         """A round near the best, without level 5, by ascending places."""
-        most = int(np.ceil(2e6 * self.allowed.max())) + _WHOLE
+        most = int(np.ceil(2 * _WHOLE * self.allowed.max())) + _WHOLE
         urge = 2 * int(self.urge.max())
         packing = Packing([(0, 2), (0, urge), (-int(~Barrier(0)), 0), (-_MOST_LOSS * _WHOLE, most)], LOCAL_PAIRS)
 
@@ -246,8 +246,7 @@ class _Field:
         is_left[left] = True
         i, j = self._looked_at()
         concerned = is_left[i] | is_left[j]
-        edges = self.edges(*self.open(i[concerned], j[concerned]))
-        best_of = _best_of(edges)
+        best_of = _best_of(self.edges(*self.open(i[concerned], j[concerned])))
         return [self._why_one(at, best_of.get(at), len(left)) for at in left]
 
     def _looked_at(self) -> tuple[Ints, Ints]:
@@ -287,14 +286,16 @@ class _Field:
         if self.urge[at] > fewest:
             return "only without it could all others be paired"
         if alike == self.n:
-            return "the others are worth most together without it"
+            return "the round is best without it"
         times = f"{fewest} time{'s' if fewest != 1 else ''}"
         if alike == 1:
             return f"all others have sat out more than {times}"
-        return f"of the {alike} that have sat out only {times} it leaves the others worth most together"
+        return f"of the {alike} that have sat out only {times} the round is best without it"
 
     def _nobody(self, at: int) -> str:
-        """Why there is no open pair for it."""
+        """Why there is no open pair for it, as the rest of a sentence."""
+        if self.n > MOST_EXACT:
+            return f"stays unpaired: nobody within {_NEIGHBOURS} places of it in rating may meet it now."
         others = np.flatnonzero(np.arange(self.n) != at)
         possible = others[self.judge.possible(np.full(len(others), at), others)]
         if not len(possible):

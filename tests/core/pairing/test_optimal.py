@@ -283,9 +283,7 @@ def test_the_sum_counts_not_the_worst_pair() -> None:
 def test_of_an_odd_number_at_equal_totals_the_lower_rated_sits_out() -> None:
     pairing = pair(act_of(1900.0, 1800.0, 1700.0))
     assert ids(pairing) == [(1, 2)]
-    assert pairing.sits_out == {
-        3: "bot-3 (1700) sits out, as 3 is an odd number: the others are worth most together without it."
-    }
+    assert pairing.sits_out == {3: "bot-3 (1700) sits out, as 3 is an odd number: the round is best without it."}
 
 
 def test_who_has_sat_out_does_not_sit_out_again() -> None:
@@ -295,7 +293,7 @@ def test_who_has_sat_out_does_not_sit_out_again() -> None:
     }
     pairing = pair(changed(act, 2, sat_out=0))
     assert list(pairing.sits_out) in ([2], [3])
-    assert "of the 2 that have sat out only 0 times it leaves the others worth most together" in str(pairing.sits_out)
+    assert "of the 2 that have sat out only 0 times the round is best without it" in str(pairing.sits_out)
 
 
 def test_who_must_sit_out_however_often_it_has() -> None:
@@ -429,3 +427,13 @@ def test_a_wide_round_is_near_the_best(policy: Policy, monkeypatch: pytest.Monke
     assert 0 <= exact.total - wide.total <= 5_000 * len(exact.pairs)
     wide_sentences = [sentence for sentence in wide.sits_out.values() if "near it now" in sentence]
     assert bool(wide_sentences) == any("waits, which" in sentence for sentence in wide.sits_out.values())
+
+
+def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimal, "MOST_EXACT", 2)
+    act = changed(act_of(2300.0, 1800.0, 1790.0), 1, apart=(2, 3))
+    assert pair(act).sits_out == {
+        1: "bot-1 (2300) stays unpaired: nobody within 8 places of it in rating may meet it now."
+    }
+    far = replace(act_of(2900.0, 2000.0, 1100.0, policy=Policy.ROLLING), connected=50, flow=1.0)
+    assert all("its best opponent near it now, bot-2 (2000)" in pair(far).sits_out[number] for number in (1, 3))
