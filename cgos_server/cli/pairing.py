@@ -110,7 +110,7 @@ def _show_partners(name: str, partners: Sequence[Partner], found: Explained) -> 
         ("", "opponent", "rating", "expected", "worth", "costs", "met", "kept apart"),
         [
             (
-                "*" if one.name == chosen else None, one.name, round(one.rating), f"{one.expected:.2f}",
+                "*" if one.name == chosen else " ", one.name, round(one.rating), f"{one.expected:.2f}",
                 None if one.worth is None else f"{one.worth:.3f}", f"{one.costs:.3f}", one.met,
                 one.kept if not one.possible else f"({one.kept})" if one.kept else None,
             )

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_server.core.pairing.base import Act, Matchmaker, Pair
+from cgos_server.core.pairing.base import Act, Matchmaker
+from cgos_server.core.pairing.explain import encode_inputs, rounded
+from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.rolling import due
 from cgos_server.core.referee import Terms
@@ -94,7 +96,7 @@ class VenueMatchmaker:
         busy = {version for one in owed for version in (one.black, one.white)}
         rest = [player for player in idle if player.version not in busy]
         if owed:
-            self._second_games(owed, {player.version: player for player in idle if player.version in busy})
+            await self._second_games(owed, {player.version: player for player in idle if player.version in busy})
         for _ in range(1 + _REPAIRS):
             if len(rest) < 2 or self._stopped:
                 return
@@ -209,24 +211,36 @@ class VenueMatchmaker:
                 players[side.version].chosen = True
         self._beginner.submit([record], prepared, at)
 
-    def _second_games(self, owed: Sequence[Owed], players: dict[int, Player]) -> None:
+    async def _second_games(self, owed: Sequence[Owed], players: dict[int, Player]) -> None:
         """Play the second games of openings, with colours swapped: a round of their own, in which nothing is chosen."""
+        listed = [players[version] for one in owed for version in (one.black, one.white)]
+        for player in listed:
+            player.reserve()
+        try:
+            act = rounded(await self._gatherer.act(listed, self._settings.policy))
+            if not self._stopped:
+                self._record_second_games(owed, players, act)
+        finally:
+            self._lobby.release(player for player in listed if player.reserved and not player.chosen)
+
+    def _record_second_games(self, owed: Sequence[Owed], players: dict[int, Player], act: Act) -> None:
         at = self._desk.time.wall_ms()
         round_id = self._ids.round()
-        ratings = self._desk.rater.ratings
-        prepared = []
-        for one in owed:
-            high, low = sorted((one.black, one.white), key=lambda version: (-ratings.rating(version).mean, version))
-            pair = Pair(high, low, one.why, {"opening": one.opening.name})
-            prepared.append(self._beginner.second(round_id, pair, one.black, players, at, one.opening))
-        for player in players.values():
-            player.reserve()
-        self._gatherer.decided(list(players), [])
-        record = RoundAdded(
-            round_id, self._desk.venue.id, self._gatherer.number, at, self._settings.policy.value, "second-games",
-            "{}", "0", "[]", "{}", "[]",
-        )  # fmt: skip
-        self._begin(record, prepared, players, at)
+        settled = AsListed().pair(act, random.Random(0)).pairs
+        prepared = [
+            self._beginner.second(
+                round_id, pair._replace(reason=one.why), one.black, players, at, one.opening
+            )
+            for one, pair in zip(owed, settled, strict=True)
+            if players[one.black].could_play and players[one.white].could_play
+        ]  # fmt: skip
+        if prepared:
+            self._gatherer.decided([side.version for one in prepared for side in one.game.sides], [])
+            record = RoundAdded(
+                round_id, self._desk.venue.id, self._gatherer.number, at, self._settings.policy.value, SECOND_GAMES,
+                "{}", "0", encode_inputs(act), "{}", "[]",
+            )  # fmt: skip
+            self._begin(record, prepared, players, at)
 
 
 class Preview(NamedTuple):

@@ -190,7 +190,7 @@ class Control(Protocol):
         """What would be paired now.
 
         :param method: by another matchmaker; None for the venue's own
-        :param options: on top of the method's defaults; without `method`, on top of the venue's own options
+        :param options: on top of the method's defaults, or of the venue's own options where it is the venue's method
         :raises Refused: where the venue, the method or an option is unknown
         """
 

@@ -103,7 +103,7 @@ class Game:
 
     @property
     def opening(self) -> str:
-        """The name of the opening that the first moves of the game are, which nobody made; empty where there is none."""
+        """The name of the opening that the first moves are, which nobody made; empty where there is none."""
         return self._state.start.opening
 
     @property

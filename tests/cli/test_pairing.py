@@ -128,6 +128,14 @@ def test_what_cannot_be_explained(run: Any, data: Path) -> None:
         run("pairing", "explain", *words, fails=2)
 
 
+def test_show_names_the_opening(run: Any, as_json: Any, data: Path) -> None:
+    assert "opening" not in run("show", "1").stdout
+    terms = json.dumps(as_json("show", "1")["terms"])
+    put(data, r.GameAdded(3, 1, None, 1, 2, "1800", "1900", terms, "", T0, "star.sgf 4"))
+    assert "opening: star.sgf 4" in run("show", "3").stdout
+    assert as_json("show", "3")["game"]["opening"] == "star.sgf 4"
+
+
 def test_stats(run: Any, as_json: Any, paired: Path) -> None:
     found = as_json("pairing", "stats", "--venue", "9x9")["9x9"]
     assert (found["games"], found["rounds"], found["looked_at"]) == (3, 2, 2)

@@ -33,7 +33,7 @@ def test_check_says_what_would_run(run: Any, tmp_path: Path) -> None:
     assert "bots           every address" in text
     assert "websocket      every address, port 6868, all venues" in text
     lines = [line.split() for line in text.splitlines()]
-    assert ["9x9", "6809", "go", "9", "7", "5", "min", "positional", "rolling", "birk", "bayes"] in lines
+    assert ["9x9", "6809", "go", "9", "7", "5", "min", "positional", "rolling", "information", "bayes"] in lines
     assert not (tmp_path / "new").exists()
     found = json.loads(run("check", "--json").stdout)
     assert found["venue"][0]["time"]["main"] == "5m"

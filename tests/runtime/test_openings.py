@@ -270,6 +270,7 @@ async def test_a_stored_game_is_told_and_goes_on_with_its_opening() -> None:
     )  # fmt: skip
     assert stored_setup(stored, "9x9").opening == "odd"
     again = await house_of(ONLY_ODD).open()
+    await again.arrive("anna", "bert")
     assert restore([stored], {1: again.live}) == (1, 0)
     (found,) = again.live.lobby.games()
     assert (found.opening, found.setup().opening, found.ply) == ("odd", "odd", 3)

@@ -326,6 +326,7 @@ class Judge:
     def why(self, i: int, j: int) -> str:
         """What speaks against this pair until somebody is out of patience, without a full stop; empty where nothing
         does."""
+        i, j = sorted((i, j), key=lambda place: self.act.candidates[place].id)
         one, other = np.array([i]), np.array([j])
         flags = Barrier(int(self.barriers(one, other)[0]))
         a, b = self.act.candidates[i], self.act.candidates[j]
@@ -358,5 +359,6 @@ class Judge:
             return ""
         if self.act.policy is Policy.BARRIER:
             return f"It gave way that {why}: a whole round would have been missed otherwise."
-        waited = max((self.act.candidates[i], self.act.candidates[j]), key=lambda c: c.waited)
-        return f"It gave way that {why}: {waited.name} had waited {waited.waited / 1e6:.1f} s."
+        longest = max((self.act.candidates[i], self.act.candidates[j]), key=lambda c: (c.waited, c.sat_out, -c.id))
+        passed = f" and was passed over {longest.sat_out} times" if longest.sat_out > 1 else ""
+        return f"It gave way that {why}: {longest.name} had waited {longest.waited / 1e6:.1f} s{passed}."

@@ -18,6 +18,7 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing, Rng
 from cgos_server.core.pairing.birk_recorded import RecordedBirk
+from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.settings import CONSTRAINTS, WAITING
 from cgos_server.core.venue import Policy
@@ -108,7 +109,7 @@ def recorded_method(method: str, options: Mapping[str, Any], inputs: str) -> Mat
             if key not in RecordedBirk().options:
                 raise Refused("pairing-option", f"{method} had no option {key!r} when that round was recorded.")
         return RecordedBirk(**options)
-    return matchmaker(method, options)
+    return AsListed() if method == SECOND_GAMES else matchmaker(method, options)
 
 
 def replay(

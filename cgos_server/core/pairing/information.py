@@ -16,10 +16,17 @@ from cgos_server.core.pairing.base import Act, Floats, Ints, Rng
 
 ELO: Final = log(10.0) / 400.0
 """Logits a point of Elo."""
-MOST: Final = ELO**2 / 4.0
-"""What one game tells at most of a difference: Fisher's information between equals, 1/Elo^2."""
+NODES, WEIGHTS = (np.array(each) for each in np.polynomial.hermite_e.hermegauss(7))
+"""Of a normal expectation: nodes in standard deviations, weights of sum 1."""
+WEIGHTS /= WEIGHTS.sum()
+NODES.setflags(write=False)
+WEIGHTS.setflags(write=False)
 UNKNOWN_SD: Final = 200.0
 """Elo: of a rating of which nobody says how sure it is."""
+STEPS: Final = 8
+"""Of the fit in :func:`usual`; it is good to some per cent after three."""
+LEAST: Final = 1e-9
+"""Keeps quotients finite."""
 RIDGES: Final = (1e-9, 1e-6, 1e-3)
 """Relative additions to a covariance's diagonal, tried in turn where rounding has made it look indefinite."""
 
@@ -30,23 +37,22 @@ class Information:
 
     A game of i against j adds the precision f (Fisher 1922) on r_i - r_j, which takes that trace down by
 
-        f q / (1 + f v),  v = C_ii + C_jj - 2 C_ij,  q = G_ii + G_jj - 2 G_ij,  f = (ln 10 / 400)^2 p (1 - p),
+        f q / (1 + f v),  v = C_ii + C_jj - 2 C_ij,  q = G_ii + G_jj - 2 G_ij,  f = (ln 10 / 400)^2 E[p (1 - p)],
 
     with C the covariance and G = C diag(no anchor) C: one step of A-optimal design (Chaloner and Verdinelli 1995). This
     form keeps the gauge: a centred one forgets what the anchors are good for.
 
-    Worth is that drop as a share of what both could bring at best, each against an equal of whom all is known:
+    Worth is that drop as a share of what games of these two usually bring between equals (our choice):
 
-        worth = scale * f q / (1 + f v) / (most_i + most_j),  most_i = f_0 G_ii / (1 + f_0 C_ii),  f_0 = (ln 10 / 800)^2
+        worth = f q / (1 + f v) / (usual_i + usual_j),  usual_i + usual_j ~ f_0 q / (1 + f_0 v),
 
-    so that costs and waiting weigh the same for a newcomer, whose game tells a thousand times as much, as for the best
-    known (our choice). What all have in common, such as the distance from the anchors, is in the denominator though
-    no game among them can tell of it. So one `scale` for the whole act brings the pair that is best by all this to
-    what its expected score alone leaves of a game: about 1 where there are equals. Where ratings are independent it is
-    1 and left out.
+    with f_0 = f where equal ratings were drawn and one number for each version, fitted to all pairs of the act (see :func:`usual`). So a game that is as good as
+    those two can have is worth about 1, for a newcomer, whose game tells a thousand times as much, as for the best
+    known; and costs and waiting weigh the same for both. Nothing in it depends on what all ratings have in common.
 
-    :ivar draw: share of the covariance, 0 to 1, from which the ratings that p is computed with are drawn about the
-        means, for a whole act (Thompson 1933, tempered); always following the means would chase their noise
+    :ivar draw: share of the covariance, 0 to 1, from which ratings are drawn about the means, once for an act (Thompson
+        1933, tempered): always following the means would chase their noise. The expectation of p (1 - p) is over the
+        rest
     """
 
     draw: float = 0.5
@@ -68,10 +74,14 @@ class Information:
         if known is None:
             sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates], dtype=np.float64)
             free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
-            return Telling(means, means + sds * deviates, sds**2, np.where(free, sds**4, 0.0))
+            grams = np.where(free, sds**4, 0.0)
+            told = Telling(means, means + sds * deviates, 1.0 - self.draw, sds**2, grams, grams)
+            most = told.most(sds**2)
+            return replace(told, usual=most * grams / (1.0 + most * sds**2))
         drawn = means + root(known.covariance) @ deviates
         own, gram = np.diagonal(known.covariance), np.diagonal(known.gram)
-        return Telling(means, drawn, own, gram, known.covariance, known.gram).scaled()
+        told = Telling(means, drawn, 1.0 - self.draw, own, gram, np.ones(len(means)), known.covariance, known.gram)
+        return replace(told, usual=usual(*told.between_equals()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,68 +90,64 @@ class Telling:
 
     :ivar means: (n,) Elo
     :ivar drawn: (n,) ratings that p is computed with
+    :ivar rest: share of the covariance that p is averaged over
     :ivar variances: (n,) C_ii, Elo^2
     :ivar grams: (n,) G_ii, Elo^4
+    :ivar usual: (n,) what a game brings on behalf of each, Elo^2
     :ivar covariance: (n, n); None: the ratings are independent
     :ivar gram: (n, n); None: then it is diagonal too
-    :ivar scale: of this act
     """
 
     means: Floats
     drawn: Floats
+    rest: float
     variances: Floats
     grams: Floats
+    usual: Floats
     covariance: Floats | None = None
     gram: Floats | None = None
-    scale: float = 1.0
 
     def of(self, i: Ints, j: Ints) -> Floats:
         """(m,) worths; see :class:`Information`."""
-        found: Floats = self.scale * self._share(i, j)
+        both = self.usual[i] + self.usual[j]
+        found: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
         return found
 
     def drop(self, i: Ints, j: Ints) -> Floats:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
-        f = self._information(i, j)
+        v = self._between(self.variances, self.covariance, i, j)
+        f = self._information(i, j, v)
         found: Floats = f * self._between(self.grams, self.gram, i, j)
-        found /= 1.0 + f * self._between(self.variances, self.covariance, i, j)
+        found /= 1.0 + f * v
         return found
 
-    def scaled(self) -> Telling:
-        """With the scale that fits the best of all pairs."""
-        i, j = np.triu_indices(len(self.means), 1)
-        if not len(i):
-            return self
-        shares = self._share(i, j)
-        best = int(np.argmax(shares))
-        if shares[best] <= 0.0:
-            return self
-        one, two = i[best : best + 1], j[best : best + 1]
-        f, v = self._information(one, two), self._between(self.variances, self.covariance, one, two)
-        left = f * (1.0 + MOST * v) / (MOST * (1.0 + f * v))
-        return replace(self, scale=float(left[0] / shares[best]))
+    def between_equals(self) -> tuple[Floats, Floats]:
+        """For all pairs, (n, n), what a game would bring if they were drawn equal, Elo^2, and f as a share of f_0."""
+        n = len(self.means)
+        i, j = np.triu_indices(n, 1)
+        v, q = self._between(self.variances, self.covariance, i, j), self._between(self.grams, self.gram, i, j)
+        most = self.most(v)
+        brings, part = np.zeros((n, n)), np.zeros((n, n))
+        brings[i, j] = brings[j, i] = most * q / (1.0 + most * v)
+        part[i, j] = part[j, i] = self._information(i, j, v) / most
+        return brings, part
 
     def say(self, i: int, j: int) -> str:
         one, two = np.array([i]), np.array([j])
         score = 1.0 / (1.0 + exp(-ELO * abs(float(self.means[i] - self.means[j]))))
-        drop = float(self.drop(one, two)[0])
         drawn = abs(float(self.drawn[i] - self.drawn[j]))
         return (
-            f"worth {float(self.of(one, two)[0]):.2f}, as it narrows all ratings by {drop:.3g} Elo^2 in sum, "
-            f"expected score {score:.2f}, {drawn:.0f} Elo apart as drawn"
+            f"{float(self.of(one, two)[0]):.2f} of what their games usually tell, expected score {score:.2f}, "
+            f"{drawn:.0f} Elo apart as drawn"
         )
 
-    def _share(self, i: Ints, j: Ints) -> Floats:
-        most = MOST * self.grams / (1.0 + MOST * self.variances)
-        both = most[i] + most[j]
-        found: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
-        return found
+    def most(self, variance: Floats) -> Floats:
+        """(m,) f_0, 1/Elo^2, for differences of this variance."""
+        return _precision(np.zeros(len(variance)), np.sqrt(self.rest * variance))
 
-    def _information(self, i: Ints, j: Ints) -> Floats:
+    def _information(self, i: Ints, j: Ints, variance: Floats) -> Floats:
         """(m,) f, 1/Elo^2."""
-        power = np.exp(-ELO * np.abs(self.drawn[i] - self.drawn[j]))
-        found: Floats = ELO**2 * power / (1.0 + power) ** 2
-        return found
+        return _precision(self.drawn[i] - self.drawn[j], np.sqrt(self.rest * variance))
 
     @staticmethod
     def _between(own: Floats, across: Floats | None, i: Ints, j: Ints) -> Floats:
@@ -149,6 +155,38 @@ class Telling:
         if across is not None:
             found -= 2.0 * across[i, j]
         return np.maximum(found, 0.0, out=found)
+
+
+def _precision(mean: Floats, sd: Floats) -> Floats:
+    """(m,) what a game tells of normal differences on average, 1/Elo^2 (Gauss-Hermite)."""
+    found: Floats = np.zeros(len(mean))
+    for node, weight in zip(NODES.tolist(), WEIGHTS.tolist(), strict=True):
+        power = np.exp(-ELO * np.abs(mean + node * sd))
+        found += (weight * ELO**2) * power / (1.0 + power) ** 2
+    return found
+
+
+def usual(brings: Floats, weights: Floats) -> Floats:
+    """(n,) numbers a with a_i + a_j ~ brings[i, j], fitted as if these were exponential with that mean: a_i is exact
+    where there are such numbers, however different they are.
+
+    :param brings: (n, n) symmetric, the diagonal is not looked at
+    :param weights: (n, n) symmetric, 0 on the diagonal: how much each pair counts
+    """
+    n = len(brings)
+    if n < 2:
+        return np.zeros(n)
+    others = brings + np.diag(np.full(n, np.inf))
+    a: Floats = np.maximum(0.5 * others.min(axis=1), LEAST)
+    weights = np.maximum(weights, LEAST * (1.0 - np.eye(n)))
+    for _ in range(STEPS):
+        both = a[:, None] + a
+        counts = weights / both
+        total = counts.sum(axis=1)
+        counts *= brings
+        counts /= both
+        a = np.maximum(a * counts.sum(axis=1) / total, LEAST)
+    return a
 
 
 def normals(rng: Rng, count: int) -> Floats:

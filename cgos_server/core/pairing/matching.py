@@ -34,7 +34,7 @@ def pack(levels: Sequence[Ints], pairs: int) -> list[int]:
     :raises OurFault: where that takes more than MOST_BITS
     """
     ranges = [(int(level.min()), int(level.max())) if len(level) else (0, 0) for level in levels]
-    factors = _factors(ranges, pairs, MOST_BITS)
+    factors = _checked(ranges, pairs, MOST_BITS)
     # Arithmetic on Python integers is slow, so as many of the last levels as fit are added up in words before.
     split = next(k for k in range(len(levels) + 1) if _bits(ranges[k:], factors[k:]) <= WORD_BITS)
     total: list[int] = [0] * len(levels[0])
@@ -49,13 +49,18 @@ class Packing:
     """Packs levels whose ranges are known in advance, so that the numbers of all calls compare; arrays in, array out.
 
     :param ranges: of each level, the first one counts most
-    :param pairs: sums over up to so many edges compare as the tuples of their levels
-    :raises OurFault: where that takes more than WORD_BITS
+    :param pairs: sums over up to so many edges compare as the tuples of their levels, or over fewer where so many do
+        not fit
+    :ivar pairs: over how many they do
+    :raises OurFault: where two edges take more than WORD_BITS
     """
 
     def __init__(self, ranges: Sequence[Range], pairs: int) -> None:
         self._ranges = tuple(ranges)
-        self._factors = _factors(self._ranges, pairs, WORD_BITS)
+        while pairs > 2 and _bits(ranges, _factors(ranges, pairs)) > WORD_BITS:
+            pairs = max(2, pairs // 2)
+        self.pairs = pairs
+        self._factors = _checked(self._ranges, pairs, WORD_BITS)
 
     def words(self, levels: Sequence[Ints]) -> Ints:
         """(m,) one whole number for each edge; what is outside its level's range counts as the nearest inside."""
@@ -87,7 +92,7 @@ def best(n: int, i: Ints, j: Ints, weights: Sequence[int] | Ints) -> list[tuple[
     return sorted((a, b) if a < b else (b, a) for a, b in found)
 
 
-def _factors(ranges: Sequence[Range], pairs: int, most: int) -> list[int]:
+def _factors(ranges: Sequence[Range], pairs: int) -> list[int]:
     """What each level is multiplied by: more than the sums of everything below can differ."""
     factors: list[int] = []
     span = 0
@@ -95,6 +100,12 @@ def _factors(ranges: Sequence[Range], pairs: int, most: int) -> list[int]:
         factors.append(span + 1)
         span += factors[-1] * max(1, pairs) * (max(0, high) - min(0, low))
     factors.reverse()
+    return factors
+
+
+def _checked(ranges: Sequence[Range], pairs: int, most: int) -> list[int]:
+    """The factors, if the largest weight takes no more than so many bits."""
+    factors = _factors(ranges, pairs)
     bits = _bits(ranges, factors)
     if bits > most:
         raise OurFault(

@@ -1,10 +1,12 @@
 """A good matching of thousands of versions on a line, when an exact one would take minutes.
 
-Good partners stand near on the line, but not only: those who should be White and those who should be Black drift apart
-along it like a random walk, so that among a version's neighbours there may be none of the other kind. Therefore the
-line is paired twice, as it is and with the kinds side by side; the better parts of both are kept, and then mended where
-exact matchings of some dozen versions find something better. Must not know: what the levels of a weight mean, what a
-rating is.
+Good partners stand near each other on the line, but how near is not what matters most: those who should be White and
+those who should be Black drift apart along it like a random walk, so that among a version's neighbours there may be
+none of the other kind. Therefore the versions are lined up anew with the kinds side by side, and half way between;
+each line is paired as well as windows of it can be, and the better parts are kept. Whom the windows leave over gets
+into a pair further away, and at last blocks of some dozen versions are matched exactly. The method is our choice; how
+far it is from the best is measured by benchmarks/pairing_speed.py. Must not know: what the levels of a weight mean,
+what a rating is.
 """
 
 from __future__ import annotations
@@ -15,30 +17,31 @@ from typing import Final
 import numpy as np
 
 from cgos_server.core.pairing.base import Bools, Floats, Ints
-from cgos_server.core.pairing.matching import best
+from cgos_server.core.pairing.matching import WORD_BITS, best
+from cgos_server.errors import OurFault
 
 Weigh = Callable[[Ints, Ints], Ints]
 """(m,) weights of the edges (i, j), i < j, as 64-bit integers; 0 or less: never make that pair.
 
 Called a few times, with up to some hundred thousand edges each. Numbers of all calls must compare, and their width must
-not exceed WORD_BITS: both is what :class:`cgos_server.core.pairing.matching.Packing` sees to, made with LOCAL_PAIRS."""
+not exceed WORD_BITS: :class:`cgos_server.core.pairing.matching.Packing`, made with LOCAL_PAIRS, sees to both."""
 
-LOCAL_PAIRS: Final = 32
-"""For so many pairs the levels of a weight must add up without running into each other. Thousands would not fit into a
-word; but what is compared here are always two ways to pair some dozen neighbours, and one unit of a higher level then
+LOCAL_PAIRS: Final = 64
+"""For so many pairs the levels of a weight should add up without running into each other. Thousands would not fit into
+a word; but what is compared here are always two ways to pair some dozen neighbours, and one unit of a higher level then
 outweighs whatever those can differ by below it."""
 
 _WINDOW: Final = 8
 """How far down the line a partner is looked for at first: 256 states a place."""
 
-_BLOCK: Final = 32
-_BLOCK_OF_MANY: Final = 16
-_MANY: Final = 3000
-"""Pairs in a block that is matched exactly, by the number of versions."""
+_BLOCK: Final = (16, 64)
+_BLOCKS: Final = 64_000
+"""Pairs in a block that is matched exactly, fewest and most, and between these so many divided by the versions."""
 
-_POLISH: Final = 300_000
 _MOST_PASSES: Final = 12
-"""Pairs of all blocks together, counted with their sizes: a limit to the work, which the clock must not set."""
+_POLISH: Final = 300_000
+"""How often all blocks are matched, and a limit to that: versions times pairs in a block. Work is limited by counting
+it, as the clock would make the result depend on the machine."""
 
 _SEARCH: Final = 200_000
 """Edges that are weighed in one search for partners of those left over."""
@@ -61,13 +64,18 @@ _NEVER: Final = -(1 << 62)
 
 
 def near_best(ratings: Floats, owed: Ints, weigh: Weigh) -> list[tuple[int, int]]:
-    """Pairs whose weights have a sum near the largest; of no more than 2 x 32 versions it is the largest.
+    """Pairs whose weights have a sum near the largest; of few versions, a block or less, it is the largest.
+
+    Memory: about 2 KiB a version.
 
     :param ratings: (n,) where each stands on the line
     :param owed: (n,) whom each would rather be: positive White, negative Black (games as Black minus games as White)
     :returns: (smaller index, larger index), ascending; the same for the same input
+    :raises OurFault: where weights take more than WORD_BITS
     """
     n = len(ratings)
+    if n < 2:
+        return []
     lines = _lines(ratings, owed)
     mates = _of_windows(lines, weigh)
     left = mates < 0
@@ -102,21 +110,22 @@ def _beside(ratings: Floats, one: Bools, two: Bools) -> Ints:
     return np.lexsort((ratings, share))
 
 
-# --- a start: each line by itself, then the better parts of both ----------------------------------------------------
+# --- a start: each line by itself, then the better parts of all -----------------------------------------------------
 
 
 def _of_windows(lines: Sequence[Ints], weigh: Weigh) -> Ints:
     """(n,) everybody's mate or -1: the best of what windows of all lines find, part by part."""
     n = len(lines[0])
     width = min(_WINDOW, n - 1)
-    if width < 1:
-        return np.full(n, -1)
     at, to = np.divmod(np.arange(n * width), width)
     to += at + 1
     inside = to < n
     at, to = at[inside], to[inside]
     ends = [_ordered(line[at], line[to]) for line in lines]
     weights = weigh(np.concatenate([i for i, _ in ends]), np.concatenate([j for _, j in ends]))
+    bits = int(weights.max()).bit_length()
+    if bits > WORD_BITS:
+        raise OurFault(f"Weights of {bits} bits were given where {WORD_BITS} are allowed. Weigh more coarsely.")
     found = None
     for line, part in zip(lines, np.split(weights, len(lines)), strict=True):
         table = np.zeros((n, width), dtype=np.int64)
@@ -205,8 +214,7 @@ def _better_parts(one: Ints, two: Ints, weigh: Weigh) -> Ints:
 
 
 def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
-    """Partners, from further away, for those whom the windows have left: a version may stand amid many that it must
-    not meet."""
+    """Partners from further away for those left over, since a version may stand amid many that it must not meet."""
     n = len(line)
     place = np.empty(n, dtype=np.int64)
     place[line] = np.arange(n)
@@ -214,7 +222,7 @@ def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
     for _ in range(_MOST_ROUNDS):
         left = line[mates[line] < 0]
         searched += min(_SEARCH, n * len(left))
-        if not len(left) or searched >= _SEARCHED or n < 2:
+        if not len(left) or searched >= _SEARCHED:
             break
         width = min(n, max(_WINDOW, _SEARCH // len(left)))
         starts = np.clip(place[left] - width // 2, 0, n - width)
@@ -271,11 +279,11 @@ def _around(left: Ints, others: Ints, weights: Ints, mates: Ints, current: Ints)
 
 
 def _polished(mates: Ints, lines: Sequence[Ints], weigh: Weigh) -> Ints:
-    """The matching after exact ones of blocks of pairs that follow each other on one of the lines, again and again."""
+    """The matching after exact ones of blocks of pairs that follow each other on one of the lines, on each in turn."""
     n = len(mates)
-    size = _BLOCK if n <= _MANY else _BLOCK_OF_MANY
+    size = min(max(_BLOCK[0], _BLOCKS // n), _BLOCK[1])
     solved: set[bytes] = set()
-    for number in range(min(_MOST_PASSES, max(1, _POLISH // max(1, n * size)))):
+    for number in range(min(_MOST_PASSES, max(1, _POLISH // (n * size)))):
         line = lines[-1 - number % len(lines)]
         shift = size // 2 if number // len(lines) % 2 else 0
         blocks = [block for block in _blocks(mates, line, size, shift) if block.tobytes() not in solved]
@@ -285,7 +293,8 @@ def _polished(mates: Ints, lines: Sequence[Ints], weigh: Weigh) -> Ints:
 
 
 def _blocks(mates: Ints, line: Ints, size: int, shift: int) -> Iterable[Ints]:
-    """The versions of each `size` pairs, or who is alone, by the middle of their places; the first ones of `shift`."""
+    """The versions of each `size` pairs that follow each other by the middles of their places on the line; somebody
+    alone counts as a pair. The first block holds only `shift` of them, if that is not 0."""
     n = len(line)
     place = np.empty(n, dtype=np.int64)
     place[line] = np.arange(n)

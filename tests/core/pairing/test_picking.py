@@ -1,0 +1,115 @@
+"""Picking one after another: the same round whichever way the partners are found, and who is left."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.acts import acts, ids, wishes
+
+from cgos_server.core.pairing import picking
+from cgos_server.core.pairing.base import Act, Candidate, Matchmaker, Pairing
+from cgos_server.core.pairing.birk import Birk
+from cgos_server.core.pairing.constraints import FREE, Constraints, Kin
+from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
+from cgos_server.core.pairing.picking import Picking
+from cgos_server.core.pairing.ranking import by_rating
+from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.core.venue import Policy
+
+
+def paired(method: Matchmaker, act: Act, seed: int, **limits: int) -> Pairing:
+    """With the module's limits replaced for once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(picking, name, value)
+        return method.pair(act, random.Random(seed))
+
+
+@given(
+    acts(policy=Policy.BARRIER),
+    st.builds(Birk, st.sampled_from(("half", "fifth", "one")), st.just("natural"), wishes),
+    st.integers(),
+)
+def test_a_round_is_the_same_however_the_partners_are_found(act: Act, method: Birk, seed: int) -> None:
+    """From a table of all pairs, from rows when needed, or by counting those with something against them."""
+    table = paired(method, act, seed)
+    assert paired(method, act, seed, NARROW=0) == table
+    assert paired(method, act, seed, NARROW=0, MARKED=-1) == table
+
+
+@given(acts(least=2, policy=Policy.BARRIER, bound=False), st.integers())
+def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(act: Act, seed: int) -> None:
+    unlimited = replace(FREE, repeat_most=10, repeat_last=10)  # may not be told from a limit without looking
+    meetless = replace(act, meetings=[])
+    assert Birk(bye="natural", constraints=FREE).pair(act, random.Random(seed)) == Birk(
+        bye="natural", constraints=unlimited
+    ).pair(meetless, random.Random(seed))
+
+
+@given(acts(policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
+def test_in_a_wide_field_the_same_rules_hold(act: Act, name: str, constraints: Constraints, seed: int) -> None:
+    method: Matchmaker = (
+        Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
+    )
+    pairing = paired(method, act, seed, NARROW=0)
+    seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
+    assert sorted(seen) == sorted(c.id for c in act.candidates)
+    looking = Picking(act, by_rating(act.candidates), constraints, Waiting())
+    rank = {c.id: at for at, c in enumerate(looking.ranked)}
+    for high, low in ids(pairing):
+        assert looking.tiers(np.array([rank[high]]), np.array([rank[low]]))[0] >= 0
+
+
+@given(acts(policy=Policy.ROLLING), wishes, st.integers())
+def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(act: Act, constraints: Constraints, seed: int) -> None:
+    """Of those who were not paired no two could have met and thought it worth while."""
+    pairing = Birk(bye="natural", constraints=constraints).pair(act, random.Random(seed))
+    looking = Picking(act, by_rating(act.candidates), constraints, Waiting())
+    left = np.array([rank for rank, c in enumerate(looking.ranked) if c.id in pairing.sits_out], np.int64)
+    i, j = (left[part] for part in np.triu_indices(len(left), 1))
+    assert (looking.tiers(i, j) < 0).all()
+
+
+def test_who_draws_a_game_that_is_not_worth_it_in_a_wide_field_waits_with_the_other() -> None:
+    candidates = [Candidate(v, f"bot-{v}", 2000.0 - v, balance=4) for v in range(1, 5)]
+    act = Act(candidates, policy=Policy.ROLLING, connected=40, flow=0.1)
+    method = Birk("half", constraints=Constraints(colour_cost=9.0))
+    pairing = paired(method, act, 1, NARROW=0)
+    assert pairing.pairs == []
+    assert all("came together, but their game is not worth it yet" in why for why in pairing.sits_out.values())
+
+
+def test_one_family_of_many_is_looked_at_row_by_row() -> None:
+    """Too many pairs with something against them to list: discouraged kin meets all the same when a round is due."""
+    candidates = [Candidate(v, f"bot-{v}", float(v), family=1 + v % 2) for v in range(40)]
+    constraints = replace(FREE, same_family=Kin.DISCOURAGED)
+    pairing = paired(Birk("one", constraints=constraints), Act(candidates), 3, NARROW=0, MARKED=5)
+    family = {c.id: c.family for c in candidates}
+    assert len(pairing.pairs) == 20
+    assert all(family[high] != family[low] for high, low in ids(pairing))
+
+
+def test_least_barriers_come_first() -> None:
+    """Ann's partners are all barred: her last opponent is picked before those of her family."""
+    ann = Candidate(1, "Ann", 9.0, last_opponent=4, family=2)
+    rest = [Candidate(v, f"bot-{v}", -float(v), family=2 if v != 4 else 0) for v in range(2, 7)]
+    for narrow in (0, 128):
+        for seed in range(10):
+            pairing = paired(Birk("one"), Act([ann, *rest]), seed, NARROW=narrow)
+            assert ids(pairing)[0] == (1, 4)
+            assert "bot-4 was the last opponent of Ann" in pairing.notes[0]
+
+
+def test_with_many_left_over_no_pair_is_taken_apart() -> None:
+    kin = [Candidate(v, f"bot-{v}", float(-v), owner=1) for v in range(10, 40)]
+    others = [Candidate(v, f"bot-{v}", float(-v)) for v in range(4)]
+    act = Act([*others, *kin])
+    pairing = Birk("avail").pair(act, random.Random(0))
+    assert ids(pairing) == [(0, 1), (2, 3)]
+    mended = paired(Birk("avail"), act, 0, MOST_MENDED=99)
+    assert len(mended.pairs) == 4
