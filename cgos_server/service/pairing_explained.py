@@ -202,7 +202,8 @@ def _replay(detail: RoundDetail, again: Pairing, names: Mapping[int, str]) -> Re
     now = {_ordered(names[pair.high], names[pair.low]) for pair in again.pairs}
     verdict = same([(ids[one], ids[other]) for one, other in recorded], detail.total, again)
     missing, other = sorted(recorded - now), sorted(now - recorded)
-    return Replay(verdict.agrees, verdict.sentence, again.total, missing, other)
+    alike = "" if verdict.agrees or missing else " The pairs are the same."
+    return Replay(verdict.agrees, verdict.sentence + alike, again.total, missing, other)
 
 
 def _ordered(one: str, other: str) -> tuple[str, str]:

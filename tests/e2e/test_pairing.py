@@ -75,7 +75,7 @@ def test_another_matchmaker_without_a_restart_and_every_round_replays(tmp_path: 
         rounds = [number for (number,) in serving.query("select id from rounds order by id")]
         ids = [rounds[0], rounds[len(rounds) // 2], rounds[-1]]
         for number in ids:
-            assert told(serving, "pairing", "explain", "--round", str(number))["replay"]["same"] is True
+            assert told(serving, "pairing", "explain", "--round", str(number))["replay"]["agrees"] is True
         ((game,),) = serving.query("select max(id) from games")
         said = serving.command("pairing", "explain", str(game))
         assert said.returncode == 0, said.stderr

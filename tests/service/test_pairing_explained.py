@@ -162,6 +162,9 @@ def test_other_pairs_are_a_difference() -> None:
     assert found.replay.agrees is False
     assert len(found.replay.missing) == len(found.replay.other) == 2
     assert found.replay.total == detail.total
+    total = explain(msgspec.structs.replace(detail, total=detail.total - 1), NAMES).replay
+    assert (total.agrees, total.missing) == (False, [])
+    assert total.sentence.endswith(" The pairs are the same.")
     # With the same total it is another one of several best.
     tie = msgspec.structs.replace(detail, pairings=[*swapped, *rest])
     assert explain(tie, NAMES).replay.agrees is True

@@ -133,9 +133,9 @@ class Judge:
     - KIN, AVOID: as their names say; AVOID where either wishes so.
 
     Giving way: EXPECTED after `patience`; LAST and KIN after `patience`, and as long as it takes until two others have
-    become free (``act.flow``); OFTEN and AVOID likewise, two dozen others or a quarter of all. After MOST_PATIENCE times
-    `patience`, or for a version that was passed over too often, all of them. With the barrier policy all of them at
-    once, as waiting there means a whole round. It is enough that one of the two has waited so long.
+    become free (``act.flow``); OFTEN and AVOID likewise, two dozen others or a quarter of all. After MOST_PATIENCE
+    times `patience`, or for a version that was passed over too often, all of them. With the barrier policy all of them
+    at once, as waiting there means a whole round. It is enough that one of the two has waited so long.
 
     :param pass_over: acts in a row that may pass over a version; None: any number
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -71,11 +71,12 @@ def off(method: Matchmaker, exact: Distribution, np: int, rounds: int) -> Sequen
         pairing = method.pair(act, rng)
         met.update([pair[:2] for pair in pairing.pairs])
         met.update(pairing.sits_out.keys())
-    close: Callable[[int, float], bool] = (
-        lambda count, p: abs(count / rounds - p) < 5 * sqrt(p * (1 - p) / rounds) + 1e-9
-    )
-    expected: dict[object, Fraction] = {**exact.pairs, **exact.sits_out}
-    return [event for event, p in expected.items() if not close(met[event], float(p)) or (met[event] and not p)]
+
+    def close(count: int, p: float) -> bool:
+        return abs(count / rounds - p) < 5 * sqrt(p * (1 - p) / rounds) + 1e-9
+
+    expected = [*exact.pairs.items(), *exact.sits_out.items()]
+    return [event for event, p in expected if not close(met[event], float(p)) or (met[event] and not p)]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from support.bayes_venue import BAYES, Venue
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge
-from cgos_server.core.pairing.information import ELO, Information, Telling, normals, root
+from cgos_server.core.pairing.information import ELO, Information, Telling, normals, precision, root
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
@@ -55,9 +55,11 @@ def after_one_game(C: Floats, i: int, j: int, f: float) -> Floats:
 
 
 def expected_precision(mean: float, variance: float) -> float:
-    """What a game tells of a normal difference on average, 1/Elo^2."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    p = 1.0 / (1.0 + np.exp(-ELO * (mean + np.sqrt(variance) * nodes)))
+    """What a game tells of a normal difference on average, 1/Elo^2, by summing over a grid."""
+    sd = max(np.sqrt(variance), 0.01)
+    grid = np.linspace(mean - 9 * sd, mean + 9 * sd, 4001)
+    weights = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
+    p = 1.0 / (1.0 + np.exp(-ELO * grid))
     return float(ELO**2 * (weights @ (p * (1.0 - p))) / weights.sum())
 
 
@@ -125,6 +127,13 @@ def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
     assert worth[0] == pytest.approx(worth[1])
     assert worth[0] == pytest.approx(1.0)
     assert 0.5 < worth[2] < 1.0
+
+
+@pytest.mark.parametrize("sd", [0.0, 60.0, 300.0, 960.0])
+def test_what_a_game_tells_is_averaged_over_what_is_not_known_of_the_difference(sd: float) -> None:
+    means = np.array([0.0, -100.0, 300.0, 600.0, -1000.0])
+    found = precision(means, np.full(5, sd**2))
+    assert found == pytest.approx([expected_precision(mean, sd**2) for mean in means], rel=0.01)
 
 
 # --- what follows ----------------------------------------------------------------------------------------------------
@@ -251,7 +260,7 @@ def test_a_pool_finds_its_scale_and_does_not_wear_out_its_anchors() -> None:
             among_anchors += {a, b} == {3, 8}
             against[a] += b in (3, 8)
             against[b] += a in (3, 8)
-            won = rng.random() < 1.0 / (1.0 + 10.0 ** ((true[b] - true[a]) / 400.0))
+            won = bool(rng.random() < 1.0 / (1.0 + 10.0 ** ((true[b] - true[a]) / 400.0)))
             venue.game(*((a, b) if number % 2 else (b, a)), 2 if won is bool(number % 2) else 0)
         venue.refit(cold=number in (0, 4, 12))
     free = [at for at in range(12) if at not in (3, 8)]

@@ -41,8 +41,9 @@ def test_who_is_no_candidate_is_left_out() -> None:
 def test_places() -> None:
     places = Places(Act([Candidate(v, "x", 0.0) for v in (30, 10, 20)]))
     assert places.of(np.array([10, 20, 30, 40, 0])).tolist() == [1, 2, 0, -1, -1]
-    assert places.pairs([(0, (10, 99)), (1, (30, 10)), (2, ())]).tolist() == places.keys(
-        np.array([0]), np.array([1])
-    ).tolist()
+    assert (
+        places.pairs([(0, (10, 99)), (1, (30, 10)), (2, ())]).tolist()
+        == places.keys(np.array([0]), np.array([1])).tolist()
+    )
     assert among(np.array([3, 5, 9]), np.array([1, 5])).tolist() == [False, True, False]
     assert Places(Act([])).of(np.array([1])).tolist() == [-1]

@@ -58,9 +58,7 @@ def test_adjacent_has_the_least_sum_of_gaps(ratings: list[int]) -> None:
         if not left:
             return 0
         first, rest = left[0], left[1:]
-        return min(
-            abs(first - other) + least((*rest[:at], *rest[at + 1 :])) for at, other in enumerate(rest)
-        )
+        return min(abs(first - other) + least((*rest[:at], *rest[at + 1 :])) for at, other in enumerate(rest))
 
     assert gaps == least(tuple(ratings)) if len(ratings) < 10 else gaps >= 0
 
@@ -88,9 +86,7 @@ def test_random_meets_everybody_equally_often() -> None:
     act = Act(field(*range(6)))
     rng = random.Random(4)
     rounds = 6000
-    met = Counter(
-        pair for _ in range(rounds) for pair in ids(Neighbours("random", constraints=FREE).pair(act, rng))
-    )
+    met = Counter(pair for _ in range(rounds) for pair in ids(Neighbours("random", constraints=FREE).pair(act, rng)))
     expected = rounds / 5
     for low, high in combinations(range(1, 7), 2):
         assert abs(met[high, low] - expected) < 5 * (rounds * 0.2 * 0.8) ** 0.5

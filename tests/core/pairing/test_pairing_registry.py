@@ -50,9 +50,7 @@ def test_every_field_has_a_word() -> None:
     assert [key.removesuffix("_s") for key in WAITING] == [field.name for field in fields(Waiting)]
 
 
-@given(
-    wishes, st.builds(Waiting, ease=st.floats(0.01, 50), pass_over=st.integers(1, 99), fairness=st.floats(0, 9))
-)
+@given(wishes, st.builds(Waiting, ease=st.floats(0.01, 50), pass_over=st.integers(1, 99), fairness=st.floats(0, 9)))
 def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
     recorded = json.loads(json.dumps(flat(constraints, waiting)))
     assert shared("birk", recorded, Constraints()) == (constraints, waiting)

@@ -14,7 +14,7 @@ from support.acts import acts, ids, wishes
 from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker, Pairing
 from cgos_server.core.pairing.birk import Birk
-from cgos_server.core.pairing.constraints import FREE, Constraints, Kin
+from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
 from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
 from cgos_server.core.pairing.picking import Picking
 from cgos_server.core.pairing.ranking import by_rating
@@ -53,9 +53,7 @@ def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(act: Act, s
 
 @given(acts(policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
 def test_in_a_wide_field_the_same_rules_hold(act: Act, name: str, constraints: Constraints, seed: int) -> None:
-    method: Matchmaker = (
-        Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
-    )
+    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
     pairing = paired(method, act, seed, NARROW=0)
     seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
     assert sorted(seen) == sorted(c.id for c in act.candidates)
@@ -66,7 +64,9 @@ def test_in_a_wide_field_the_same_rules_hold(act: Act, name: str, constraints: C
 
 
 @given(acts(policy=Policy.ROLLING), wishes, st.integers())
-def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(act: Act, constraints: Constraints, seed: int) -> None:
+def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(
+    act: Act, constraints: Constraints, seed: int
+) -> None:
     """Of those who were not paired no two could have met and thought it worth while."""
     pairing = Birk(bye="natural", constraints=constraints).pair(act, random.Random(seed))
     looking = Picking(act, by_rating(act.candidates), constraints, Waiting())
@@ -113,3 +113,18 @@ def test_with_many_left_over_no_pair_is_taken_apart() -> None:
     assert ids(pairing) == [(0, 1), (2, 3)]
     mended = paired(Birk("avail"), act, 0, MOST_MENDED=99)
     assert len(mended.pairs) == 4
+
+
+@given(acts(least=2, policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
+def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
+    act: Act, name: str, constraints: Constraints, seed: int
+) -> None:
+    often = Waiting().pass_over
+    first, *rest = act.candidates
+    act = replace(act, candidates=[first._replace(sat_out=often), *(c._replace(sat_out=0) for c in rest)])
+    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
+    pairing = method.pair(act, random.Random(seed))
+    judge = Judge(constraints, act, often)
+    others = np.arange(1, len(act.candidates))
+    if judge.possible(np.zeros_like(others), others).any():
+        assert first.id not in pairing.sits_out
