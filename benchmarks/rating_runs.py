@@ -109,12 +109,11 @@ class Driven:
         data, self.versions, self._seq = saved
         self.state = self.system.load(data)
 
-    def difference_sd(self, one: int, other: int) -> float | None:
+    def difference_sd(self, one: int, other: int, mean: Floats) -> float | None:
         """What the system thinks it knows of a difference, from the published likelihood of superiority; None where
-        that is too near 0 or 1 to tell."""
+        that is too near 0 or 1 to tell. `mean`: all ratings as they are now."""
         assert isinstance(self.system, Refitting)
-        standings = self.system.standings(self.state)
-        difference = standings[one].mean - standings[other].mean
+        difference = float(mean[one] - mean[other])
         low, high = (one, other) if difference < 0 else (other, one)
         likelihood = self.system.superiority(self.state, low, high)
         if not 1e-300 < likelihood < 0.5 - 1e-9:
@@ -187,7 +186,7 @@ def figures(driven: Driven, truth: Floats, free: Sequence[int], rng: Generator) 
     inside, seen = 0, 0
     for _ in range(PAIRS):
         one, other = (int(number) for number in rng.choice(which, 2, replace=False))
-        sd = driven.difference_sd(one, other)
+        sd = driven.difference_sd(one, other, mean)
         if sd is not None:
             seen += 1
             inside += abs((mean - truth)[one] - (mean - truth)[other]) <= Z95 * sd

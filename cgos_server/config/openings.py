@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.values import Words
 from cgos_server.core.games.base import Ruleset
-from cgos_server.core.openings import Draft, Fault, Opening, OpeningSet, checked, parse, weight_of
+from cgos_server.core.openings import WEIGHTS, Draft, Fault, Opening, OpeningSet, checked, parse, weight_of
 from cgos_server.errors import ConfigError
 from cgos_server.protocol.sgf_reader import main_lines
 
@@ -81,7 +81,7 @@ def _sources(words: Words, place: str, problems: list[ConfigError]) -> Iterator[
         match = _WEIGHED.fullmatch(word)
         weight = 1.0 if match is None else weight_of(match[1])
         if weight is None:
-            remedy = "Write a number above 0 before the colon."
+            remedy = f"Write {WEIGHTS} before the colon."
             problems.append(ConfigError(place, f"{word!r} has no weight that can be read", remedy))
             continue
         paths = _paths(word if match is None else match[2])

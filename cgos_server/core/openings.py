@@ -6,7 +6,6 @@ A set holds openings that were checked against the rules of the venue. The text 
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
 NAME_MAX: Final = 60
 """Longest name of an opening, in characters."""
 
+WEIGHT_LEAST: Final = 1e-6
 WEIGHT_MOST: Final = 1e6
+WEIGHTS: Final = "a number from 0.000001 to 1000000"
 
 
 class Opening(NamedTuple):
@@ -67,9 +68,8 @@ class OpeningSet:
 
     def choose(self, rng: Rng) -> Opening:
         """One of them, each with a probability that is its share of all weights. Raises IndexError for an empty set."""
-        at = bisect_right(self._sums, rng.random() * self._sums[-1])
-        # The product may be rounded up to the sum of all weights itself.
-        return self.openings[min(at, len(self.openings) - 1)]
+        # The largest float below 1 times a sum is below that sum, so the index exists.
+        return self.openings[bisect_right(self._sums, rng.random() * self._sums[-1])]
 
 
 class Draft(NamedTuple):
@@ -98,7 +98,7 @@ _WEIGHT = re.compile(r"([^\s:]*):\s*(.*)")
 def parse(text: str) -> tuple[list[Draft], list[Fault]]:
     """Move lists, one opening a line: ``[weight:] name move move ...``.
 
-    The weight is a number above 0 (default 1), the name one word, the moves GTP vertices or ``pass``, alternating from
+    The weight is a number (default 1), the name one word, the moves GTP vertices or ``pass``, alternating from
     Black. ``#`` begins a comment. Faults come in the order of their lines.
     """
     drafts: list[Draft] = []
@@ -112,7 +112,7 @@ def parse(text: str) -> tuple[list[Draft], list[Fault]]:
         if match is not None:
             found = weight_of(match[1])
             if found is None:
-                faults.append(Fault(number, f'"{match[1]}" is no weight', "Give a number above 0 before the colon"))
+                faults.append(Fault(number, f'"{match[1]}" is no weight', f"Give {WEIGHTS} before the colon"))
                 continue
             weight, rest = found, match[2]
         name, *moves = rest.split() or [""]
@@ -126,7 +126,7 @@ def weight_of(text: str) -> float | None:
         weight = float(text)
     except ValueError:
         return None
-    return weight if math.isfinite(weight) and 0 < weight <= WEIGHT_MOST else None
+    return weight if WEIGHT_LEAST <= weight <= WEIGHT_MOST else None
 
 
 def checked(draft: Draft, rules: Ruleset, move_limit: int) -> Opening | Fault:

@@ -31,7 +31,7 @@ from cgos_server.storage.store import StoredMove
 
 log = structlog.get_logger(__name__)
 
-SLICE = 32
+SLICE = 16
 """Games begun before the loop gets a turn."""
 
 

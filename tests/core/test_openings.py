@@ -62,6 +62,7 @@ def test_what_is_written_is_read(name: str, moves: list[str], weight: int | None
         ("-1: tengen E5", '"-1" is no weight'),
         ("nan: tengen E5", '"nan" is no weight'),
         ("1e9: tengen E5", '"1e9" is no weight'),
+        ("1e-9: tengen E5", '"1e-9" is no weight'),
         (": tengen E5", '"" is no weight'),
         ("2:", '"" is no name'),
         ("e5 C3", '"e5" is a move'),
@@ -79,6 +80,11 @@ def test_faults_name_the_line_and_the_trouble(line: str, problem: str) -> None:
     assert fault.line == 3
     assert problem in fault.problem
     assert fault.remedy
+
+
+def test_limits_are_allowed() -> None:
+    assert opening(f"1000000: {'n' * NAME_MAX} E5") == Opening("n" * NAME_MAX, ("E5",), WEIGHT_MOST)
+    assert opening("0.000001: small E5").weight == 1e-6
 
 
 def test_a_pass_is_a_move_and_a_name_may_begin_like_one() -> None:
@@ -130,7 +136,7 @@ class Fixed:
 
 @given(
     st.lists(st.floats(1e-6, WEIGHT_MOST), min_size=1, max_size=30),
-    st.floats(0, 1, exclude_max=True),
+    st.floats(0, 1, exclude_max=True) | st.just(1 - 2**-53),
 )
 def test_every_draw_chooses_the_opening_in_whose_share_it_falls(weights: list[float], value: float) -> None:
     book = OpeningSet(tuple(Opening(f"n{at}", ("E5",), weight) for at, weight in enumerate(weights)))

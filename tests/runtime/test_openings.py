@@ -91,6 +91,13 @@ def test_whatever_is_played_nobody_owes_once_both_colors_were_had(games: list[tu
 # -- which opening
 
 
+class Zero:
+    """An rng that says the least that it can."""
+
+    def random(self) -> float:
+        return 0.0
+
+
 def test_a_share_of_the_pairs_gets_an_opening() -> None:
     openings, rng, pairs = Openings(()), random.Random(3), 20_000
     names = [None if found is None else found.name for found in (openings.first(BOOK, 0.3, rng) for _ in range(pairs))]
@@ -102,6 +109,7 @@ def test_all_or_none_may_be_asked_for() -> None:
     openings, rng = Openings(()), random.Random(1)
     assert all(openings.first(BOOK, 1.0, rng) for _ in range(500))
     assert not any(openings.first(BOOK, 0.0, rng) for _ in range(500))
+    assert openings.first(BOOK, 0.0, Zero()) is None
     state = rng.getstate()
     assert openings.first(OpeningSet(), 1.0, rng) is None
     assert rng.getstate() == state, "without openings nothing is drawn"

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.acts import acts, ids, wishes
 
+from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.constraints import FREE, Constraints
 from cgos_server.core.pairing.neighbours import FEW_WINDOW, LEAST_WINDOW, ORDERS, Neighbours, width
@@ -72,14 +73,20 @@ def test_adjacent_goes_on_to_the_next_that_it_may_meet() -> None:
     )
 
 
-def test_one_that_comes_first_meets_its_neighbour_not_the_best() -> None:
-    """The 5th was passed over too often: the 6th is nearer than the 1st, and the 4th where nobody is below."""
+@pytest.mark.parametrize("narrow", [0, 128])
+@pytest.mark.parametrize("apart", [(), (1, 2)])
+@pytest.mark.parametrize(("place", "other"), [(4, 6), (5, 5), (3, 5)])
+def test_one_that_comes_first_meets_its_neighbour_not_the_best(
+    place: int, other: int, apart: tuple[int, ...], narrow: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was passed over too often meets the next one below, or above where nobody is below; whom it must not meet
+    does not count."""
+    monkeypatch.setattr(picking, "NARROW", narrow)
     candidates = field(9, 8, 7, 6, 5, 4)
-    for place, other in ((4, 6), (5, 5)):
-        late = [c._replace(sat_out=99) if at == place else c for at, c in enumerate(candidates)]
-        act = Act(late, policy=Policy.ROLLING, connected=9)
-        first = Neighbours("adjacent").pair(act, random.Random(0)).pairs[0]
-        assert {*first[:2]} == {place + 1, other}
+    candidates[place] = candidates[place]._replace(sat_out=99, apart=apart)
+    act = Act(candidates, policy=Policy.ROLLING, connected=9)
+    first = Neighbours("adjacent").pair(act, random.Random(0)).pairs[0]
+    assert {*first[:2]} == {place + 1, other}
 
 
 def test_random_meets_everybody_equally_often() -> None:

@@ -1,0 +1,317 @@
+"""What one round costs, and how far a round of thousands is from the best one.
+
+Exact rounds of 250 versions, near-best rounds of 10 000, and every method by the way in which the server asks it. CPU
+time of one thread, medians. The field: ratings N(2000, 350); five earlier rounds paired the same way, whose pairs are
+barred (10 bits); a pair costs what a game tells less than a bit by Elo's logistic, and 0.05 bit where both are owed the
+same colour. Colours are owed as the rounds gave them, or, which is harder, drawn at random: then one colour is short
+here and the other there. The loss is all of that, not only the excess over the best round, which for up to 1000
+versions is found exactly beside it.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
+
+import argparse
+import json
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rustworkx
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.matching import Packing, best, pack
+from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
+from cgos_server.core.venue import Policy
+
+Ints = NDArray[np.int64]
+Pairs = list[tuple[int, int]]
+
+ROUNDS = 5
+BIT = 1_000_000
+BARRED = 10 * BIT
+COLOUR = BIT // 20
+
+GOALS = {
+    "exact 250, s": 0.15,
+    "near best 10000, s": 1.0,
+    "near best 10000, loss in % of a bit": 0.5,
+    "birk 10000, s": 0.05,
+}
+ROWS: tuple[tuple[str, int, Policy, dict[str, Any]], ...] = (
+    *(
+        (name, 250, policy, {})
+        for name in ("entropy", "expected-change", "information")
+        for policy in (Policy.BARRIER, Policy.ROLLING)
+    ),
+    ("entropy", 1000, Policy.BARRIER, {}),
+    ("information", 1000, Policy.ROLLING, {}),
+    *((name, 10_000, Policy.BARRIER, {}) for name in ("entropy", "information")),
+    ("information", 10_000, Policy.ROLLING, {}),
+    *(("birk", 10_000, Policy.BARRIER, {"formula": formula}) for formula in ("half", "fifth", "sqrt", "one")),
+    *((name, 10_000, Policy.BARRIER, {}) for name in ("permuted", "adjacent", "random")),
+)
+"""Method, versions, policy, options: rounds as the server has them made."""
+
+
+class Field:
+    """Versions after some rounds paired the same way.
+
+    :param drawn: colours are owed at random, not as the rounds gave them
+    """
+
+    def __init__(self, n: int, seed: int = 1, *, drawn: bool = False) -> None:
+        self.n = n
+        self.rng = np.random.default_rng([seed, n, drawn])
+        self.ratings = self.rng.normal(2000.0, 350.0, n)
+        self.balance = np.zeros(n, dtype=np.int64)
+        self.rounds: list[Pairs] = []
+        self._met = np.zeros(0, dtype=np.int64)
+        # All pairs that can be made before those that are barred, then the loss in millionths of a bit.
+        self._packing = Packing([(1, 1), (-BARRED - 2 * BIT, 0)], LOCAL_PAIRS)
+        for _ in range(ROUNDS):
+            if drawn:
+                self.balance = self.rng.choice([-1, 1], n)
+            self._play(self.near_best())
+        if drawn:
+            self.balance = self.rng.choice([-1, 1], n)
+
+    def _play(self, pairs: Pairs) -> None:
+        self.rounds.append(pairs)
+        i, j = np.array(pairs).T
+        self._met = np.sort(np.concatenate([self._met, i * self.n + j]))
+        first = np.where(self.balance[i] == self.balance[j], self.rng.choice([-1, 1], len(i)), 0)
+        black = np.where(first == 0, np.sign(self.balance[j] - self.balance[i]), first)
+        self.balance[i] += black
+        self.balance[j] -= black
+
+    def cost(self, i: Ints, j: Ints) -> Ints:
+        """(m,) millionths of a bit; i < j."""
+        win = 1.0 / (1.0 + 10.0 ** (np.abs(self.ratings[i] - self.ratings[j]) / 400.0))
+        told = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
+        cost = np.rint(BIT * (1.0 - told)).astype(np.int64)
+        cost += COLOUR * (np.sign(self.balance[i]) * np.sign(self.balance[j]) > 0)
+        if len(self._met):
+            keys = i * self.n + j
+            cost += BARRED * (self._met[np.minimum(np.searchsorted(self._met, keys), len(self._met) - 1)] == keys)
+        return cost
+
+    def weigh(self, i: Ints, j: Ints) -> Ints:
+        cost = self.cost(i, j)
+        return self._packing.words([np.ones_like(cost), -cost])
+
+    def near_best(self) -> Pairs:
+        return near_best(self.ratings, self.balance, self.weigh)
+
+    def best(self) -> Pairs:
+        i, j = np.triu_indices(self.n, 1)
+        cost = self.cost(i, j)
+        return best(self.n, i, j, pack([np.ones_like(cost), -cost], self.n // 2))
+
+    def loss(self, pairs: Pairs) -> float:
+        """Millionths of a bit a pair."""
+        return float(self.cost(*np.array(pairs).T).mean())
+
+    def adjacent(self) -> Pairs:
+        """First with second, third with fourth... whoever they are."""
+        order = np.argsort(self.ratings)[: self.n // 2 * 2]
+        return [(int(min(pair)), int(max(pair))) for pair in order.reshape(-1, 2)]
+
+    def act(self, policy: Policy) -> Act:
+        """What the server would ask about."""
+        last: dict[int, int] = {}
+        for i, j in self.rounds[-1]:
+            last[i], last[j] = j, i
+        waited = self.rng.integers(0, 20_000_000, self.n).tolist()
+        pace = self.rng.random(self.n).tolist()
+        candidates = [
+            Candidate(
+                at,
+                f"version-{at}",
+                rating,
+                waited=waited[at],
+                last_opponent=last.get(at),
+                sd=60.0,
+                games=50,
+                balance=balance,
+                recent=ROUNDS,
+                pace=pace[at],
+            )
+            for at, (rating, balance) in enumerate(zip(self.ratings.tolist(), self.balance.tolist(), strict=True))
+        ]
+        meetings = [Meeting(i, j, 1, 1, 1, 0) for pairs in self.rounds for i, j in pairs]
+        return Act(candidates, meetings, self._knowledge() if self.n <= 1000 else None, policy, flow=self.n / 60.0)
+
+    def _knowledge(self) -> Knowledge:
+        """Standard deviations of 60 Elo, a part of it in common with whoever stands near."""
+        apart = np.abs(self.ratings[:, None] - self.ratings[None, :])
+        covariance = 1800.0 * np.eye(self.n) + 1800.0 * np.exp(-apart / 100.0)
+        return Knowledge(covariance, covariance @ covariance)
+
+
+def cpu(work: Callable[[], object], runs: int) -> float:
+    """Median CPU seconds of it."""
+    seconds = []
+    for _ in range(runs):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return statistics.median(seconds)
+
+
+def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[str, Any]]:
+    """Near-best rounds, and beside them exact ones: CPU seconds and loss, in millionths of a bit a pair."""
+    rows = []
+    for n in sizes:
+        for drawn in (False, True):
+            field = Field(n, drawn=drawn)
+            row: dict[str, Any] = {
+                "n": n,
+                "colours": "drawn" if drawn else "played",
+                "seconds": cpu(field.near_best, runs),
+                "loss": field.loss(field.near_best()),
+                "pairs": len(field.near_best()),
+                "adjacent": field.loss(field.adjacent()),
+            }
+            if n <= exact_up_to:
+                start = time.process_time()
+                pairs = field.best()
+                row |= {"exact_seconds": time.process_time() - start, "exact_loss": field.loss(pairs)}
+                row["excess"] = row["loss"] - row["exact_loss"]
+            rows.append(row)
+    return rows
+
+
+def methods(largest: int, runs: int) -> list[dict[str, Any]]:
+    """Rounds by the registry's methods, with their reasons: CPU seconds."""
+    fields = {n: Field(n) for n in {n for _, n, _, _ in ROWS if n <= largest}}
+    rows = []
+    for name, n, policy, options in ROWS:
+        if n > largest:
+            continue
+        act = fields[n].act(policy)
+        method = matchmaker(name, options)
+        pairing = method.pair(act, random.Random(1))
+        seconds = cpu(lambda act=act, method=method: method.pair(act, random.Random(1)), runs)
+        words = " ".join((name, *map(str, options.values())))
+        row = {"method": words, "n": n, "policy": str(policy), "seconds": seconds, "pairs": len(pairing.pairs)}
+        rows.append(row)
+    return rows
+
+
+def run(
+    runs: int = 5, report: Callable[[str], None] = print, largest: int = 10_000, exact_up_to: int = 1000
+) -> dict[str, Any]:
+    """Measure everything and report it line by line.
+
+    :param runs: how often, of which the median counts
+    :param largest: the largest field
+    :param exact_up_to: the largest field whose best round is found too (1000: about ten seconds each)
+    :return: ``matchings``, ``methods``: a row each; ``goals``: (found, goal)
+    """
+    machine = f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {rustworkx.__version__}"
+    report(f"{machine}, {_processor()}, CPU time of one thread, medians of {runs}")
+    field = Field(250)
+    exact = cpu(field.best, runs)
+    report(f"exact round of 250 (costs, packing and matching): {exact * 1e3:.1f} ms")
+    rounds = matchings([n for n in (300, 500, 1000, 3000, 10_000) if n <= largest], exact_up_to, runs)
+    _report_matchings(rounds, report)
+    asked = methods(largest, runs)
+    _report_methods(asked, report)
+    found = {"exact 250, s": exact}
+    widest = [row for row in rounds if row["n"] == 10_000]
+    if widest:
+        found["near best 10000, s"] = max(row["seconds"] for row in widest)
+        found["near best 10000, loss in % of a bit"] = max(row["loss"] for row in widest) / BIT * 100.0
+    birk = [row["seconds"] for row in asked if row["method"].startswith("birk") and row["n"] == 10_000]
+    if birk:
+        found["birk 10000, s"] = birk[0]
+    goals = {name: (found[name], goal) for name, goal in GOALS.items() if name in found}
+    for name, (value, goal) in goals.items():
+        report(f"  {name:38} {value:8.4f}   goal {goal:6.2f}   {'met' if value <= goal else 'MISSED'}")
+    return {
+        "benchmark": "pairing_speed",
+        "machine": machine,
+        "processor": _processor(),
+        "runs": runs,
+        "exact_250": exact,
+        "matchings": rounds,
+        "methods": asked,
+        "goals": goals,
+    }
+
+
+def brief() -> dict[str, Any]:
+    """All sizes, three times, exact rounds up to 300."""
+    return run(runs=3, exact_up_to=300)
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
+    table = Table(title="Near-best rounds; loss in millionths of a bit a pair")
+    for column in ("versions", "colours owed", "ms", "loss", "exact: ms", "its loss", "excess", "first with second"):
+        table.add_column(column, justify="left" if column == "colours owed" else "right")
+    for row in rows:
+        exact = (
+            (f"{row['exact_seconds'] * 1e3:.0f}", f"{row['exact_loss']:.0f}", f"{row['excess']:.1f}")
+            if "excess" in row
+            else ("-", "-", "-")
+        )
+        table.add_row(
+            str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact,
+            f"{row['adjacent']:.0f}",
+        )  # fmt: skip
+    report(_drawn(table))
+
+
+def _report_methods(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
+    table = Table(title="Rounds as the server has them made, reasons included")
+    for column in ("method", "versions", "policy", "ms", "pairs"):
+        table.add_column(column, justify="left" if column in ("method", "policy") else "right")
+    for row in rows:
+        table.add_row(
+            row["method"], str(row["n"]), row["policy"], f"{row['seconds'] * 1e3:.1f}", str(row["pairs"])
+        )  # fmt: skip
+    report(_drawn(table))
+
+
+def _drawn(table: Table) -> str:
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().rstrip()
+
+
+def main() -> None:
+    """Print the figures; ``--json FILE`` writes them too."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="of which the median counts (default 5)")
+    parser.add_argument("--largest", type=int, default=10_000, help="the largest field (default 10000)")
+    parser.add_argument("--exact", type=int, default=1000, help="largest field that is also paired exactly (1000)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    options = parser.parse_args()
+    result = run(options.runs, largest=options.largest, exact_up_to=options.exact)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
