@@ -1,7 +1,7 @@
 """Who meets whom under each matchmaker, as a picture: fourteen versions, a thousand rounds, one panel a method.
 
 Birk showed such tables for fourteen versions (computer-go list, 5 October 2006). Ratings stand at the quantiles of
-N(2000, 350) and are known to 50 Elo; nothing is learned meanwhile, so that only the method shows. Writes an SVG.
+N(2000, 350) and are known to 50 Elo; nothing is learned meanwhile, and nobody is kept from anybody. Writes an SVG.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import NormalDist
@@ -25,6 +26,9 @@ VERSIONS = 14
 SD = 50.0
 CELL, GAP, COLUMNS = 11, 34, 5
 TITLE = 30
+
+FREE = {"avoid_last": False, "repeat_most": 1000, "repeat_last": 100, "max_expected": 1.0}
+"""Nobody is kept from anybody, so that the method alone shows."""
 
 
 class Panel(NamedTuple):
@@ -53,7 +57,7 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
     """[i][j]: how often ranks i and j meet, against an even share of each one's games."""
     normal = NormalDist(2000.0, 350.0)
     ratings = [normal.inv_cdf(1 - (rank + 0.5) / VERSIONS) for rank in range(VERSIONS)]
-    method = matchmaker(panel.method, panel.options)
+    method = matchmaker(panel.method, {**panel.options, **FREE})
     memory = Memory(100, {}, {}, {})
     rng = random.Random(1)
     games = [[0] * VERSIONS for _ in ratings]
@@ -77,33 +81,35 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
 
 
 def svg(found: Mapping[str, list[list[float]]]) -> str:
-    """All panels, the darker the more often; a cell's tooltip has the figure."""
+    """All panels, the darker the more often."""
     side = VERSIONS * CELL
     lines = -(-len(found) // COLUMNS)
-    width, height = COLUMNS * (side + GAP) + GAP // 2, lines * (side + TITLE + 14) + 10
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="Who meets whom under each matchmaker" font-family="sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-    ]
+    width, height = COLUMNS * (side + GAP) - GAP // 2, lines * (side + TITLE + 14) + 10
+    words: list[str] = []
+    cells: dict[str, list[str]] = defaultdict(list)
     for at, (title, table) in enumerate(found.items()):
-        left = GAP // 2 + at % COLUMNS * (side + GAP)
+        left = GAP // 4 + at % COLUMNS * (side + GAP)
         top = TITLE + at // COLUMNS * (side + TITLE + 14)
-        parts.append(f'<text x="{left}" y="{top - 8}" fill="#222222">{title}</text>')
+        words.append(f'<text x="{left}" y="{top - 8}">{title}</text>')
         for i, row in enumerate(table):
             for j, times in enumerate(row):
                 shade = "#dddddd" if i == j else _shade(times)
-                said = f"<title>rank {i + 1} and rank {j + 1}: {times:.2f}</title>"
-                parts.append(
-                    f'<rect x="{left + j * CELL}" y="{top + i * CELL}" width="{CELL - 1}" height="{CELL - 1}" '
-                    f'fill="{shade}">{said}</rect>'
-                )
-    return "\n".join([*parts, "</svg>\n"])
+                cells[shade].append(f"M{left + j * CELL} {top + i * CELL}h{CELL - 1}v{CELL - 1}h{1 - CELL}z")
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+            'aria-label="Who meets whom under each matchmaker" font-family="sans-serif" font-size="12" fill="#222222">',
+            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+            *words,
+            *(f'<path fill="{shade}" d="{"".join(paths)}"/>' for shade, paths in sorted(cells.items())),
+            "</svg>\n",
+        ]
+    )
 
 
 def _shade(times: float) -> str:
-    """White for never, the darkest blue for four even shares and more."""
-    part = min(1.0, times / 4.0) ** 0.6
+    """White for never, the darkest of sixteen blues for four even shares and more."""
+    part = round(16 * min(1.0, times / 4.0) ** 0.6) / 16
     return "#" + "".join(f"{round(255 + part * (dark - 255)):02x}" for dark in (8, 48, 107))
 
 

@@ -124,11 +124,6 @@ class Field:
         """Millionths of a bit a pair."""
         return float(self.cost(*np.array(pairs).T).mean())
 
-    def adjacent(self) -> Pairs:
-        """First with second, third with fourth... whoever they are."""
-        order = np.argsort(self.ratings)[: self.n // 2 * 2]
-        return [(int(min(pair)), int(max(pair))) for pair in order.reshape(-1, 2)]
-
     def act(self, policy: Policy) -> Act:
         """What the server would ask about."""
         last: dict[int, int] = {}
@@ -183,7 +178,6 @@ def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[st
                 "seconds": cpu(field.near_best, runs),
                 "loss": field.loss(field.near_best()),
                 "pairs": len(field.near_best()),
-                "adjacent": field.loss(field.adjacent()),
             }
             if n <= exact_up_to:
                 start = time.process_time()
@@ -267,7 +261,7 @@ def _processor() -> str:
 
 def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
     table = Table(title="Near-best rounds; loss in millionths of a bit a pair")
-    for column in ("versions", "colours owed", "ms", "loss", "exact: ms", "its loss", "excess", "first with second"):
+    for column in ("versions", "colours owed", "ms", "loss", "exact: ms", "its loss", "excess"):
         table.add_column(column, justify="left" if column == "colours owed" else "right")
     for row in rows:
         exact = (
@@ -276,8 +270,7 @@ def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], No
             else ("-", "-", "-")
         )
         table.add_row(
-            str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact,
-            f"{row['adjacent']:.0f}",
+            str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact
         )  # fmt: skip
     report(_drawn(table))
 

@@ -43,7 +43,7 @@ _POLISH: Final = 300_000
 """How often all blocks are matched, and a limit to that: versions times pairs in a block. Work is limited by counting
 it, as the clock would make the result depend on the machine."""
 
-_SEARCH: Final = 200_000
+_SEARCH: Final = 120_000
 """Edges that are weighed in one search for partners of those left over."""
 
 _MOST_ROUNDS: Final = 24
