@@ -1,5 +1,7 @@
 """All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server,
-a thousand viewers, ten thousand idle bots, ratings. How true ratings are is measured by rating_accuracy.py.
+a thousand viewers, ten thousand idle bots, ratings, rounds of pairing. How true ratings are, and how well the
+matchmakers do, is measured by programs of their own: rating_accuracy.py, pairing_accuracy.py, pairing_days.py,
+pairing_live.py, pairing_crowd.py.
 
 Prints ratios and the machine; `--json FILE` writes every figure. Takes about twenty minutes on two cores.
 """
@@ -17,6 +19,7 @@ from typing import Any
 import board
 import commit
 import crowd
+import pairing_speed
 import rating_speed
 import server_moves
 import viewers
@@ -52,6 +55,7 @@ def main() -> None:
         ("viewers", viewers.run),
         ("crowd", crowd.run),
         ("ratings", rating_speed.brief),
+        ("pairing", pairing_speed.brief),
     ):
         print(f"\n== {name}", flush=True)
         figures[name] = run()

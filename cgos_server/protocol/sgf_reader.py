@@ -120,7 +120,7 @@ class _Reader:
     :ivar depth: how many trees are open
     """
 
-    __slots__ = ("_fresh", "_key", "_line", "_node", "_side", "depth", "games")
+    __slots__ = ("_fresh", "_key", "_line", "_node", "_whole", "depth", "games")
 
     def __init__(self) -> None:
         self.games: list[list[_Node]] = []
@@ -129,7 +129,7 @@ class _Reader:
         self._node: _Node | None = None
         self._key = ""
         self._fresh = False  # a tree was opened and has no node yet
-        self._side = 0  # depth of the variation that is passed over, 0 for none
+        self._whole = False  # the game's first tree that ends, ends the main line
 
     def take(self, match: re.Match[str], line: int) -> None:
         """Raises _Broken where the token cannot stand here."""
@@ -151,9 +151,7 @@ class _Reader:
             if self._fresh:
                 raise _Broken('"("')
             if self.depth == 0:
-                self._line, self._side = [], 0
-            elif self._node is None and not self._side:
-                self._side = self.depth + 1  # its first sister was the main line
+                self._line, self._whole = [], False
             self.depth += 1
             self._fresh = True
         elif mark == ";":
@@ -161,14 +159,12 @@ class _Reader:
                 raise _Broken('";"')
             self._node = _Node(line)
             self._fresh = False
-            if not self._side:
+            if not self._whole:
                 self._line.append(self._node)
         else:
             if not self.depth or self._fresh:
                 raise _Broken('")"')
-            self._node = None
-            if self._side == self.depth:
-                self._side = 0
+            self._node, self._whole = None, True
             self.depth -= 1
             if not self.depth:
                 self.games.append(self._line)

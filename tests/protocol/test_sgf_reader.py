@@ -116,6 +116,14 @@ def test_a_game_that_is_no_opening_here_is_refused_and_the_others_are_read(game:
     assert fault.line == 2
 
 
+def test_where_a_file_is_broken_is_said() -> None:
+    assert refused("(;SZ[9]\n;B[ee]\n;W[cc)") == [
+        Fault(3, "a property's value without its end is not expected here", "Give an SGF file")
+    ]
+    assert refused("(;SZ[9]\n;B[ee]\n=W[cc])")[0].problem == '"=" is not expected here'
+    assert refused("(;SZ[9];B[ee];W[zz])")[0].problem == 'move 2 of game book, "zz", is not on the board'
+
+
 @pytest.mark.parametrize(
     "text",
     [

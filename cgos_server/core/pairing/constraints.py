@@ -9,13 +9,15 @@ pair less welcome. Must not know: how pairs are made, whose worth the costs are 
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, pi
+from typing import Any
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Bools, Floats, Ints
+from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints
 from cgos_server.core.pairing.meetings import Meetings, Places, among
 from cgos_server.core.venue import Policy
 
@@ -103,6 +105,9 @@ FREE = Constraints(
 )
 """Nothing but what is hard."""
 
+LEAST_LIMIT = 2
+"""So many games against one opponent are too many for nobody, however few it has played."""
+
 MOST_OWED = 4
 """A colour owed more often than this costs no more: a version that was out of balance for once could meet nobody."""
 
@@ -146,19 +151,23 @@ class Judge:
         n = len(act.candidates)
         self._places = Places(act)
         self.meetings = Meetings(act, self._places)
-        told = [
-            (c.rating, c.sd, c.waited, c.owner, c.family, c.anchor, c.provisional, c.balance, c.recent)
-            for c in act.candidates
-        ]
-        columns = [np.array(column) for column in zip(*told, strict=True)] or [np.zeros(0, np.int64)] * 9
-        self._rating, self._sd, self._waited, self._owner, self._family = columns[:5]
-        self._anchor, self._provisional, self._balance, self._recent = columns[5:]
+        told = list(zip(*act.candidates, strict=True)) or [()] * len(Candidate._fields)
+        columns: Any = Candidate._make(told)
+        self._rating = np.array(columns.rating, np.float64)
+        self._sd = np.array(columns.sd, np.float64)
+        self._waited = np.array(columns.waited, np.int64)
+        self._owner = np.array(columns.owner, np.int64)
+        self._family = np.array(columns.family, np.int64)
+        self._anchor = np.array(columns.anchor, np.bool_)
+        self._provisional = np.array(columns.provisional, np.bool_)
+        self._balance = np.array(columns.balance, np.int64)
+        self._recent = np.array(columns.recent, np.int64)
         self._given_way = self._giving_way(pass_over)
-        self._apart = self._told("apart")
-        self._avoid = self._told("avoid")
+        self._apart = self._told(columns.apart)
+        self._avoid = self._told(columns.avoid)
         self._last = np.full(n, -1)
         if constraints.avoid_last and act.pool > 2:
-            ids = [-1 if c.last_opponent is None else c.last_opponent for c in act.candidates]
+            ids = [-1 if last is None else last for last in columns.last_opponent]
             self._last = self._places.of(np.array(ids, np.int64))
         self._welcome = bool(constraints.newcomer_cost) and not np.all(self._provisional)
 
@@ -178,8 +187,8 @@ class Judge:
             flags[passed] = _ALL
         return flags
 
-    def _told(self, name: str) -> Ints:
-        told = [(place, ids) for place, c in enumerate(self.act.candidates) if (ids := getattr(c, name))]
+    def _told(self, others: Sequence[Sequence[int]]) -> Ints:
+        told = [(place, ids) for place, ids in enumerate(others) if ids]
         return self._places.pairs(told) if told else np.zeros(0, np.int64)
 
     def _kin(self, wish: Kin, i: Ints, j: Ints) -> Bools:
@@ -207,7 +216,7 @@ class Judge:
         others = np.maximum(1, self.act.pool - kin)
         recent = np.minimum(self._recent, c.repeat_last)
         share = np.maximum(-(-c.repeat_most * recent // c.repeat_last), -(-2 * recent // others))
-        limits: Ints = np.maximum(2, share)
+        limits: Ints = np.maximum(LEAST_LIMIT, share)
         return limits
 
     def spread(self, i: Ints, j: Ints) -> Floats:
@@ -259,6 +268,16 @@ class Judge:
         lopsided: Bools = np.abs(self._shrunk(i, j)) > log(most / (1.0 - most)) / LOGIT
         return lopsided
 
+    def _often(self) -> Ints:
+        """(k,) keys of the pairs with the barrier OFTEN. No limit is below 2, so that most meetings need no look."""
+        told = [m[:4] for m in self.act.meetings if m[2] >= LEAST_LIMIT or m[3] >= LEAST_LIMIT]
+        a, b, recent_a, recent_b = np.array(told, np.int64).reshape(-1, 4).T
+        i, j = self._places.of(a), self._places.of(b)
+        there = (i >= 0) & (j >= 0)
+        i, j = i[there], j[there]
+        often = (recent_a[there] >= self.limits[i]) | (recent_b[there] >= self.limits[j])
+        return self._places.keys(i[often], j[often])
+
     def marked(self, most: int) -> tuple[Ints, Ints] | None:
         """All pairs that are not possible or have a barrier other than EXPECTED, (k,) and (k,), each once, i < j; None
         where there are more than `most`."""
@@ -267,9 +286,7 @@ class Judge:
         had_last = np.flatnonzero(self._last >= 0)
         keys.append(self._places.keys(had_last, self._last[had_last]))
         if self.act.meetings and self.act.pool > 2:
-            i, j = self.meetings.ends()
-            often = (self.barriers(i, j) & Barrier.OFTEN) != 0
-            keys.append(self.meetings.keys[often])
+            keys.append(self._often())
         for wish, group in self._groups:
             if wish is not Kin.FREE and group.any():
                 order = np.argsort(group, kind="stable")

@@ -35,7 +35,7 @@ from cgos_server.core.pairing.settings import flat
 from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
 from cgos_server.core.venue import Policy
 
-MOST_EXACT: Final = 250
+MOST_EXACT: Final = 300
 """Above so many candidates the round is near the best (see :mod:`cgos_server.core.pairing.wide`)."""
 
 _MOST_SIT_OUTS: Final = 1000

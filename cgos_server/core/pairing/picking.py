@@ -153,6 +153,8 @@ class Picking:
         choice = np.flatnonzero(spared) if spared.any() else in_play
         ranked = [self.ranked[rank] for rank in choice.tolist()]
         at, why = least_recent(ranked, rng)
+        if len(choice) < len(in_play):
+            why = f"among those who can best be spared, {why}"
         self._aside = rank = int(choice[at])
         self.left[rank] = f"{who(self.ranked[rank])} sits out, as {len(in_play)} is an odd number: {why}."
 
@@ -326,9 +328,7 @@ class Picking:
         return f"{name} waits a little for somebody else: {why}."
 
     def gave_way(self, pick: Pick) -> str:
-        """What gave way for the pair, as a sentence; empty where nothing did."""
-        if not pick.tier:
-            return ""
+        """What gave way for a pair of which something did, as a sentence."""
         return self.judge.say(int(self._order[pick.one]), int(self._order[pick.other]))
 
 
@@ -364,9 +364,11 @@ def paired(picking: Picking, picks: Sequence[Pick], explain: Explain) -> Pairing
             detail["kept_from"] = [picking.ranked[rank].id for rank in pick.kept[:MOST_TOLD]]
             names = ", ".join(picking.ranked[rank].name for rank in pick.kept[:3])
             reason += f" It was kept from {names if len(pick.kept) <= 3 else f'{len(pick.kept)} others'}."
-        if gave_way := picking.gave_way(pick):
+        if pick.tier:
+            gave_way = picking.gave_way(pick)
             reason += f" {gave_way}"
             notes.append(f"{who(one)} meets {who(other)}. {gave_way}")
-        high, low = (one, other) if (-one.rating, one.id) < (-other.rating, other.id) else (other, one)
+        better = one.rating > other.rating or (one.rating == other.rating and one.id < other.id)
+        high, low = (one, other) if better else (other, one)
         pairs.append(Pair(high.id, low.id, reason, detail))
     return Pairing(pairs, {picking.ranked[rank].id: why for rank, why in picking.left.items()}, notes)

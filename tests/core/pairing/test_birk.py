@@ -216,7 +216,10 @@ def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
     act = Act([a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
     pairing = Birk().pair(act, Scripted(0.0))
     assert ids(pairing) == [(1, 3)]
-    assert list(pairing.sits_out) == [2]
+    assert pairing.sits_out == {
+        2: "B (1900) sits out, as 3 is an odd number: among those who can best be spared, of those that have not sat"
+        " out since their last game it had waited shortest (0.0 s)."
+    }
 
 
 def test_fair_bye_goes_to_the_shortest_wait_of_those_that_have_not_sat_out() -> None:
