@@ -84,21 +84,26 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         _Bits, doc("What a pair of provisional bots costs while there are well-known ones, bits.")
     ] = 0.1
     repeat_cost: Annotated[_Bits, doc("What each recent game of the same two costs, bits.")] = 0.0
-    ease_s: Annotated[
-        Positive, doc("`rolling`: seconds of waiting that are worth one bit: the longer, the choosier are bots.")
-    ] = 5.0
+    grace: Annotated[
+        _Bits,
+        doc(
+            "`rolling`: bits that a game may fall short of the best one without any waiting, divided by the number of "
+            "other bots there are: the less, the choosier are bots."
+        ),
+    ] = 4.0
+    ease: Annotated[Positive, doc("`rolling`: after how many mean games of waiting it may be one bit more.")] = 0.25
     pass_over: Annotated[
-        Count, doc("`rolling`: acts in a row that may pass a bot over; then it comes before all others.")
-    ] = 10
+        Count, doc("`rolling`: acts in a row that may pass a bot over, pairing others; then it comes before all.")
+    ] = 20
     fairness: Annotated[
         NotNegative,
-        doc("`rolling`: how strongly fast bots are kept from meeting mostly fast bots; 0: not at all."),
-    ] = 1.0
+        doc("`rolling`: bits that a pair of fast bots costs who have met too many such; 0: nothing."),
+    ] = 2.0
     formula: Annotated[
         str,
         doc(
-            "`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt`, `one`, or an expression of `avail`, such "
-            "as `1 + avail // 3`."
+            "`birk`: how many candidates are drawn: `half`, `fifth`, `sqrt`, `one`, or an expression of `avail`, the "
+            "number of others, such as `1 + avail // 3`."
         ),
     ] = "fifth"
     bye: Annotated[

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge
 from cgos_server.core.pairing.memory import Memory
+from cgos_server.core.pairing.optimal import MOST_EXACT
 from cgos_server.core.venue import Policy
 from cgos_server.net.loop import Timekeeper
 from cgos_server.runtime.lobby import Lobby
@@ -121,7 +122,9 @@ class Gatherer:
         return leader if leader != bot or self._families.members(leader) else 0
 
     async def _knowledge(self, players: Sequence[Player]) -> Knowledge | None:
-        snapshot = self._ratings.together([player.version for player in players])
+        """What is known together of as many as can be paired exactly; the record of more would be megabytes."""
+        wide = len(players) > MOST_EXACT
+        snapshot = None if wide else self._ratings.together([player.version for player in players])
         if snapshot is None:
             return None
         found = snapshot.compute() if len(players) <= SLICE else await asyncio.to_thread(snapshot.compute)

@@ -55,4 +55,3 @@ def test_what_a_restart_is_needed_for_is_said() -> None:
         "Web.port was 8080 and is 1: restart the server for that.",
     ]
     assert changed(new, old).later[1] == "Venue 19x19 is new in the configuration: restart the server for that."
-

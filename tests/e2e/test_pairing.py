@@ -68,8 +68,8 @@ def test_another_matchmaker_without_a_restart_and_every_round_replays(tmp_path: 
 
         until(in_pairs, 90, "no opening was played both ways")
         moves = serving.query(
-            "select group_concat(move, ' ') from moves join games on games.id = game_id where ply <= 2 and opening != ''"
-            " group by game_id"
+            "select group_concat(move, ' ') from moves join games on games.id = game_id"
+            " where ply <= 2 and opening != '' group by game_id"
         )
         assert {first for (first,) in moves} == {"E5 E3"}
         rounds = [number for (number,) in serving.query("select id from rounds order by id")]

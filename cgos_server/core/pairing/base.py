@@ -100,11 +100,12 @@ class Meeting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What a rating system knows of the candidates together, in their order; Elo squared.
+    """What a rating system knows of the candidates together, in their order. Only differences of versions are meant:
+    from where the ratings are seen is the system's choice.
 
-    :ivar covariance: (n, n) of their ratings
-    :ivar gram: (n, n) of G[i, j] = sum over the venue's versions k that are no anchors of C[i, k] C[k, j]: by how much a
-        result of i against j narrows everybody's rating is a quadratic form of it
+    :ivar covariance: (n, n) C of their ratings, Elo^2
+    :ivar gram: (n, n) of G[i, j] = sum over the venue's versions k that are no anchors of C[i, k] C[j, k], Elo^4: by
+        how much a result of i against j narrows everybody's rating is a quadratic form of it
     """
 
     covariance: Floats

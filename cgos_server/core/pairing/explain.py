@@ -1,4 +1,4 @@
-"""Why a round was paired as it was: its inputs as JSON, the round computed again from them, and sentences.
+"""Why a round was paired as it was: its inputs as JSON, and the round computed again from them.
 
 What is known of the ratings together is recorded as single floats. So that a decision can be computed again it must be
 made from what the record holds: :func:`rounded` comes before pairing. Must not know: where rounds are stored, how
@@ -20,7 +20,6 @@ from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Mat
 from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.pairing.settings import CONSTRAINTS, WAITING
 from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault, Refused
 
@@ -155,35 +154,3 @@ def same(pairs: Iterable[tuple[int, int]], total: int | None, replayed: Pairing)
     if total is not None:
         return Verdict(True, "Computed again from its record it gives other pairs of the same total: several are best.")
     return Verdict(False, "Computed again it gives other pairs.")
-
-
-def sentences(method: str, options: Mapping[str, Any], seed: int, act: Act, pairing: Pairing) -> list[str]:
-    """The round for people: how it was paired, each pair in the order made, who sat out, what gave way."""
-    own = _told(options, [key for key in sorted(options) if key not in CONSTRAINTS and key not in WAITING])
-    ranked = sorted(act.candidates, key=lambda c: (-c.rating, c.id))
-    ready = f"Ready, best first: {', '.join(_ready(c) for c in ranked)}." if ranked else "Nobody was ready."
-    constraints, waiting = _told(options, CONSTRAINTS), _told(options, WAITING)
-    lines = [f"Paired by {method}{f' ({own})' if own else ''}, random seed {seed}."]
-    if constraints:
-        lines.append(f"Constraints: {constraints}.")
-    if waiting and act.policy is Policy.ROLLING:
-        lines.append(f"Rolling, {act.pool} connected; waiting: {waiting}.")
-    lines.append(ready)
-    lines += [pair.reason for pair in pairing.pairs]
-    lines += pairing.sits_out.values()
-    lines += pairing.notes
-    if pairing.total is not None:
-        lines.append(f"Altogether it is worth {pairing.total / 1e6:.6f} bit.")
-    return lines
-
-
-def _told(options: Mapping[str, Any], keys: Iterable[str]) -> str:
-    return ", ".join(f"{key} {str(options[key]).lower()}" for key in keys if key in options)
-
-
-def _ready(candidate: Candidate) -> str:
-    """Name, rating, and how long and how often in vain it has waited."""
-    waited = f" {candidate.waited / 1e6:.1f} s" if candidate.waited else ""
-    passed = f" passed over {candidate.sat_out}" if candidate.sat_out else ""
-    more = f" ({', '.join(part.strip() for part in (waited, passed) if part)})" if waited or passed else ""
-    return f"{candidate.name} {round(candidate.rating)}{more}"

@@ -108,9 +108,7 @@ class Memory:
         """What two versions have had with each other."""
         recent_a, recent_b = self._often.get(a, {}).get(b, 0), self._often.get(b, {}).get(a, 0)
         lately_a, lately_b = self._lately(a, b), self._lately(b, a)
-        return Meeting(
-            a, b, recent_a, recent_b, self.as_black(a, b), self.as_black(b, a), lately_a, lately_b
-        )
+        return Meeting(a, b, recent_a, recent_b, self.as_black(a, b), self.as_black(b, a), lately_a, lately_b)
 
     def _lately(self, version: int, opponent: int) -> int:
         return sum(other == opponent for other in islice(reversed(self._recent.get(version, ())), _LATELY))

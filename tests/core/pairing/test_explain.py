@@ -16,10 +16,9 @@ from support.acts import acts, ids
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
 from cgos_server.core.pairing.birk import BYES
-from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, rounded, same, sentences
+from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, rounded, same
 from cgos_server.core.pairing.formula import FORMULAS
 from cgos_server.core.pairing.registry import METHODS, matchmaker
-from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault
 
 option_sets = st.fixed_dictionaries(
@@ -154,31 +153,3 @@ def test_the_verdict_on_a_replay(
     verdict = same(recorded, total, replayed)
     assert verdict.agrees is agrees
     assert words in verdict.sentence
-
-
-def test_sentences_tell_the_whole_round() -> None:
-    candidates = [
-        Candidate(1, "Ann", 1900.2),
-        Candidate(2, "Bea", 2000.0, 7_100_000, 3, last_opponent=1),
-        Candidate(3, "Cat", 1.0),
-    ]
-    method = matchmaker("birk", {"formula": "half"})
-    act = Act(candidates[:2], connected=3)
-    pairing = method.pair(act, random.Random(5))
-    told = sentences("birk", method.options, 5, act, pairing)
-    assert told[0] == "Paired by birk (bye fair, formula half), random seed 5."
-    assert told[1].startswith("Constraints: same_owner forbidden, same_family discouraged, avoid_last true, ")
-    assert told[2] == "Ready, best first: Bea 2000 (7.1 s, passed over 3), Ann 1900."
-    assert told[3].startswith("Bea (2000) met the only opponent it could: Ann (1900). It gave way that Ann was")
-    assert told[4].startswith("Bea (2000) meets Ann (1900). It gave way that Ann was the last opponent of Bea")
-    rolling = replace(act, policy=Policy.ROLLING)
-    told = sentences("birk", method.options, 5, rolling, replace(pairing, total=1_250_000))
-    assert told[2].startswith("Rolling, 3 connected; waiting: ")
-    assert told[-1] == "Altogether it is worth 1.250000 bit."
-    pairing = method.pair(Act(candidates), random.Random(5))
-    told = sentences("birk", method.options, 5, Act(candidates), pairing)
-    assert sum("sits out" in line for line in told) == 1
-    assert sentences("birk", {}, 5, Act([]), method.pair(Act([]), random.Random(5))) == [
-        "Paired by birk, random seed 5.",
-        "Nobody was ready.",
-    ]

@@ -19,9 +19,9 @@ from .pool import Floats, Ints
 class Together(NamedTuple):
     """What is known of m versions, in the order in which they were asked for; Elo^2 and Elo^4.
 
-    Everything is seen from the mean of all versions that have joined: ratings are r_i minus that mean. So differences of
-    versions are what they are, and what cannot be known, or hardly, of the whole pool's height does not drown them in
-    rounding. A result that adds the precision f (1/Elo^2) on r_i - r_j takes the trace of the covariance over the
+    Everything is seen from the mean of all versions that have joined: ratings are r_i minus that mean. So differences
+    of versions are what they are, and what cannot be known, or hardly, of the whole pool's height does not drown them
+    in rounding. A result that adds the precision f (1/Elo^2) on r_i - r_j takes the trace of the covariance over the
     versions that are no anchors down by f q / (1 + f v), with v = C[i, i] + C[j, j] - 2 C[i, j] and q the same of G:
     the whole covariance's trace, anchors' hold on the height included.
 
