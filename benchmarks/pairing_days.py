@@ -334,9 +334,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Simulate what the command line asks for and print the table."""
-    options = arguments()
+    options = arguments(words)
     console = Console()
     chosen: dict[str, Any] = {}
     for text in options.option:

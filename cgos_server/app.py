@@ -103,6 +103,7 @@ class App:
         self._origin = origin
         self._started = started
         self._reread = reread
+        self._reloading = asyncio.Lock()
         self._stop = asyncio.Event()
         self._at_once = False
         self._closing = False
@@ -388,7 +389,11 @@ class App:
         changed and what has to wait for a restart. Raises ConfigErrors, Refused."""
         if self._reread is None:
             raise Refused("no-reload", "This server was not started from a configuration that can be read again.")
-        new = await asyncio.to_thread(self._reread)
+        async with self._reloading:  # what was read first must not come last
+            return await self._read_again(self._reread)
+
+    async def _read_again(self, reread: Callable[[], Config]) -> list[str]:
+        new = await asyncio.to_thread(reread)
         found = changed(self.config, new)
         pairings = {
             venue.name: await asyncio.to_thread(venue_value, venue, self.venues[venue.name].venue.id)

@@ -36,11 +36,19 @@ class Child:
     def __init__(self, name: str, niceness: int, command: Sequence[str] = COMMAND) -> None:
         self._command = (*command, name, str(niceness))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"cgos-{name}")
+        self._turn = asyncio.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._spoilt = self._closed = False
 
     async def do(self, task: Callable[[], T], limit_s: float) -> T:
-        """What `task` returns over there; it and its result must be picklable. Raises ChildFailed."""
+        """What `task` returns over there; it and its result must be picklable. Raises ChildFailed.
+
+        :param limit_s: seconds, from when its turn has come
+        """
+        async with self._turn:  # who gives up must not end what is done for somebody else
+            return await self._do(task, limit_s)
+
+    async def _do(self, task: Callable[[], T], limit_s: float) -> T:
         try:
             async with asyncio.timeout(limit_s):
                 found, problem = await asyncio.get_running_loop().run_in_executor(self._thread, self._talk, task)

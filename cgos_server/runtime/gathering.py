@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.optimal import MOST_EXACT
 from cgos_server.core.venue import Policy
@@ -22,6 +23,9 @@ from cgos_server.service.ratings import VenueRatings
 SLICE = 64
 """Versions that are looked at before the loop gets a turn."""
 
+_LOOKS = 1_000
+"""Likewise, counted in looks at what two of them have had with each other."""
+
 _LENGTHS = 20
 """Games whose length is remembered, to tell how soon others will come; in a large pool twice the pool."""
 
@@ -33,6 +37,7 @@ class Gatherer:
     """Of one venue.
 
     :ivar memory: what the matchmaker remembers of the games so far
+    :ivar families: who belongs together
     :ivar number: of the latest act of pairing
     """
 
@@ -40,32 +45,48 @@ class Gatherer:
         self, lobby: Lobby, ratings: VenueRatings, memory: Memory, families: Families, time: Timekeeper, number: int
     ) -> None:
         self.memory = memory
+        self.families = families
         self.number = number
         self._lobby = lobby
         self._ratings = ratings
-        self._families = families
         self._time = time
         self._lengths: deque[int] = deque()
         self._sat_out: dict[int, tuple[int, int]] = {}
 
-    async def act(self, players: Sequence[Player], policy: Policy) -> Act:
-        """An act among `players`, as of now. Lets the loop have its turn where they are many."""
+    async def act(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> Act:
+        """An act among `players`, as of now. Lets the loop have its turn where they are many.
+
+        :param choosing: False where their pairs are settled, so that nobody looks at what they have had with each other
+        """
         paces = self.paces()
         by_name = {player.name: player.version for player in players}
-        present = {player.version for player in players}
         candidates: list[Candidate] = []
-        met: set[tuple[int, int]] = set()
         for at, player in enumerate(players, 1):
             candidates.append(self._candidate(player, by_name, paces))
-            met.update(self.memory.met(player.version, present))
             if at % SLICE == 0:
                 await asyncio.sleep(0)
-        meetings = []
-        for at, (a, b) in enumerate(sorted(met), 1):
-            meetings.append(self.memory.meeting(a, b))
-            if at % (SLICE * 8) == 0:
+        pool = sum(player.awaited for player in self._lobby.players.values())
+        act = Act(candidates, (), None, policy, pool, self._flow(pool))
+        if not choosing:
+            return act
+        return replace(act, meetings=await self._meetings(players), knowledge=await self._knowledge(players))
+
+    async def _meetings(self, players: Sequence[Player]) -> list[Meeting]:
+        """What they have had with each other, ordered, each pair once."""
+        memory, present = self.memory, {player.version for player in players}
+        meetings: list[Meeting] = []
+        looked = 0
+        for version in sorted(present):
+            found = memory.met(version, present)
+            # Whom only the other remembers comes when it is the other's turn.
+            own = [pair for pair in found if pair[0] == version or not memory.remembers(pair[0], version)]
+            for pair in sorted(own):
+                meetings.append(memory.meeting(*pair))
+            looked += len(found) + len(own) * 4
+            if looked > _LOOKS:
+                looked = 0
                 await asyncio.sleep(0)
-        return Act(candidates, meetings, await self._knowledge(players), policy, self._lobby.connected, self._flow())
+        return meetings
 
     def paces(self) -> dict[int, float]:
         """How slow each signed-in version plays among them all."""
@@ -82,13 +103,15 @@ class Gatherer:
     def decided(self, paired: Sequence[int], sat_out: Sequence[int]) -> None:
         """An act is over: these play, those were ready and do not. An act that pairs nobody passes nobody over."""
         self.number += 1
-        for version in paired:
+        players = self._lobby.players
+        gone = [version for version in self._sat_out if version not in players or players[version].session is None]
+        for version in (*paired, *gone):
             self._sat_out.pop(version, None)
         for version in sat_out:
             self._sat_out[version] = (self._sat_out.get(version, (0, 0))[0] + 1, self.number)
 
-    def left(self, version: int) -> None:
-        """It waits no more."""
+    def plays(self, version: int) -> None:
+        """It has a game without an act of pairing."""
         self._sat_out.pop(version, None)
 
     def _candidate(self, player: Player, by_name: Mapping[str, int], paces: Mapping[int, float]) -> Candidate:
@@ -118,8 +141,8 @@ class Gatherer:
 
     def _family(self, bot: int) -> int:
         """The number of its family, 0 where it has none besides itself."""
-        leader = self._families.leader(bot)
-        return leader if leader != bot or self._families.members(leader) else 0
+        leader = self.families.leader(bot)
+        return leader if leader != bot or self.families.members(leader) else 0
 
     async def _knowledge(self, players: Sequence[Player]) -> Knowledge | None:
         """What is known together of as many as can be paired exactly; the record of more would be megabytes."""
@@ -130,8 +153,8 @@ class Gatherer:
         found = snapshot.compute() if len(players) <= SLICE else await asyncio.to_thread(snapshot.compute)
         return Knowledge(found.covariance, found.gram)
 
-    def _flow(self) -> float:
-        """Versions that become free a second while everybody plays (Little 1961); 0 where it is not known."""
+    def _flow(self, pool: int) -> float:
+        """Versions that become free a second while all of the pool play (Little 1961); 0 where it is not known."""
         if not self._lengths:
             return 0.0
-        return self._lobby.connected * len(self._lengths) * 1e6 / sum(self._lengths)
+        return pool * len(self._lengths) * 1e6 / sum(self._lengths)

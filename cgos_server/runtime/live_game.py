@@ -452,6 +452,10 @@ class LiveGame:
         """An operator ends the game without a result."""
         self._rule(lambda: self.referee.abort(detail))
 
+    def fail(self, error: Exception) -> None:
+        """It cannot go on, by a fault of ours."""
+        self._rule(lambda: self._our_fault(error))
+
     def _rule(self, verdict: Callable[[], Verdict]) -> None:
         """End the game unless it is ending. A move that is being committed goes before the end, and is told before."""
         if not self.ending:

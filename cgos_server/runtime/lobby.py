@@ -126,6 +126,10 @@ class Lobby:
         """The running games."""
         return self._games.values()
 
+    def begun(self) -> int:
+        """Games that run, or whose beginning is being committed."""
+        return len(self._games) + sum(player.chosen for player in self.players.values()) // 2
+
     def game(self, number: int) -> LiveGame | None:
         """A running game."""
         return self._games.get(number)
@@ -455,15 +459,16 @@ class Lobby:
 
     def began(self, game: LiveGame) -> None:
         """A game of this venue is committed: bring its players to it."""
-        tables = []
-        for color in Color:
-            player = self.player(game.sides[color].version)
+        players = [self.player(side.version) for side in game.sides]
+        for player, other in zip(players, players[::-1], strict=True):
             player.release()
             self._take(player, game)
             player.begun += 1
-            self.last_opponent[player.version] = game.sides[color.other].version
-            tables.append(self._table(player, game))
-        game.begin(*tables)
+            self.last_opponent[player.version] = other.version
+        try:
+            game.begin(*(self._table(player, game) for player in players))
+        except Exception as error:
+            game.fail(error)
 
     def restored(self, game: LiveGame) -> None:
         """A game was read back after a restart; both players are away."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 KEPT_MS: Final = 86_400_000
 """How long two versions owe each other a second game (milliseconds from the beginning of the first)."""
 
+SWEEP_MS: Final = 3_600_000
+"""How often all debts are looked at, also those of versions that do not come back. There may be ten thousands."""
+
 
 class Owed(NamedTuple):
     """The second game of an opening, with the colors that it is to be played with.
@@ -35,8 +38,8 @@ class Owed(NamedTuple):
 
 
 class _Debt(NamedTuple):
-    """Of a pair (lower, higher version) and an opening: how many games more the lower one had Black, and when the
-    latest began (Unix ms)."""
+    """Of a lower version, a higher one and an opening: how many games more the lower one had Black, and when the latest
+    began (Unix ms)."""
 
     more: int
     at: int
@@ -49,7 +52,8 @@ class Openings:
     """
 
     def __init__(self, halves: Iterable[Half]) -> None:
-        self._debts: dict[tuple[int, int, str], _Debt] = {}
+        self._swept = 0
+        self._debts: dict[int, dict[tuple[int, str], _Debt]] = {}
         for half in halves:
             self._count(half.black, half.white, half.opening, half.games, half.at)
 
@@ -73,20 +77,29 @@ class Openings:
 
         Debts older than a day, and those of openings that are not in `book` any more, are forgotten.
 
-        :param ready: versions that could take a game
+        :param ready: versions that could take a game; asked often whether one is among them
         :param now: Unix ms
         :param may: whether two versions may meet at all
         """
-        gone = [key for key, debt in self._debts.items() if now - debt.at > KEPT_MS or book.named(key[2]) is None]
-        for key in gone:
-            del self._debts[key]
+        everybody = now - self._swept > SWEEP_MS
+        if everybody:
+            self._swept = now
+        for lower in list(self._debts) if everybody else ready:
+            debts = self._debts.get(lower, {})
+            for key in [key for key, debt in debts.items() if now - debt.at > KEPT_MS or book.named(key[1]) is None]:
+                self._settle(lower, key)
+        found = [
+            (debt.at, lower, *key)
+            for lower in ready
+            for key, debt in self._debts.get(lower, {}).items()
+            if key[0] in ready
+        ]
         games: list[Owed] = []
         taken: set[int] = set()
-        for (lower, higher, name), debt in sorted(self._debts.items(), key=lambda item: (item[1].at, item[0])):
-            opening = book.named(name)
+        for _, lower, higher, name in sorted(found):
+            opening, debt = book.named(name), self._debts[lower][higher, name]
             black, white = (higher, lower) if debt.more > 0 else (lower, higher)
-            free = lower in ready and higher in ready and not taken & {lower, higher}
-            if opening is not None and free and may(black, white):
+            if opening is not None and not taken & {lower, higher} and may(black, white):
                 taken |= {lower, higher}
                 games.append(Owed(black, white, opening, f"Second game of opening {name}, colours swapped."))
         return games
@@ -104,10 +117,15 @@ class Openings:
             self._count(black, white, game.opening, -1, game.started_at)
 
     def _count(self, black: int, white: int, opening: str, games: int, at: int) -> None:
-        lower, higher = min(black, white), max(black, white)
-        before = self._debts.get((lower, higher, opening), _Debt(0, at))
+        lower, key = min(black, white), (max(black, white), opening)
+        debts = self._debts.setdefault(lower, {})
+        before = debts.get(key, _Debt(0, at))
         more = before.more + (games if black == lower else -games)
-        if more:
-            self._debts[lower, higher, opening] = _Debt(more, max(at, before.at))
-        else:
-            self._debts.pop((lower, higher, opening), None)
+        debts[key] = _Debt(more, max(at, before.at))
+        if not more:
+            self._settle(lower, key)
+
+    def _settle(self, lower: int, key: tuple[int, str]) -> None:
+        del self._debts[lower][key]
+        if not self._debts[lower]:
+            del self._debts[lower]

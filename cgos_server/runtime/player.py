@@ -122,8 +122,20 @@ class Player:
         )
 
     @property
+    def awaited(self) -> bool:
+        """True where it could be somebody's opponent now or after its game."""
+        limit = self.limits.games_a_day
+        return (
+            self.session is not None
+            and not self.owing
+            and not self.aside
+            and self.availability is Availability.READY
+            and (limit is None or self.begun < limit)
+        )
+
+    @property
     def could_play(self) -> bool:
-        """True where nothing has come between since an act of pairing began to look at it."""
+        """True where nothing has come between since an act of pairing reserved it."""
         self.release()
         could = self.available
         self.reserve()

@@ -71,6 +71,16 @@ def test_debts_end_with_the_day_and_with_their_opening() -> None:
     assert owed(openings, 1, 2, now=DAY + 1) == [], "forgotten for good"
 
 
+def test_debts_of_versions_that_never_come_back_are_forgotten_too() -> None:
+    openings = Openings(())
+    for version in range(1, 50):
+        openings.began(version, version + 1, "odd", version)
+    owed(openings, 98, 99, now=DAY)
+    assert len(openings._debts) == 49
+    owed(openings, 98, 99, now=2 * DAY)
+    assert openings._debts == {}
+
+
 @given(st.lists(st.tuples(st.sampled_from([(1, 2), (2, 1), (2, 3), (3, 2)]), st.sampled_from(["odd", "even"]))))
 def test_whatever_is_played_nobody_owes_once_both_colors_were_had(games: list[tuple[tuple[int, int], str]]) -> None:
     openings = Openings(())

@@ -128,7 +128,9 @@ async def test_a_connection_cut_at_any_message_of_a_commit_writes_it_once(
             written += [2 * messages, 2 * messages + 1]
             assert stream.told == written[-2:]
             assert stream.failures == []
-            assert len(stream.retried) == (0 if done else 1)
+            # Coming back too early, the writer finds the lock with the session that was cut, and tries once more.
+            cuts = [error for error in stream.retried if not isinstance(error, DatabaseLocked)]
+            assert len(cuts) == (0 if done else 1)
             assert audited(database) == written
             if more:
                 assert query(database, "SELECT count(*) FROM moves WHERE ply = 101") == [(1,)]

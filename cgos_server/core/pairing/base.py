@@ -120,7 +120,8 @@ class Act:
     :ivar meetings: what they have had with each other
     :ivar knowledge: what is known of their ratings together; None: each on its own (`Candidate.sd`)
     :ivar policy: with BARRIER nobody is left unpaired for the sake of a better partner later
-    :ivar connected: versions that are signed in, those who play included; 0: as many as there are candidates
+    :ivar connected: versions that are signed in and take games, those who play included; 0: as many as there are
+        candidates
     :ivar flow: versions that become free a second while everybody plays: connected ones over the mean length of a
         game; 0 where it is not known
     """

@@ -21,7 +21,7 @@ LOGISTIC: Final = ((0.25220, 0.90793), (0.58522, 0.57778), (0.16257, 0.36403))
 UNKNOWN_SD: Final = 200.0
 """Elo: of a rating of which nobody says how sure it is."""
 STEPS: Final = 8
-"""Of the fit in :func:`usual`; it is good to some per cent after three."""
+"""Of the fit in :func:`usual`: enough for the scale of a unit."""
 LEAST: Final = 1e-9
 """Keeps quotients finite."""
 RIDGES: Final = (1e-9, 1e-6, 1e-3)
@@ -174,8 +174,8 @@ def precision(mean: Floats, variance: Floats) -> Floats:
 
 
 def usual(brings: Floats, weights: Floats) -> Floats:
-    """(n,) numbers a with a_i + a_j ~ brings[i, j], fitted as if these were exponential with that mean: a_i is exact
-    where there are such numbers, however different they are.
+    """(n,) numbers a with a_i + a_j ~ brings[i, j], fitted as if these were exponential with that mean: what is found
+    is near them where there are such numbers, however different they are.
 
     :param brings: (n, n) symmetric, the diagonal is not looked at
     :param weights: (n, n) symmetric, 0 on the diagonal: how much each pair counts

@@ -61,11 +61,17 @@ class Memory:
 
         :param paces: version -> its pace now; see :class:`cgos_server.core.pairing.base.Candidate`
         """
-        self._blacks[black, white] = self._blacks.get((black, white), 0) + 1
-        self._balance[black] = self._balance.get(black, 0) + 1
-        self._balance[white] = self._balance.get(white, 0) - 1
+        self._count(black, white, 1)
         self._met(black, white, paces.get(white, 0.5))
         self._met(white, black, paces.get(black, 0.5))
+
+    def restored(self, black: int, white: int) -> None:
+        """A game of these two goes on which is among the `recent` already, but not among the `meetings`."""
+        self._count(black, white, 1)
+
+    def undone(self, black: int, white: int) -> None:
+        """A game of these two has ended without a result: it gave nobody a colour."""
+        self._count(black, white, -1)
 
     def thought(self, version: int, us: int) -> None:
         """A game of the version has ended in which it thought for so many microseconds."""
@@ -84,6 +90,7 @@ class Memory:
 
     def remembered(self, version: int) -> int:
         """How many of its last games are remembered."""
+        self._forget(version)
         return len(self._recent.get(version, ()))
 
     def last_opponent(self, version: int) -> int | None:
@@ -101,8 +108,13 @@ class Memory:
 
     def met(self, version: int, present: Container[int]) -> list[tuple[int, int]]:
         """Whom of `present` it remembers, as pairs (smaller id, larger id). The other may not remember it."""
+        self._forget(version)
         often = self._often.get(version, {})
         return [(min(version, other), max(version, other)) for other in often if other in present]
+
+    def remembers(self, version: int, other: int) -> bool:
+        """Whether `version` has met `other` in one of its remembered games."""
+        return other in self._often.get(version, {})
 
     def meeting(self, a: int, b: int) -> Meeting:
         """What two versions have had with each other."""
@@ -118,9 +130,19 @@ class Memory:
         often = self._often.setdefault(version, {})
         recent.append(opponent)
         often[opponent] = often.get(opponent, 0) + 1
-        while len(recent) > self.last:
-            oldest = recent.popleft()
+        self._forget(version)
+        self._paced[version] = paced_after(self._paced.get(version, 0.0), pace)
+
+    def _count(self, black: int, white: int, games: int) -> None:
+        self._blacks[black, white] = self._blacks.get((black, white), 0) + games
+        self._balance[black] = self._balance.get(black, 0) + games
+        self._balance[white] = self._balance.get(white, 0) - games
+
+    def _forget(self, version: int) -> None:
+        """Keep no more of its last games than are to be remembered."""
+        recent = self._recent.get(version)
+        while recent is not None and len(recent) > self.last:
+            oldest, often = recent.popleft(), self._often[version]
             often[oldest] -= 1
             if not often[oldest]:
                 del often[oldest]
-        self._paced[version] = paced_after(self._paced.get(version, 0.0), pace)

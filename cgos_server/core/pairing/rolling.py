@@ -61,21 +61,22 @@ class Waiting:
 
 
 def allowances(act: Act, waiting: Waiting) -> Floats:
-    """(n,) by how many bits each candidate's next game may fall short of the best one, 0 to LARGE.
+    """(n,) by how many bits each candidate's next game may fall short of the best one, 0 to 2 LARGE.
 
     While one more version becomes free, whoever waits misses 1 / connected of a game, however long games are: the more
     are connected, the cheaper it is to hold out for a better opponent. So an allowance begins at `grace` / (connected -
-    2), and grows by one bit in `ease` mean games, a mean game being connected / flow. It is LARGE where nobody else is
-    connected, for a version passed over half of `pass_over` times, and with the barrier policy.
+    2), and grows by one bit in `ease` mean games, a mean game being connected / flow. It is LARGE or more where nobody
+    else is connected, for a version passed over half of `pass_over` times, and with the barrier policy.
     """
     others = act.pool - 2
     if act.policy is Policy.BARRIER or others < 1:
         return np.full(len(act.candidates), LARGE)
     game = min(act.pool / act.flow, LONGEST_GAME) if act.flow > 0.0 else UNKNOWN_GAME
     waited = np.array([c.waited for c in act.candidates], dtype=np.float64) / 1e6
-    passed = np.array([2 * c.sat_out >= waiting.pass_over for c in act.candidates], dtype=np.bool_)
+    sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.float64)
     allowed = np.minimum(waiting.grace / others + waited / (waiting.ease * game), LARGE)
-    return np.where(passed, LARGE, allowed)
+    # Where several have been passed over so often, who was it most often comes first.
+    return np.where(2.0 * sat_out >= waiting.pass_over, LARGE + np.minimum(sat_out, LARGE), allowed)
 
 
 def unfairness(act: Act, waiting: Waiting, i: Ints, j: Ints) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from support.bayes_venue import BAYES, Venue
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge
-from cgos_server.core.pairing.information import ELO, Information, Telling, normals, precision, root
+from cgos_server.core.pairing.information import ELO, Information, Telling, normals, precision, root, usual
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
@@ -174,6 +174,29 @@ def test_two_groups_that_have_hardly_met_are_linked() -> None:
     within, across, far = told.of(np.array([2, 3, 0]), np.array([3, 4, 7]))
     assert across > 3 * within
     assert across > far
+
+
+def test_equals_are_worth_as_much_however_few_are_there() -> None:
+    """So that waiting is not for what nobody can bring: what a game tells at all is another question than how good it
+    is for these two."""
+    C = some_covariance(np.random.default_rng(9), 6) + 50_000.0
+    for which in ([0, 1], [2, 5], [3, 4, 5], [0, 1, 2, 3, 4, 5]):
+        act = known([2000.0] * 6, C, which=which)
+        worth = MEANS.look(act, random.Random(1)).of(*every_pair(act))
+        assert worth.mean() == pytest.approx(1.0, abs=1e-6 if len(which) == 2 else 0.1)
+    far = known([2000.0, 2400.0], np.diag([900.0, 900.0]))
+    assert MEANS.look(far, random.Random(1)).of(np.array([0]), np.array([1]))[0] == pytest.approx(0.33, abs=0.02)
+
+
+@given(st.lists(st.floats(1e-3, 1e6), min_size=3, max_size=9), st.integers(0, 99))
+def test_usual_numbers_are_found_however_different_they_are(numbers: list[float], seed: int) -> None:
+    a = np.array(numbers)
+    weights = np.random.default_rng(seed).uniform(0.1, 1.0, (len(a), len(a)))
+    weights += weights.T
+    np.fill_diagonal(weights, 0.0)
+    found = usual(a[:, None] + a, weights)
+    i, j = np.triu_indices(len(a), 1)
+    assert found[i] + found[j] == pytest.approx(a[i] + a[j], rel=0.4)
 
 
 # --- chance ----------------------------------------------------------------------------------------------------------

@@ -126,7 +126,14 @@ def test_with_the_barrier_policy_every_pair_is_worth_making(waited: int, sat_out
 @given(st.integers(1, 100), st.integers(0, 200))
 def test_half_of_what_may_pass_a_version_over_makes_it_take_anybody(pass_over: int, sat_out: int) -> None:
     waiting = Waiting(pass_over=pass_over)
-    assert (allowed(0, waiting, sat_out=sat_out) == LARGE) is (2 * sat_out >= pass_over)
+    assert (allowed(0, waiting, sat_out=sat_out) >= LARGE) is (2 * sat_out >= pass_over)
+
+
+def test_who_was_passed_over_most_often_comes_first() -> None:
+    waiting = Waiting(pass_over=4)
+    often = [allowed(wait, waiting, sat_out=sat_out) for sat_out, wait in ((5, 0), (3, 9), (2, 99), (1, 3600 * SECOND))]
+    assert often == sorted(often, reverse=True)
+    assert len(set(often)) == 4
 
 
 def test_a_place_for_each_candidate() -> None:

@@ -1,0 +1,43 @@
+"""The simulated ladder's figures add up, and its command line says them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def days(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import pairing_days
+
+    return pairing_days
+
+
+def test_both_policies_side_by_side(days: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "figures.json"
+    words = ["--bots", "6", "--hours", "0.5", "--fastest", "10", "--spread", "4", "--method", "random"]
+    days.main([*words, "--option", "repeat_most=20", "--json", str(out)])
+    found = {figures["policy"]: figures for figures in json.loads(out.read_text())}
+    assert found["rolling"]["games"] > found["barrier"]["games"] > 0
+    told = capsys.readouterr().out
+    for figures in found.values():
+        assert f"{figures['games']:,}" in told
+        assert 0.0 < figures["lowest_utilisation"] <= figures["utilisation"] <= 1.0
+        assert figures["wait_p50"] <= figures["wait_p90"] <= figures["wait_p99"] <= figures["wait_max"]
+        assert all(abs(sum(row) - 1.0) < 1e-3 for row in figures["thirds"])
+
+
+def test_time_in_a_game_is_what_its_bots_think(days: Any) -> None:
+    """Two bots alone meet at once, whatever the policy: all that is lost is settling and the wait for the next act."""
+    pool = days.Pool.draw(2, 50.0, 1.0, 1)
+    method = days.matchmaker("random", {})
+    figures = days.simulate(pool, days.Policy.ROLLING, method, 10.0, interval=1.0, settle=4.0)
+    assert figures.wait_p50 <= 1.0
+    assert figures.utilisation == pytest.approx(100.0 / 104.5, abs=0.005)
+    assert figures.games == pytest.approx(36_000 / 104.5, rel=0.02)
