@@ -87,8 +87,7 @@ def newcomers_run(
             if meetings is None:
                 first, second = colours.first(new, _opponent(rng, driver.ratings()[0], new, reach))
             else:
-                first, second = colours.first(new, _met(meetings, driver, new))
-                meetings.began(first, second)
+                first, second = _met(meetings, driver, new, colours)
             sign = 1.0 if first == new else -1.0
             score = score2(rng, pool, sign * (strength - float(truth[first + second - new])))
             for label, one in driven.items():
@@ -165,12 +164,18 @@ def _opponent(rng: np.random.Generator, ratings: Floats, new: int, reach: float 
                 return sum(pair) - new
 
 
-def _met(meetings: Meetings, driver: Driven, new: int) -> int:
-    """The same by another matchmaker."""
+def _met(meetings: Meetings, driver: Driven, new: int, colours: Colours) -> tuple[int, int]:
+    """The newcomer's next game by another matchmaker, first mover first. The others' games of these rounds are
+    remembered, so that they have other opponents in between, but not rated."""
     while True:
+        found = None
         for pair in meetings.pairs(driver):
+            first, second = colours.first(*pair)
+            meetings.began(first, second)
             if new in pair:
-                return sum(pair) - new
+                found = first, second
+        if found is not None:
+            return found
 
 
 def games_to(rmse: Sequence[float], goal: float) -> int | None:

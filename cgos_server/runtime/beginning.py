@@ -95,7 +95,7 @@ class Beginner:
                 self._openings.began(black.version, white.version, game.opening, at)
             now = desk.time.now()
             for side in game.sides:
-                desk.meter.waited(now - self._lobby.player(side.version).since)
+                desk.meter.waited(now - self._lobby.player(side.version).ready_since)
             self._lobby.began(game)
             desk.meter.started()
             log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)

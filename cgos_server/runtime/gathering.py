@@ -6,11 +6,13 @@ Must not know: how pairs are made, what becomes of them, SQL.
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.meetings import Rows
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.optimal import MOST_EXACT
 from cgos_server.core.venue import Policy
@@ -20,7 +22,7 @@ from cgos_server.runtime.player import Player
 from cgos_server.service.families import Families
 from cgos_server.service.ratings import VenueRatings
 
-SLICE = 64
+SLICE = 32
 """Versions that are looked at before the loop gets a turn."""
 
 _LOOKS = 1_000
@@ -71,22 +73,22 @@ class Gatherer:
             return act
         return replace(act, meetings=await self._meetings(players), knowledge=await self._knowledge(players))
 
-    async def _meetings(self, players: Sequence[Player]) -> list[Meeting]:
+    async def _meetings(self, players: Sequence[Player]) -> Sequence[Meeting]:
         """What they have had with each other, ordered, each pair once."""
         memory, present = self.memory, {player.version for player in players}
-        meetings: list[Meeting] = []
+        fields = array("q")
         looked = 0
         for version in sorted(present):
             found = memory.met(version, present)
             # Whom only the other remembers comes when it is the other's turn.
             own = [pair for pair in found if pair[0] == version or not memory.remembers(pair[0], version)]
             for pair in sorted(own):
-                meetings.append(memory.meeting(*pair))
+                fields.extend(memory.meeting(*pair))
             looked += len(found) + len(own) * 4
             if looked > _LOOKS:
                 looked = 0
                 await asyncio.sleep(0)
-        return meetings
+        return Rows(fields)
 
     def paces(self) -> dict[int, float]:
         """How slow each signed-in version plays among them all."""
@@ -122,7 +124,7 @@ class Gatherer:
             id=version,
             name=player.name,
             rating=rating.mean,
-            waited=max(0, self._time.now() - player.since),
+            waited=max(0, self._time.now() - player.ready_since),
             sat_out=sat_out,
             last_sit_out=last,
             last_opponent=self._lobby.last_opponent.get(version),

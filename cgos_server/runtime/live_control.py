@@ -138,7 +138,7 @@ class LiveControl:
     ) -> PairingPreview:
         found = self._found(venue)
         seen = await found.matchmaker.preview(method, options)
-        return preview(found.venue.name, seen.method, seen.act, seen.decided.pairing)
+        return preview(found.venue.name, seen.method, seen.act, seen.decided.pairing, seen.listed, seen.second)
 
     async def reload(self) -> list[str]:
         try:

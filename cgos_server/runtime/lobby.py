@@ -486,7 +486,7 @@ class Lobby:
             if player.board is game:
                 player.board = None
             if session is not None:
-                player.capacity.used -= 1
+                player.capacity.give_back(self._time.now())
             if session is not None and game.present(color):
                 player.told(game.id, game.telling(color))
                 player.owing = session.says_ready

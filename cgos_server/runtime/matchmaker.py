@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_server.core.pairing.base import Act, Matchmaker
+from cgos_server.core.pairing.base import Act, Matchmaker, Pair
 from cgos_server.core.pairing.constraints import Kin
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
@@ -92,18 +92,10 @@ class VenueMatchmaker:
         idle = self._lobby.idle()
         if self._stopped or not due(self._settings.policy, len(idle), self._lobby.begun()):
             return
-        ready = {player.version: player for player in idle}
-        owed = self._openings.owed(
-            ready.keys(),
-            self._settings.openings,
-            self._desk.time.wall_ms(),
-            lambda black, white: self._may_meet(ready[black], ready[white]),
-        )
-        busy = {version for one in owed for version in (one.black, one.white)}
-        rest = [player for player in idle if player.version not in busy]
+        owed, busy, rest = self._owed(idle)
         if owed:
             try:
-                await self._second_games(owed, {version: ready[version] for version in busy})
+                await self._second_games(owed, busy)
             except Exception as error:  # they would come first in every act to come
                 log.error("our fault in second games of openings", venue=self._desk.venue.name, exc_info=error)
         for _ in range(1 + _REPAIRS):
@@ -150,17 +142,32 @@ class VenueMatchmaker:
         settings = self._settings
         own = settings.options if method in (None, settings.method) else {}
         chosen = matchmaker(method or settings.method, {**own, **options})
-        act = await self._gatherer.act(self._lobby.idle(), settings.policy)
+        owed, busy, rest = self._owed(self._lobby.idle())
+        listed = await self._gatherer.act(_listed(owed, busy), settings.policy, choosing=False)
+        act = await self._gatherer.act(rest, settings.policy)
         seed = self._new_seed()
-        return Preview(chosen, act, seed, await self._deciding.decide(chosen.name, chosen.options, act, seed))
+        decided = await self._deciding.decide(chosen.name, chosen.options, act, seed)
+        return Preview(chosen, act, seed, decided, listed, _settled(owed, listed))
 
     @property
     def _stopped(self) -> bool:
         return self.draining or self.paused
 
-    def _may_meet(self, one: Player, other: Player) -> bool:
-        """False where the two, who owe each other a game, are forbidden to meet by now, or one's owner avoids the other."""
-        options, families = self._method.options, self._gatherer.families
+    def _owed(self, idle: Sequence[Player]) -> tuple[list[Owed], dict[int, Player], list[Player]]:
+        """The second games that can be played now, whose they are, and who is left for other games."""
+        ready, options = {player.version: player for player in idle}, self._method.options
+        owed = self._openings.owed(
+            ready.keys(),
+            self._settings.openings,
+            self._desk.time.wall_ms(),
+            lambda black, white: self._may_meet(ready[black], ready[white], options),
+        )
+        busy = {version: ready.pop(version) for one in owed for version in (one.black, one.white)}
+        return owed, busy, list(ready.values())
+
+    def _may_meet(self, one: Player, other: Player, options: Mapping[str, Any]) -> bool:
+        """False where two who owe each other a game are forbidden to meet by now, or one's owner avoids the other."""
+        families = self._gatherer.families
         owner = options["same_owner"] == Kin.FORBIDDEN and one.bot == other.bot
         family = options["same_family"] == Kin.FORBIDDEN and families.leader(one.bot) == families.leader(other.bot)
         return not (owner or family or other.name in one.limits.avoid or one.name in other.limits.avoid)
@@ -235,7 +242,7 @@ class VenueMatchmaker:
 
     async def _second_games(self, owed: Sequence[Owed], players: dict[int, Player]) -> None:
         """Play the second games of openings, with colours swapped: a round of their own, in which nothing is chosen."""
-        listed = [players[version] for one in owed for version in (one.black, one.white)]
+        listed = _listed(owed, players)
         for player in listed:
             player.reserve()
         try:
@@ -248,30 +255,44 @@ class VenueMatchmaker:
     async def _record_second_games(self, owed: Sequence[Owed], players: dict[int, Player], act: Act) -> None:
         at = self._desk.time.wall_ms()
         round_id = self._ids.round()
-        settled = AsListed().pair(act, random.Random(0)).pairs
         prepared: list[Prepared] = []
-        for count, (one, pair) in enumerate(zip(owed, settled, strict=True), 1):
+        for count, (one, pair) in enumerate(zip(owed, _settled(owed, act), strict=True), 1):
             if players[one.black].could_play and players[one.white].could_play:
-                pair = pair._replace(reason=one.why)
                 prepared.append(self._beginner.second(round_id, pair, one.black, players, at, one.opening))
             if count % SLICE == 0:
                 await asyncio.sleep(0)
         if prepared:
             self._gatherer.decided([side.version for one in prepared for side in one.game.sides], [])
             record = RoundAdded(
-                round_id, self._desk.venue.id, self._gatherer.number, at, self._settings.policy.value, SECOND_GAMES,
+                round_id, self._desk.venue.id, self._gatherer.number, at, act.policy.value, SECOND_GAMES,
                 "{}", "0", encode_inputs(act), "{}", "[]",
             )  # fmt: skip
             self._begin(record, prepared, players, at)
 
 
 class Preview(NamedTuple):
-    """What an act of pairing would decide."""
+    """What an act of pairing would decide.
+
+    :ivar listed: those who owe each other the second game of an opening, which comes before everything else
+    :ivar second: their pairs
+    """
 
     method: Matchmaker
     act: Act
     seed: int
     decided: Decided
+    listed: Act
+    second: Sequence[Pair]
+
+
+def _listed(owed: Sequence[Owed], players: Mapping[int, Player]) -> list[Player]:
+    return [players[version] for one in owed for version in (one.black, one.white)]
+
+
+def _settled(owed: Sequence[Owed], listed: Act) -> list[Pair]:
+    """The pairs of second games, in the order of `owed`."""
+    pairs = AsListed().pair(listed, random.Random(0)).pairs
+    return [pair._replace(reason=one.why) for one, pair in zip(owed, pairs, strict=True)]
 
 
 def remembered(method: Matchmaker) -> int:

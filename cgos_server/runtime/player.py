@@ -42,14 +42,22 @@ class Capacity:
     :ivar used: slots that are taken, or reserved for games whose beginning is being committed. Games that were found
         running at the sign-in count too, so it may lie above `slots`
     :ivar owed: answers about games of the past that are still looked up
+    :ivar freed: when a game last ended with which all slots had been taken (microseconds), 0 for never
     """
 
-    __slots__ = ("owed", "slots", "used")
+    __slots__ = ("freed", "owed", "slots", "used")
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.used = 0
         self.owed = 0
+        self.freed = 0
+
+    def give_back(self, now: int) -> None:
+        """A game has ended."""
+        if not self.free:
+            self.freed = now
+        self.used -= 1
 
     @property
     def free(self) -> bool:
@@ -120,6 +128,11 @@ class Player:
             and self.capacity.free
             and (limit is None or (not self.counting and self.begun < limit))
         )
+
+    @property
+    def ready_since(self) -> int:
+        """Since when an available one could take a game here (microseconds); in another venue it may have played."""
+        return max(self.since, self.capacity.freed)
 
     @property
     def awaited(self) -> bool:

@@ -41,8 +41,8 @@ class GameStatus(msgspec.Struct, frozen=True):
 
 
 class BotStatus(msgspec.Struct, frozen=True):
-    """One signed-in version. `state`: ``idle``, ``playing`` or ``owes ready``. `set_aside`: why it gets no game, empty
-    for one that does."""
+    """One signed-in version. `state`: ``idle``, ``paired`` (its game is about to begin), ``playing``, ``owes ready`` or
+    ``set aside``. `set_aside`: why it gets no game, empty for one that does."""
 
     name: str
     venue: str

@@ -16,6 +16,7 @@ from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pa
 from cgos_server.core.pairing.constraints import FREE, Judge
 from cgos_server.core.pairing.explain import decode_inputs, recorded_method, same
 from cgos_server.core.pairing.objective import Objective
+from cgos_server.core.pairing.ranking import ranked
 from cgos_server.core.pairing.rolling import unfairness
 from cgos_server.core.pairing.settings import shared
 from cgos_server.errors import Refused
@@ -126,7 +127,7 @@ def explain(
     """
     inputs = msgspec.json.encode(detail.inputs).decode()
     recorded = decode_inputs(inputs)
-    act = _by_rating(recorded)
+    act = ranked(recorded)
     asked = next((row for row in detail.pairings if row.game == game), None)
     sits_out = {int(version): str(why) for version, why in (detail.sits_out or {}).items()}
     replay = Replay(None, "Nobody was chosen in this round: there is nothing to decide again.")
@@ -159,13 +160,6 @@ def explain(
         partners=partners,
         replay=replay,
     )
-
-
-def _by_rating(act: Act) -> Act:
-    """The act with the highest rated candidate first, as the methods look at it."""
-    from cgos_server.core.pairing.optimal import ranked
-
-    return ranked(act)
 
 
 def _ready(
@@ -218,7 +212,7 @@ class _View:
         self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
         # All options are recorded; what is not was not known yet, and nothing was kept apart by it.
         constraints, self._waiting = shared(method.name, method.options, FREE)
-        self._judge = Judge(constraints, act)
+        self._judge = Judge(constraints, act, self._waiting.pass_over)
         # Methods that pair one after another have no objective.
         objective: Objective | None = getattr(method, "objective", None)
         self._worths = None if objective is None or len(act.candidates) < 2 else objective.look(act, rng)

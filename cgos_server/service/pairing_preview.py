@@ -5,14 +5,23 @@ Must not know: who asks, how it was decided.
 
 from __future__ import annotations
 
-from cgos_server.core.pairing.base import Act, Matchmaker, Pairing
+from collections.abc import Sequence
+
+from cgos_server.core.pairing.base import Act, Matchmaker, Pair, Pairing
 from cgos_server.service.control import PairingPreview, PreviewedPair
 
 
-def preview(venue: str, method: Matchmaker, act: Act, pairing: Pairing) -> PairingPreview:
-    """`pairing`, as `method` decided it for `act` in `venue`, for people."""
-    names = {candidate.id: candidate.name for candidate in act.candidates}
-    best_first = sorted(act.candidates, key=lambda candidate: (-candidate.rating, candidate.id))
+def preview(
+    venue: str, method: Matchmaker, act: Act, pairing: Pairing, listed: Act, second: Sequence[Pair]
+) -> PairingPreview:
+    """`pairing`, as `method` decided it for `act` in `venue`, for people.
+
+    :param listed: those whose pairs are settled before
+    :param second: these pairs
+    """
+    candidates = [*act.candidates, *listed.candidates]
+    names = {candidate.id: candidate.name for candidate in candidates}
+    best_first = sorted(candidates, key=lambda candidate: (-candidate.rating, candidate.id))
     return PairingPreview(
         venue=venue,
         policy=act.policy.value,
@@ -20,7 +29,8 @@ def preview(venue: str, method: Matchmaker, act: Act, pairing: Pairing) -> Pairi
         options=dict(method.options),
         ready=[candidate.name for candidate in best_first],
         pairs=[
-            PreviewedPair(names[pair.high], names[pair.low], pair.reason, dict(pair.detail)) for pair in pairing.pairs
+            PreviewedPair(names[pair.high], names[pair.low], pair.reason, dict(pair.detail))
+            for pair in (*second, *pairing.pairs)
         ],
         sits_out={names[version]: why for version, why in pairing.sits_out.items()},
         notes=list(pairing.notes),

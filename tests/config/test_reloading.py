@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_server.app import App
 from cgos_server.config import load
 from cgos_server.config.reloading import changed
 from cgos_server.config.schema import Config
 from cgos_server.config.values import Words
 from cgos_server.core.venue import Policy
+from cgos_server.net.loop import PollClock
+from cgos_server.observability.logs import LogCounts
 
 
 def paired(config: Config, at: int, **keys: object) -> Config:
@@ -55,3 +61,25 @@ def test_what_a_restart_is_needed_for_is_said() -> None:
         "Web.port was 8080 and is 1: restart the server for that.",
     ]
     assert changed(new, old).later[1] == "Venue 19x19 is new in the configuration: restart the server for that."
+
+
+async def test_of_two_reloads_at_once_what_was_read_last_is_in_force() -> None:
+    old = load()
+    first, second = paired(old, 0, set_aside=7), paired(old, 0, set_aside=9)
+    held = threading.Event()
+    reads = iter([(held, first), (None, second)])
+
+    def reread() -> Config:
+        gate, config = next(reads)
+        if gate is not None:
+            assert gate.wait(10)
+        return config
+
+    app = App(old, PollClock(), LogCounts(), "test", lambda _: None, reread)
+    one = asyncio.create_task(app._reload())
+    await asyncio.sleep(0)
+    other = asyncio.create_task(app._reload())
+    await asyncio.wait([other], timeout=0.2)
+    held.set()
+    await asyncio.gather(one, other)
+    assert app.config.venue[0].pairing.set_aside == 9

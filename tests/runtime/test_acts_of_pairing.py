@@ -1,11 +1,13 @@
-"""What may come between while bots are paired: leavers, operators, faults, a slow disk; and what is counted afterwards."""
+"""What may come between while bots are paired: leavers, operators, faults, a slow disk; what is counted afterwards."""
 
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections import Counter
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -170,6 +172,18 @@ async def test_a_second_game_is_not_played_by_two_that_may_not_meet_any_more(why
     assert openings(house)["odd"] == (why == "nothing")
 
 
+async def test_a_preview_shows_the_second_games_that_an_act_would_begin_with() -> None:
+    house = await owing()
+    await house.arrive("anna", "bert", "carl", "dora")
+    seen = await house.live.matchmaker.preview(None, {})
+    pairs = {frozenset(pair[:2]) for pair in (*seen.second, *seen.decided.pairing.pairs)}
+    assert pairs == {frozenset({1, 2}), frozenset({3, 4})}
+    assert [pair.reason for pair in seen.second] == ["Second game of opening odd, colours swapped."]
+    assert house.opponents() == set()
+    await house.act()
+    assert house.opponents() == {frozenset({"anna", "bert"}), frozenset({"carl", "dora"})}
+
+
 # -- who counts
 
 
@@ -189,6 +203,21 @@ async def test_two_do_not_wait_for_a_third_that_takes_no_game(how: str) -> None:
         carl.owing = True
     await house.act()
     assert house.opponents() == {frozenset({"anna", "bert"})}
+
+
+async def test_who_plays_in_another_venue_does_not_wait_here_meanwhile() -> None:
+    here = await House().open()
+    there = await House(beside=here).open()
+    for name in ("anna", "bert"):
+        await here.check_in(name, 1, None, (), there)
+    await there.act()
+    here.time.advance(30 * S)
+    there.finish()
+    here.time.advance(2 * S)
+    players = list(here.live.lobby.players.values())
+    assert all(player.available for player in players)
+    act = await here.live.matchmaker._gatherer.act(players, Policy.ROLLING)
+    assert [candidate.waited for candidate in act.candidates] == [2 * S, 2 * S]
 
 
 async def test_who_has_left_is_forgotten_by_the_sit_outs() -> None:
@@ -247,6 +276,21 @@ async def test_a_game_without_result_gives_the_colours_back() -> None:
     assert (memory.as_black(1, 2), memory.as_black(2, 1)) == (1, 1)
 
 
+async def test_an_act_holds_whatever_either_remembers_of_the_other() -> None:
+    house = await House().open()
+    await house.arrive(*(f"bot{number}" for number in range(12)))
+    gatherer, rng = house.live.matchmaker._gatherer, random.Random(2)
+    gatherer.memory.keep(4)
+    for _ in range(60):
+        gatherer.memory.began(*rng.sample(range(1, 13), 2), {})
+    players = [player for player in house.live.lobby.players.values() if player.version != 5]
+    act = await gatherer.act(players, Policy.ROLLING)
+    there = [player.version for player in players]
+    every = [gatherer.memory.meeting(a, b) for a, b in combinations(sorted(there), 2)]
+    assert sorted(act.meetings) == [met for met in every if met.recent_a or met.recent_b]
+    assert any(not met.recent_a for met in act.meetings)
+
+
 # -- the child
 
 
@@ -274,5 +318,3 @@ async def test_the_limit_of_a_task_begins_with_its_turn() -> None:
         assert await first is None
     finally:
         child.close()
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -17,14 +18,20 @@ from support.past import stored_games, untold_games
 from support.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
+from cgos_server.core.openings import Opening, OpeningSet
+from cgos_server.core.setbacks import Setback
+from cgos_server.errors import Refused
 from cgos_server.protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.runtime import beginning, gathering, matchmaker
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.player import Player
 from cgos_server.runtime.recovery import restore
+from cgos_server.runtime.rulings import arrange
 from cgos_server.storage.store import StoredGame
 
+BOOK = OpeningSet((Opening("odd", ("E5", "C3", "G7")), Opening("even", ("D4", "F6"))))
 NAMES = ("anna", "bert", "carl", "dora")
 NUMBERS = st.integers(0, 7)
 TURNS = st.sampled_from([1, 30])
@@ -75,7 +82,7 @@ class Machine(RuleBasedStateMachine):
     async def open(self) -> None:
         self.peers = asyncio.Event()
         self.peers.set()
-        first = await House().open()
+        first = await House(openings=BOOK, openings_share=0.5).open()
         self.houses = [first, await House(beside=first).open()]
         for house in self.houses:
             house.live.matchmaker._new_seed = lambda: 1
@@ -267,7 +274,9 @@ class Machine(RuleBasedStateMachine):
         self.run()
 
     @rule(
-        what=st.sampled_from(["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond"]),
+        what=st.sampled_from(
+            ["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond", "arrange", "aside"]
+        ),
         number=NUMBERS, yes=st.booleans(),
     )  # fmt: skip
     def seldom(self, what: str, number: int, yes: bool) -> None:
@@ -292,6 +301,20 @@ class Machine(RuleBasedStateMachine):
             case "respond":
                 for session in self.one_of(number):
                     session.responsive = yes
+            case "arrange":
+                self.arrange(self.houses[yes].live, NAMES[number % 4], NAMES[(number + 1) % 4])
+            case "aside":
+                self.set_aside(self.houses[yes].live, number % 4 + 1, 5 * (number // 4))
+
+    def arrange(self, venue: LiveVenue, white: str, black: str) -> None:
+        with suppress(Refused):
+            arrange(venue, white, black, (0, 0), None, None, "the operator")
+        self.run()
+
+    def set_aside(self, venue: LiveVenue, version: int, spoilt: int) -> None:
+        """From now on, or no longer."""
+        venue.lobby.setbacks._states[version] = Setback(spoilt, spoilt > 0, "game 1: lost on time", 0)
+        venue.lobby.remind()
 
     def rule_on(self, number: int, forfeit: bool) -> None:
         running = [game for game in self.games() if game.referee.verdict is None]

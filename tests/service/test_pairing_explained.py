@@ -235,3 +235,11 @@ def test_a_record_that_cannot_be_read_is_our_fault() -> None:
 def test_it_goes_through_json() -> None:
     found = explain(paired("information", an_act()), NAMES, 101)
     assert msgspec.json.decode(msgspec.json.encode(found), type=Explained) == found
+
+
+def test_whom_one_could_meet_that_was_passed_over_too_often() -> None:
+    act = an_act(6)
+    candidates = [c._replace(waited=0, sat_out=20 if c.id == 6 else 0) for c in act.candidates]
+    found = explain(paired("adjacent", replace(act, candidates=candidates), pass_over=20), NAMES, 101)
+    (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
+    assert (first.kept, first.possible) == ("bot-1 was the last opponent of bot-6", True)

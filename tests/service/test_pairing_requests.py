@@ -148,9 +148,11 @@ async def test_who_cannot_be_taken_back(
 def test_a_preview_by_names() -> None:
     act = Act([Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)])
     pairing = Pairing([Pair(2, 3, "Why.", {"worth": 0.5})], {1: "Odd."}, ["noted"], 500_000)
-    shown = preview("9x9", matchmaker("birk", {"formula": "one"}), act, pairing)
+    listed = Act([Candidate(5, "black", 1200.0), Candidate(4, "white", 1600.0)])
+    second = [Pair(4, 5, "Second game.")]
+    shown = preview("9x9", matchmaker("birk", {"formula": "one"}), act, pairing, listed, second)
     assert shown.options["formula"] == "one"
     assert shown == PairingPreview(
-        "9x9", Policy.BARRIER.value, "birk", shown.options, ["high", "mid", "low"],
-        [PreviewedPair("high", "mid", "Why.", {"worth": 0.5})], {"low": "Odd."}, ["noted"], 500_000,
+        "9x9", Policy.BARRIER.value, "birk", shown.options, ["high", "white", "mid", "black", "low"],
+        [PreviewedPair("white", "black", "Second game.", {}), PreviewedPair("high", "mid", "Why.", {"worth": 0.5})], {"low": "Odd."}, ["noted"], 500_000,
     )  # fmt: skip

@@ -23,6 +23,8 @@ from cgos_server.core.venue import Policy
 
 LOGIT = log(10.0) / 400.0
 """Elo to the logistic's own unit."""
+MOST_LOGITS = 700.0
+"""Above it e to that power is no number any more."""
 
 
 class Kin(enum.StrEnum):
@@ -47,6 +49,11 @@ class Barrier(enum.IntFlag):
     """Too many of the last games of one of them were against the other."""
     AVOID = 16
     """One's owner would rather not meet the other."""
+
+    @property
+    def words(self) -> list[str]:
+        """Each flag as a word of the record."""
+        return [one.name.lower() for one in Barrier if one in self and one.name]
 
 
 _ALL = sum(Barrier)
@@ -110,6 +117,9 @@ LEAST_LIMIT = 2
 
 MOST_OWED = 4
 """A colour owed more often than this costs no more: a version that was out of balance for once could meet nobody."""
+
+MOST_COST = 100.0
+"""Bits: what costs more costs no more than this, so that whoever has waited long can afford any game."""
 
 
 class Judge:
@@ -235,7 +245,7 @@ class Judge:
 
     def expected(self, i: Ints, j: Ints) -> Floats:
         """(m,) expected score of i against j, 0 to 1."""
-        score: Floats = 1.0 / (1.0 + np.exp(-LOGIT * self._shrunk(i, j)))
+        score: Floats = 1.0 / (1.0 + np.exp(np.minimum(-LOGIT * self._shrunk(i, j), MOST_LOGITS)))
         return score
 
     def possible(self, i: Ints, j: Ints) -> Bools:
@@ -315,7 +325,7 @@ class Judge:
         return holding
 
     def costs(self, i: Ints, j: Ints) -> Floats:
-        """(m,) what speaks against each pair, in bits; never negative.
+        """(m,) what speaks against each pair, in bits, 0 to MOST_COST.
 
         Both owed the same colour: `colour_cost` times how often the less owed one is, at most MOST_OWED times. Two
         anchors: `anchor_cost`. Two provisional ones while some candidate is not: `newcomer_cost`. `repeat_cost` for
@@ -334,7 +344,7 @@ class Judge:
         if c.repeat_cost and self.act.meetings:
             met, had = self.meetings.found(i, j)
             cost[met] += c.repeat_cost * np.maximum(had.recent_i, had.recent_j)
-        return cost
+        return np.minimum(cost, MOST_COST)
 
     def impatient(self, i: int) -> bool:
         """True once some barrier gives way for the version."""
@@ -376,6 +386,12 @@ class Judge:
             return ""
         if self.act.policy is Policy.BARRIER:
             return f"It gave way that {why}: a whole round would have been missed otherwise."
-        longest = max((self.act.candidates[i], self.act.candidates[j]), key=lambda c: (c.waited, c.sat_out, -c.id))
+        flags = int(self.barriers(np.array([i]), np.array([j]))[0])
+
+        def patience(place: int) -> tuple[int, int, int, int]:
+            c = self.act.candidates[place]
+            return (flags & int(self._given_way[place])).bit_count(), c.waited, c.sat_out, -c.id
+
+        longest = self.act.candidates[max(i, j, key=patience)]
         passed = f" and was passed over {longest.sat_out} times" if longest.sat_out > 1 else ""
         return f"It gave way that {why}: {longest.name} had waited {longest.waited / 1e6:.1f} s{passed}."

@@ -25,9 +25,6 @@ from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.pairing.meetings import Meetings
 from cgos_server.core.rating.gor import expectancy
 
-MODELS: Final = ("gor", "venue")
-"""Who predicts: GoR with the ratings taken for its points, or the curve of the venue's own ratings."""
-
 LATELY: Final = 10
 """So many last games of either are looked at for meetings of the two."""
 

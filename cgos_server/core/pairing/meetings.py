@@ -5,16 +5,44 @@ Must not know: what follows from it, storage.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from cgos_server.core.pairing.base import Act, Bools, Ints, Meeting
 
 _SWAPPED = [1, 0, 3, 2, 5, 4]
+
+
+class Rows(Sequence[Meeting]):
+    """Meetings that lie side by side as whole numbers: tens of thousands of objects would each be looked at by the
+    garbage collector, which holds up whoever made them.
+
+    :param fields: the fields of one after the other
+    """
+
+    def __init__(self, fields: array[int]) -> None:
+        self._table: Ints = np.frombuffer(fields, np.int64).reshape(-1, len(Meeting._fields))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @overload
+    def __getitem__(self, at: int) -> Meeting: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Meeting]: ...
+
+    def __getitem__(self, at: int | slice) -> Meeting | Sequence[Meeting]:
+        rows = self._table[at].tolist()
+        return [Meeting(*row) for row in rows] if isinstance(at, slice) else Meeting(*rows)
+
+    def __iter__(self) -> Iterator[Meeting]:
+        return (Meeting(*row) for row in self._table.tolist())
 
 
 class Had(NamedTuple):

@@ -21,7 +21,7 @@ Must not know: what makes a game worth much, which wishes there are, how matchin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, P
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.objective import Objective, Worths
+from cgos_server.core.pairing.ranking import ranked, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
 from cgos_server.core.pairing.settings import flat
 from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
@@ -80,22 +81,10 @@ class Optimal:
         act = ranked(act)
         n = len(act.candidates)
         if n < 2:
-            return Pairing((), {c.id: f"{_who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
+            return Pairing((), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
         judge = Judge(self.constraints, act, self.waiting.pass_over)
         field = _Field(act, self.objective.look(act, rng), judge, self.waiting)
         return field.told(field.exact() if n <= MOST_EXACT else field.wide())
-
-
-def ranked(act: Act) -> Act:
-    """The act with its candidates by rating, the highest first, and equal ratings by ascending id."""
-    order = sorted(range(len(act.candidates)), key=lambda at: (-act.candidates[at].rating, act.candidates[at].id))
-    if order == list(range(len(order))):
-        return act
-    known = act.knowledge
-    if known is not None:
-        both = np.ix_(order, order)
-        known = replace(known, covariance=known.covariance[both], gram=known.gram[both])
-    return replace(act, candidates=[act.candidates[at] for at in order], knowledge=known)
 
 
 class _Edges(NamedTuple):
@@ -213,7 +202,7 @@ class _Field:
     ) -> tuple[Pair, str]:
         """The pair with its sentence, and the note that something gave way, or an empty one."""
         a, b = self.candidates[i], self.candidates[j]
-        reason = f"{_who(a)} met {_who(b)}: {self.worths.say(i, j)}"
+        reason = f"{who(a)} met {who(b)}: {self.worths.say(i, j)}"
         for bits, what in ((costs, "for the venue's wishes"), (unfair, "as fast ones meet fast ones too often")):
             reason += f", {bits:.2f} off {what}" if bits >= 0.005 else ""
         reason += "."
@@ -228,7 +217,7 @@ class _Field:
             "value": value,
         }
         if barriers:
-            detail["gave_way"] = [barrier.name.lower() for barrier in Barrier if barrier & barriers and barrier.name]
+            detail["gave_way"] = Barrier(barriers).words
         if self.rolling:
             allowance = float(self.allowed[i] + self.allowed[j])
             detail |= {"shortfall": round(1.0 - worth + costs + unfair, 6), "allowance": round(allowance, 6)}
@@ -261,20 +250,22 @@ class _Field:
         return i[inside], j[inside]
 
     def _why_one(self, at: int, found: _Found | None, left: int) -> str:
-        who = _who(self.candidates[at])
+        name = who(self.candidates[at])
         if found is None:
-            return f"{who} {self._nobody(at)}"
-        partner = _who(self.candidates[found.other])
+            return f"{name} {self._nobody(at)}"
+        partner = who(self.candidates[found.other])
         if not self.rolling:
             if left == 1 and self.n % 2:
-                return f"{who} sits out, as {self.n} is an odd number: {self._why_this(at)}."
-            return f"{who} sits out: whom it could meet, {partner} among them, met others, and no more pairs were left."
+                return f"{name} sits out, as {self.n} is an odd number: {self._why_this(at)}."
+            return (
+                f"{name} sits out: whom it could meet, {partner} among them, met others, and no more pairs were left."
+            )
         if found.value > 0 or self.must[at]:
-            return f"{who} waits: whom it could meet, {partner} among them, met others, which is worth more in all."
+            return f"{name} waits: whom it could meet, {partner} among them, met others, which is worth more in all."
         allowed = float(self.allowed[at] + self.allowed[found.other])
         ready = "now" if self.n <= MOST_EXACT else "near it now"
         return (
-            f"{who} waits, which is still worth more: its best opponent {ready}, {partner}, falls "
+            f"{name} waits, which is still worth more: its best opponent {ready}, {partner}, falls "
             f"{found.shortfall:.2f} bit short, and {allowed:.2f} is allowed after {_seconds(self.candidates[at])} and "
             f"{_seconds(self.candidates[found.other])}."
         )
@@ -284,9 +275,12 @@ class _Field:
         fewest = int(self.urge.min())
         alike = int((self.urge == fewest).sum())
         if self.urge[at] > fewest:
-            return "only without it could all others be paired"
+            return "with it, and without one that has sat out less often, not all others could be paired"
         if alike == self.n:
             return "the round is best without it"
+        if not fewest:
+            some = "all others have" if alike == 1 else f"of the {alike} that have not"
+            return f"{some} sat out before" if alike == 1 else f"{some} sat out before the round is best without it"
         times = f"{fewest} time{'s' if fewest != 1 else ''}"
         if alike == 1:
             return f"all others have sat out more than {times}"
@@ -303,7 +297,7 @@ class _Field:
         nearest = int(possible[np.abs(possible - at).argmin()])
         whom = "its only possible opponent" if len(possible) == 1 else f"all {len(possible)} possible opponents"
         return (
-            f"waits, as it is kept from {whom} for now: from {_who(self.candidates[nearest])} because "
+            f"waits, as it is kept from {whom} for now: from {who(self.candidates[nearest])} because "
             f"{self.judge.why(at, nearest)}. It has waited {_seconds(self.candidates[at])}."
         )
 
@@ -329,10 +323,6 @@ def _best_of(edges: _Edges) -> dict[int, _Found]:
             one[first].tolist(), value[first].tolist(), short[first].tolist(), other[first].tolist(), strict=True
         )
     }
-
-
-def _who(candidate: Candidate) -> str:
-    return f"{candidate.name} ({round(candidate.rating)})"
 
 
 def _seconds(candidate: Candidate) -> str:

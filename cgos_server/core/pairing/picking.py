@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing, Rng
-from cgos_server.core.pairing.constraints import Constraints, Judge, Kin
+from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge, Kin
 from cgos_server.core.pairing.ranking import least_recent, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
 from cgos_server.core.venue import Policy
@@ -54,6 +54,7 @@ class Pick(NamedTuple):
     :ivar top: whether it was the best of the unpaired
     :ivar taken_apart: whom `other` had picked or been picked by before that pair was taken apart, or None
     :ivar tier: sum of the barriers that gave way
+    :ivar called_back: whether `other` had been set aside before
     """
 
     one: int
@@ -63,6 +64,7 @@ class Pick(NamedTuple):
     top: bool = True
     taken_apart: int | None = None
     tier: int = 0
+    called_back: bool = False
 
 
 Explain = Callable[[Pick], tuple[str, dict[str, Any]]]
@@ -166,10 +168,13 @@ class Picking:
             picking.sort(key=lambda rank: not self._must[rank])
         marks = None if self._narrow else self._marks()
         picks = self._by_rows(picking, choose) if marks is None else self._by_marks(picking, choose, marks)
-        if self._free:
-            return picks
-        picks = self._mended(picks)
-        return self._worthwhile(picks) if self._rolling and not self._narrow else picks
+        if not self._free:
+            picks = self._called_back(self._mended(picks))
+            if self._rolling and not self._narrow:
+                picks = self._worthwhile(picks)
+        for rank, why in self.left.items():
+            self.left[rank] = why or self._left_over(rank)
+        return picks
 
     def _marks(self) -> list[list[int]] | None:
         """For each rank those that it is kept from, but for the expected score, ascending; None where they are too many
@@ -206,7 +211,7 @@ class Picking:
 
     def _row(self, one: int, others: Ints, choose: Choose) -> Pick | None:
         if not len(others):
-            self.left[one] = self._left_over(one)
+            self.left[one] = ""
             return None
         tiers = self._table[one, others] if self._narrow else self.tiers(np.full(len(others), one), others)
         able = tiers >= 0
@@ -239,7 +244,7 @@ class Picking:
                 above = len(unpaired) - 1 - unpaired.index(one)
                 del unpaired[-1 - above]
             if not unpaired:
-                self.left[one] = self._left_over(one)
+                self.left[one] = ""
                 continue
             kept = [rank for rank in marks[one] if free[rank]] if marks[one] else []
             if limited:
@@ -310,10 +315,31 @@ class Picking:
             ]
             del self.left[u], self.left[v]
 
+    def _called_back(self, picks: list[Pick]) -> list[Pick]:
+        """Who was set aside meets, if it can, one of those who are left over after all."""
+        left = np.array([rank for rank in self.left if rank != self._aside], np.int64)
+        if self._aside is None or not len(left):
+            return picks
+        tiers = self.tiers(np.full(len(left), self._aside), left)
+        give_way = np.where(tiers >= 0, tiers, UNABLE)
+        at = int(np.argmin(give_way))
+        if give_way[at] == UNABLE:
+            return picks
+        one = int(left[at])
+        del self.left[one], self.left[self._aside]
+        return [*picks, Pick(one, self._aside, 1, top=False, tier=int(tiers[at]), called_back=True)]
+
     def _left_over(self, one: int) -> str:
+        """Why somebody stays unpaired who found nobody when its turn came."""
         if self._n == 1:
             return f"{who(self.ranked[one])} is alone: there is nobody to meet."
-        return f"{who(self.ranked[one])} was left over when all others had been paired."
+        others = np.array([rank for rank in self.left if rank != one], np.int64)
+        if len(others):
+            tiers = self.tiers(np.full(len(others), one), others)
+            if (tiers < 0).all():
+                return self._nobody(one, others, tiers)
+        alone = "all others had been paired" if not len(others) else "nobody else could be picked any more"
+        return f"{who(self.ranked[one])} was left over when {alone}."
 
     def _nobody(self, one: int, others: Ints, tiers: Ints) -> str:
         """Why none of `others` could be picked."""
@@ -354,17 +380,21 @@ def paired(picking: Picking, picks: Sequence[Pick], explain: Explain) -> Pairing
     notes: list[str] = []
     for pick in picks:
         one, other = picking.ranked[pick.one], picking.ranked[pick.other]
-        if pick.taken_apart is None:
+        detail: dict[str, Any] = {"avail": 1}
+        if pick.called_back:
+            reason = f"{who(one)} would have been left over: {who(other)}, set aside before, met it after all."
+        elif pick.taken_apart is None:
             reason, detail = explain(pick)
         else:
             parted = who(picking.ranked[pick.taken_apart])
-            detail = {"avail": 1, "taken_apart": picking.ranked[pick.taken_apart].id}
+            detail["taken_apart"] = picking.ranked[pick.taken_apart].id
             reason = f"{who(one)} would have been left over: {who(other)} and {parted} were taken apart for it."
         if pick.kept:
             detail["kept_from"] = [picking.ranked[rank].id for rank in pick.kept[:MOST_TOLD]]
             names = ", ".join(picking.ranked[rank].name for rank in pick.kept[:3])
             reason += f" It was kept from {names if len(pick.kept) <= 3 else f'{len(pick.kept)} others'}."
         if pick.tier:
+            detail["gave_way"] = Barrier(pick.tier).words
             gave_way = picking.gave_way(pick)
             reason += f" {gave_way}"
             notes.append(f"{who(one)} meets {who(other)}. {gave_way}")

@@ -6,10 +6,11 @@ Must not know: methods, constraints.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Candidate, Ints, Rng
+from cgos_server.core.pairing.base import Act, Candidate, Ints, Rng
 
 
 def by_rating(candidates: Sequence[Candidate]) -> Ints:
@@ -19,16 +20,28 @@ def by_rating(candidates: Sequence[Candidate]) -> Ints:
     return np.lexsort((ids, -ratings))
 
 
-def least_recent(ranked: Sequence[Candidate], rng: Rng) -> tuple[int, str]:
-    """Who of `ranked` may best sit out: (position, why)."""
-    fresh = [c.waited for c in ranked if c.last_sit_out is None]
+def ranked(act: Act) -> Act:
+    """The act with its candidates in the order of :func:`by_rating`."""
+    order = by_rating(act.candidates).tolist()
+    if order == list(range(len(order))):
+        return act
+    known = act.knowledge
+    if known is not None:
+        both = np.ix_(order, order)
+        known = replace(known, covariance=known.covariance[both], gram=known.gram[both])
+    return replace(act, candidates=[act.candidates[at] for at in order], knowledge=known)
+
+
+def least_recent(candidates: Sequence[Candidate], rng: Rng) -> tuple[int, str]:
+    """Who of `candidates` may best sit out: (position, why)."""
+    fresh = [c.waited for c in candidates if c.last_sit_out is None]
     if fresh:
         shortest = min(fresh)
-        tied = [i for i, c in enumerate(ranked) if c.last_sit_out is None and c.waited == shortest]
+        tied = [i for i, c in enumerate(candidates) if c.last_sit_out is None and c.waited == shortest]
         why = f"of those that have not sat out since their last game it had waited shortest ({shortest / 1e6:.1f} s)"
     else:
-        oldest = min(c.last_sit_out for c in ranked if c.last_sit_out is not None)
-        tied = [i for i, c in enumerate(ranked) if c.last_sit_out == oldest]
+        oldest = min(c.last_sit_out for c in candidates if c.last_sit_out is not None)
+        tied = [i for i, c in enumerate(candidates) if c.last_sit_out == oldest]
         why = f"all have sat out since their last game, it least recently (round {oldest})"
     at = tied[0]
     if len(tied) > 1:

@@ -241,3 +241,17 @@ def test_sentences_name_what_gave_way() -> None:
     assert "they have just met" in Judge(Constraints(), mutual).why(0, 1)
     free = replace(FREE, same_owner=Kin.DISCOURAGED)
     assert "both are of one owner" in Judge(free, Act([a, b._replace(owner=1)])).why(1, 0)
+
+
+def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
+    """Ann has waited longer, but only Bob was passed over so often that barriers give way."""
+    ann = Candidate(1, "Ann", 1500.0, waited=5_000_000, avoid=(2,))
+    bob = Candidate(2, "Bob", 1500.0, waited=4_000_000, sat_out=20)
+    act = Act([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
+    said = Judge(Constraints(), act, 20).say(0, 1)
+    assert said.endswith("Bob had waited 4.0 s and was passed over 20 times.")
+
+
+def test_an_expected_score_is_a_number_however_far_apart_two_are() -> None:
+    judge = Judge(Constraints(), Act([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
+    assert judge.expected(np.array([0, 1]), np.array([1, 0])).tolist() == [pytest.approx(0.0, abs=1e-300), 1.0]

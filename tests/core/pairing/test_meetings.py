@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+from array import array
+from dataclasses import replace
+from itertools import chain
+
 import numpy as np
 from hypothesis import given
 from support.acts import acts
 
 from cgos_server.core.pairing.base import Act, Candidate, Meeting
-from cgos_server.core.pairing.meetings import Had, Meetings, Places, among
+from cgos_server.core.pairing.explain import decode_inputs, encode_inputs
+from cgos_server.core.pairing.meetings import Had, Meetings, Places, Rows, among
 
 
 @given(acts())
@@ -28,6 +34,18 @@ def test_every_pair_finds_its_meeting_whichever_side_asks(act: Act) -> None:
     low, high = meetings.ends()
     assert len(low) == len(act.meetings)
     assert (low < high).all()
+
+
+@given(acts())
+def test_rows_are_meetings_like_any_others(act: Act) -> None:
+    rows = pickle.loads(pickle.dumps(Rows(array("q", chain.from_iterable(act.meetings)))))
+    assert list(rows) == list(act.meetings) == list(rows[:])
+    assert len(rows) == len(act.meetings)
+    assert all(rows[at] == meeting for at, meeting in enumerate(act.meetings))
+    assert decode_inputs(encode_inputs(replace(act, meetings=rows))).meetings == list(act.meetings)
+    there = np.arange(len(act.candidates))
+    found, expected = (Meetings(each).of(there, there[::-1]) for each in (replace(act, meetings=rows), act))
+    assert np.array_equal(found, expected)
 
 
 def test_who_is_no_candidate_is_left_out() -> None:

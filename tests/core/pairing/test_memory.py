@@ -42,13 +42,24 @@ def test_counting_the_games_anew_finds_the_same(
 
 
 @given(games, st.integers(2, 12), st.integers(1, 12))
-def test_a_shorter_memory_forgets_with_the_next_game(past: list[tuple[int, int]], last: int, less: int) -> None:
+def test_a_shorter_memory_forgets_at_once(past: list[tuple[int, int]], last: int, less: int) -> None:
     memory = Memory(last, {}, {}, {})
     for black, white in past:
         memory.began(black, white, {})
     memory.keep(less)
+    kept = counted(past, 1, min(last, less))
+    assert set(memory.met(1, range(9))) == {(min(1, b), max(1, b)) for b in kept}
+    assert memory.remembered(1) == len(kept)
     memory.began(1, 2, {})
-    assert memory.remembered(1) == min(less, len(counted([*past, (1, 2)], 1, last + 1)))
+    assert memory.remembered(1) == min(less, len(counted(past, 1, last)) + 1)
+
+
+def test_a_game_without_result_counts_for_no_colour_and_one_that_goes_on_does() -> None:
+    memory = Memory(5, {(1, 2): 3}, {1: [2], 2: [1]}, {})
+    memory.restored(1, 2)
+    assert (memory.as_black(1, 2), memory.balance(2), memory.remembered(1)) == (4, -4, 1)
+    memory.undone(1, 2)
+    assert (memory.as_black(1, 2), memory.balance(2), memory.remembered(1)) == (3, -3, 1)
 
 
 def test_who_left_the_memory_was_not_met() -> None:

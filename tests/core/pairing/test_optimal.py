@@ -437,3 +437,11 @@ def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.Monk
     }
     far = replace(act_of(2900.0, 2000.0, 1100.0, policy=Policy.ROLLING), connected=50, flow=1.0)
     assert all("its best opponent near it now, bot-2 (2000)" in pair(far).sits_out[number] for number in (1, 3))
+
+
+def test_two_alone_meet_whatever_their_games_cost() -> None:
+    """Nobody is passed over by an act that pairs nobody, so that they would wait for ever."""
+    both = [Candidate(v, f"bot-{v}", 2000.0, waited=SECOND, recent=1000) for v in (1, 2)]
+    act = Act(both, [Meeting(1, 2, 1000, 1000)], None, Policy.ROLLING, 2, 0.1)
+    constraints = Constraints(repeat_cost=1000.0, repeat_last=1000)
+    assert len(Optimal(Entropy(), constraints).pair(act, random.Random(SEED)).pairs) == 1

@@ -128,3 +128,42 @@ def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
     others = np.arange(1, len(act.candidates))
     if judge.possible(np.zeros_like(others), others).any():
         assert first.id not in pairing.sits_out
+
+
+@given(acts(), wishes, st.sampled_from(("birk", *ORDERS)), st.integers(), st.booleans())
+def test_nobody_is_told_that_all_others_were_paired_who_were_not(
+    act: Act, constraints: Constraints, name: str, seed: int, wide: bool
+) -> None:
+    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
+    pairing = paired(method, act, seed, **({"NARROW": 0} if wide else {}))
+    assert all(why for why in pairing.sits_out.values())
+    assert len(pairing.sits_out) == 1 or not any("all others" in why for why in pairing.sits_out.values())
+
+
+def test_the_last_one_waits_because_of_those_who_wait() -> None:
+    """Of two alone neither thinks their game worth it yet."""
+    both = [Candidate(v, f"bot-{v}", 2000.0 - v, balance=4) for v in (1, 2)]
+    act = Act(both, policy=Policy.ROLLING, connected=40, flow=0.1)
+    pairing = Birk(constraints=Constraints(colour_cost=9.0)).pair(act, random.Random(1))
+    assert len(pairing.sits_out) == 2
+    assert all("waits for a better opponent" in why for why in pairing.sits_out.values())
+
+
+def test_who_was_set_aside_is_called_back_for_one_who_is_left_over() -> None:
+    """Three of five must not meet each other: setting aside one of the other two costs a pair."""
+    kin = (1, 2, 5)
+    candidates = [
+        Candidate(v, f"bot-{v}", float(-v), 1_000_000 * (v != 3), apart=kin if v in kin else ()) for v in range(1, 6)
+    ]
+    for narrow in (0, 128):
+        pairing = paired(Neighbours("adjacent", constraints=FREE), Act(candidates), 1, NARROW=narrow)
+        assert ids(pairing) == [(1, 4), (2, 3)]
+        assert "bot-3 (-3), set aside before, met it after all." in pairing.pairs[1].reason
+        assert pairing.sits_out == {5: "bot-5 (-5) was left over when all others had been paired."}
+
+
+def test_what_gave_way_is_in_the_record() -> None:
+    ann, bob = Candidate(1, "Ann", 9.0, last_opponent=2, family=1), Candidate(2, "Bob", 8.0, family=1)
+    act = Act([ann, bob], connected=3)
+    (pair,) = Birk().pair(act, random.Random(1)).pairs
+    assert pair.detail["gave_way"] == ["last", "kin"]
