@@ -32,7 +32,7 @@ from cgos_server.runtime.openings import Openings, Owed
 from cgos_server.runtime.player import Player
 from cgos_server.service.ids import Ids
 from cgos_server.storage.records import Record, RoundAdded
-from cgos_server.storage.store import StoredMove
+from cgos_server.storage.store import StoredGame, StoredMove
 
 log = structlog.get_logger(__name__)
 
@@ -107,6 +107,10 @@ class VenueMatchmaker:
     def restored(self, game: LiveGame) -> None:
         """A game was read back after a restart."""
         self._gatherer.memory.restored(game.sides[0].version, game.sides[1].version)
+
+    def lost(self, game: StoredGame) -> None:
+        """A game could not be read back after a restart."""
+        self._openings.undone(game.black_id, game.white_id, game.opening, game.started_at)
 
     def ended(self, game: LiveGame) -> None:
         """A game of this venue has ended."""

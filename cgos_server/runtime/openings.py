@@ -114,7 +114,12 @@ class Openings:
         over = game.over
         if game.opening and over is not None and over.reason in (Reason.VOID, Reason.ABORT):
             black, white = (game.sides[color].version for color in Color)
-            self._count(black, white, game.opening, -1, game.started_at)
+            self.undone(black, white, game.opening, game.started_at)
+
+    def undone(self, black: int, white: int, opening: str, at: int) -> None:
+        """A game with this opening (empty: none), which began at `at`, is as if it had never begun."""
+        if opening:
+            self._count(black, white, opening, -1, at)
 
     def _count(self, black: int, white: int, opening: str, games: int, at: int) -> None:
         lower, key = min(black, white), (max(black, white), opening)

@@ -40,6 +40,7 @@ def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tup
         except (CgosError, ValueError, msgspec.MsgspecError) as error:
             log.error("a stored game cannot be read back and is void", game=stored.id, exc_info=error)
             venue.desk.store.submit([_void(stored.id, venue.desk.time.wall_ms())])
+            venue.matchmaker.lost(stored)
             continue
         venue.lobby.restored(game)
         venue.matchmaker.restored(game)

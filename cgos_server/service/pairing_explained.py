@@ -242,7 +242,7 @@ class _View:
                     expected=float(expected[row]),
                     worth=None if worth is None else float(worth[row]),
                     costs=float(costs[row]),
-                    kept=self._judge.why(at, int(others[row])),
+                    kept=self._judge.never(at, int(others[row])) or self._judge.why(at, int(others[row])),
                     possible=bool(possible[row]),
                     met=self._met.get(other.name),
                 )

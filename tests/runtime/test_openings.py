@@ -276,6 +276,23 @@ async def test_halves_that_are_stored_are_played_after_a_restart() -> None:
     assert game.opening == ""
 
 
+async def test_a_first_game_that_cannot_be_read_back_asks_for_no_second_one() -> None:
+    house = house_of(ONLY_ODD, openings_share=0.0)
+    house.accounts.versions.update(anna=1, bert=2)
+
+    async def halves(venue_id: int) -> list[Any]:
+        return [Half(1, 2, "odd", 1, house.time.wall_ms() - 1000)]  # it still runs, as far as the store knows
+
+    house.store.halves = halves  # type: ignore[method-assign]
+    await house.open()
+    broken = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", "{}", "", 0, (), opening="odd")
+    assert restore([broken], {1: house.live}) == (0, 0)
+    await house.arrive("anna", "bert")
+    await house.act()
+    (game,) = house.live.lobby.games()
+    assert game.opening == ""
+
+
 async def test_a_stored_game_is_told_and_goes_on_with_its_opening() -> None:
     house = await opened()
     await house.arrive("anna", "bert")

@@ -4,8 +4,10 @@ kept, no line client has two games before it, and no game has two connections on
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,18 +22,20 @@ from support.simulated import RecordingSession
 from cgos_server.core.games.base import Color
 from cgos_server.core.openings import Opening, OpeningSet
 from cgos_server.core.setbacks import Setback
+from cgos_server.core.venue import Policy
 from cgos_server.errors import Refused
 from cgos_server.protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.runtime import beginning, gathering, matchmaker
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_game import LiveGame, Phase
-from cgos_server.runtime.live_venue import LiveVenue
+from cgos_server.runtime.live_venue import LiveVenue, reconfigure
 from cgos_server.runtime.player import Player
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.rulings import arrange
-from cgos_server.storage.store import StoredGame
+from cgos_server.storage.store import Half, Meeting, StoredGame
 
 BOOK = OpeningSet((Opening("odd", ("E5", "C3", "G7")), Opening("even", ("D4", "F6"))))
+NO_RESULT = ("void", "abort")
 NAMES = ("anna", "bert", "carl", "dora")
 NUMBERS = st.integers(0, 7)
 TURNS = st.sampled_from([1, 30])
@@ -90,6 +94,9 @@ class Machine(RuleBasedStateMachine):
         self.store.commit = self.commit  # type: ignore[method-assign]
         self.store.untold_games = self.untold_games  # type: ignore[method-assign]
         self.store.game = self.game  # type: ignore[method-assign]
+        self.store.meetings = self.meetings  # type: ignore[method-assign]
+        self.store.recent_opponents = self.recent_opponents  # type: ignore[method-assign]
+        self.store.halves = self.halves  # type: ignore[method-assign]
 
     async def commit(self, records: Sequence[Any]) -> None:
         done = asyncio.get_running_loop().create_future()
@@ -128,6 +135,39 @@ class Machine(RuleBasedStateMachine):
         found = untold_games(self.stored().values(), venue_id, version_id)
         await asyncio.sleep(0)
         return found
+
+    async def meetings(self, venue_id: int) -> list[Meeting]:
+        played = Counter(game[2:4] for game in self.past(venue_id) if game.reason not in (None, *NO_RESULT))
+        return [Meeting(*pair, games) for pair, games in played.items()]
+
+    async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
+        return {version: opponents[-last:] for version, opponents in self.opponents(venue_id).items()}
+
+    async def halves(self, venue_id: int) -> list[Half]:
+        at = self.houses[0].time.wall_ms()
+        return [
+            Half(low, high, name, more, at) if more > 0 else Half(high, low, name, -more, at)
+            for (low, high, name), more in self.owed(venue_id).items()
+        ]
+
+    def past(self, venue_id: int) -> list[StoredGame]:
+        return [game for game in self.stored().values() if game.venue_id == venue_id]
+
+    def opponents(self, venue_id: int) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for game in self.past(venue_id):
+            found.setdefault(game.black_id, []).append(game.white_id)
+            found.setdefault(game.white_id, []).append(game.black_id)
+        return found
+
+    def owed(self, venue_id: int) -> dict[tuple[int, int, str], int]:
+        """(lower, higher version, opening) -> how many games more the lower one had Black."""
+        more: Counter[tuple[int, int, str]] = Counter()
+        for game in self.past(venue_id):
+            if game.opening and game.reason not in NO_RESULT:
+                low, high = sorted(game[2:4])
+                more[low, high, game.opening] += 1 if game.black_id == low else -1
+        return {key: games for key, games in more.items() if games}
 
     # -- what bots do
 
@@ -275,7 +315,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(
         what=st.sampled_from(
-            ["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond", "arrange", "aside"]
+            ["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond", "arrange", "aside", "reload"]
         ),
         number=NUMBERS, yes=st.booleans(),
     )  # fmt: skip
@@ -301,6 +341,11 @@ class Machine(RuleBasedStateMachine):
             case "respond":
                 for session in self.one_of(number):
                     session.responsive = yes
+            case "reload":
+                live = self.houses[number % 2].live
+                policy, last = list(Policy)[number // 4], 1 + number
+                pairing = replace(live.venue.pairing, policy=policy, options={"repeat_last": last})
+                reconfigure(live, replace(pairing, openings=BOOK if yes else OpeningSet()))
             case "arrange":
                 self.arrange(self.houses[yes].live, NAMES[number % 4], NAMES[(number + 1) % 4])
             case "aside":
@@ -408,6 +453,8 @@ class Machine(RuleBasedStateMachine):
         self.run()
         if not all(task.done() for task in self.tasks()):
             return
+        for house in self.houses:
+            self.what_is_remembered_is_what_is_stored(house)
         for player in self.players():
             session = player.session
             assert not player.reserved
@@ -417,6 +464,18 @@ class Machine(RuleBasedStateMachine):
             if player.games and not player.owing:
                 there = sum(game.present(player.color(game)) for game in player.games.values())
                 assert there == (1 if session.says_ready else len(player.games))
+
+    def what_is_remembered_is_what_is_stored(self, house: House) -> None:
+        number, memory = house.venue.id, house.live.matchmaker._gatherer.memory
+        colors = Counter(game[2:4] for game in self.past(number) if game.reason not in NO_RESULT)
+        assert {pair: games for pair, games in memory._blacks.items() if games} == colors
+        for version, opponents in self.opponents(number).items():
+            assert 1 <= memory.remembered(version) <= memory.last
+            assert list(memory._recent[version]) == opponents[-memory.remembered(version) :]
+        owed = self.owed(number)
+        for low, debts in house.live.matchmaker._openings._debts.items():
+            for (high, name), debt in debts.items():
+                assert debt.more == owed[low, high, name]
 
 
 def seats(connection: Sequence[Session]) -> list[Seat]:

@@ -243,3 +243,11 @@ def test_whom_one_could_meet_that_was_passed_over_too_often() -> None:
     found = explain(paired("adjacent", replace(act, candidates=candidates), pass_over=20), NAMES, 101)
     (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
     assert (first.kept, first.possible) == ("bot-1 was the last opponent of bot-6", True)
+
+
+def test_who_must_never_be_met_is_told() -> None:
+    act = an_act(6)
+    candidates = [c._replace(owner=7 if c.id in (1, 6) else 0) for c in act.candidates]
+    found = explain(paired("adjacent", replace(act, candidates=candidates)), NAMES, 101)
+    (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
+    assert (first.kept, first.possible) == ("both are of one owner, which is forbidden", False)

@@ -154,5 +154,6 @@ def test_a_preview_by_names() -> None:
     assert shown.options["formula"] == "one"
     assert shown == PairingPreview(
         "9x9", Policy.BARRIER.value, "birk", shown.options, ["high", "white", "mid", "black", "low"],
-        [PreviewedPair("white", "black", "Second game.", {}), PreviewedPair("high", "mid", "Why.", {"worth": 0.5})], {"low": "Odd."}, ["noted"], 500_000,
+        [PreviewedPair("white", "black", "Second game.", {}), PreviewedPair("high", "mid", "Why.", {"worth": 0.5})],
+        {"low": "Odd."}, ["noted"], 500_000,
     )  # fmt: skip

@@ -285,6 +285,41 @@ def test_the_second_schema_with_data_in_it_is_upgraded_and_brought_back(database
     assert {table: query(older, sql) for table, sql in everything.items()} == before
 
 
+THIRD_SCHEMA = (
+    *FIRST_SCHEMA[:2],
+    "INSERT INTO bots (id, name, name_key, password, state, reason, created_at) "
+    "VALUES (7, 'Alpha', 'alpha', 'h', 'active', '', 1), (8, 'b', 'b', 'h', 'active', '', 2)",
+    SECOND_SCHEMA[3],
+    "INSERT INTO rounds VALUES (4, 1, 2, 9, 'rolling', 'birk', '{}', '5', '[]', '{}', '[]')",
+    FIRST_SCHEMA[4],
+    "UPDATE games SET round_id = 4",
+    "INSERT INTO pairings VALUES (1, 4, 1, 2, 'Why.', 'Lot.', '{}')",
+)
+
+
+def test_the_third_schema_with_rounds_in_it_is_upgraded_and_brought_back(database: Location, direct: Location) -> None:
+    older = direct
+    migrate(older, command.upgrade, "0003")
+    as_before = objects(older)
+    for sql in THIRD_SCHEMA:
+        execute(older, sql)
+    new = {"rounds": (None,), "games": ("",), "pairings": ()}
+    before = {table: query(older, f"SELECT * FROM {table}") for table in new}
+    assert schema.upgrade(older) == ("0003", schema.head())
+    schema.check(older)
+    assert objects(older) == objects(database)
+    for table, rows in before.items():
+        assert [tuple(row) for row in query(older, f"SELECT * FROM {table}")] == [(*row, *new[table]) for row in rows]
+    execute(older, "INSERT INTO setbacks VALUES (1, 2, 5, 1, 'lost on time', 9)")
+    execute(older, "UPDATE games SET opening = 'Star'")
+    if isinstance(older, Path):
+        assert query(older, "PRAGMA foreign_key_check") == []
+        assert query(older, "PRAGMA integrity_check") == [("ok",)]
+    migrate(older, command.downgrade, "0003")
+    assert objects(older) == as_before
+    assert {table: query(older, f"SELECT * FROM {table}") for table in new} == before
+
+
 def test_a_newer_schema_is_refused(database: Location, later: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     schema.upgrade(database)
     monkeypatch.undo()

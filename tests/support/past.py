@@ -20,7 +20,7 @@ def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> di
             case rows.GameAdded():
                 games[row.id] = StoredGame(
                     row.id, row.venue_id, row.black_id, row.white_id, names[row.black_id], names[row.white_id],
-                    row.black_label, row.white_label, row.terms, row.start, row.started_at, (),
+                    row.black_label, row.white_label, row.terms, row.start, row.started_at, (), opening=row.opening,
                 )  # fmt: skip
             case rows.MoveAdded():
                 game = games[row.game_id]

@@ -255,6 +255,16 @@ class Judge:
             possible &= ~among(self._places.keys(i, j), self._apart)
         return possible
 
+    def never(self, i: int, j: int) -> str:
+        """Why this pair is forbidden for good, without a full stop; empty where it is not."""
+        one, other = np.array([i]), np.array([j])
+        if self.possible(one, other)[0]:
+            return ""
+        for (wish, group), what in zip(self._groups, ("owner", "family"), strict=True):
+            if wish is Kin.FORBIDDEN and group[i] == group[j] != 0:
+                return f"both are of one {what}, which is forbidden"
+        return "they are kept apart for good"
+
     def barriers(self, i: Ints, j: Ints) -> Ints:
         """(m,) the :class:`Barrier` flags of each pair, whether anybody has lost patience or not."""
         c = self.constraints

@@ -20,6 +20,9 @@ LOGISTIC: Final = ((0.25220, 0.90793), (0.58522, 0.57778), (0.16257, 0.36403))
 """Share and 1 / standard deviation of the normal distributions of which the logistic one is a mixture, nearly."""
 UNKNOWN_SD: Final = 200.0
 """Elo: of a rating of which nobody says how sure it is."""
+NEAR: Final = 4
+"""Pairs count in the fit of :func:`usual` by this power of how open their game is: what is usual is set by opponents
+within reach, so that a game that links two camps may be worth far more."""
 STEPS: Final = 8
 """Of the fit in :func:`usual`: enough for the scale of a unit."""
 LEAST: Final = 1e-9
@@ -109,7 +112,7 @@ class Telling:
         """(m,) worths; see :class:`Information`."""
         both = self.usual[i] + self.usual[j]
         found: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
-        return found
+        return np.where(found > 1.0, 1.0 + np.log(np.maximum(found, 1.0)), found)
 
     def drop(self, i: Ints, j: Ints) -> Floats:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
@@ -127,7 +130,7 @@ class Telling:
         most = self.most(v)
         brings, part = np.zeros((n, n)), np.zeros((n, n))
         brings[i, j] = brings[j, i] = most * q / (1.0 + most * v)
-        part[i, j] = part[j, i] = self._information(i, j, v) / most
+        part[i, j] = part[j, i] = (self._information(i, j, v) / most) ** NEAR
         return brings, part
 
     def say(self, i: int, j: int) -> str:

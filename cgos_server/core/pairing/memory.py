@@ -123,7 +123,7 @@ class Memory:
         return Meeting(a, b, recent_a, recent_b, self.as_black(a, b), self.as_black(b, a), lately_a, lately_b)
 
     def _lately(self, version: int, opponent: int) -> int:
-        return sum(other == opponent for other in islice(reversed(self._recent.get(version, ())), _LATELY))
+        return tuple(islice(reversed(self._recent.get(version, ())), _LATELY)).count(opponent)
 
     def _met(self, version: int, opponent: int, pace: float) -> None:
         recent = self._recent.setdefault(version, deque())

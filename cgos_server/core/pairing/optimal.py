@@ -279,8 +279,9 @@ class _Field:
         if alike == self.n:
             return "the round is best without it"
         if not fewest:
-            some = "all others have" if alike == 1 else f"of the {alike} that have not"
-            return f"{some} sat out before" if alike == 1 else f"{some} sat out before the round is best without it"
+            if alike == 1:
+                return "all others have sat out since their last game"
+            return f"of the {alike} that have not sat out since their last game the round is best without it"
         times = f"{fewest} time{'s' if fewest != 1 else ''}"
         if alike == 1:
             return f"all others have sat out more than {times}"

@@ -158,7 +158,8 @@ class Picking:
         if len(choice) < len(in_play):
             why = f"among those who can best be spared, {why}"
         self._aside = rank = int(choice[at])
-        self.left[rank] = f"{who(self.ranked[rank])} sits out, as {len(in_play)} is an odd number: {why}."
+        others = f" ({self._n - len(in_play)} more can meet nobody now)" if len(in_play) < self._n else ""
+        self.left[rank] = f"{who(self.ranked[rank])} sits out, as {len(in_play)} is an odd number{others}: {why}."
 
     def run(self, choose: Choose) -> list[Pick]:
         """Everybody picks, best first, those before all others who must not be passed over again; who finds nobody is
@@ -345,7 +346,7 @@ class Picking:
         """Why none of `others` could be picked."""
         name = who(self.ranked[one])
         if (tiers == NEVER).all():
-            return f"{name} must not meet anybody who was left."
+            return f"{name} must not meet anybody who was still to be paired."
         if (tiers == LATER).any():
             waited = self.ranked[one].waited / 1e6
             return f"{name} waits for a better opponent: no game that it could have was worth it after {waited:.1f} s."

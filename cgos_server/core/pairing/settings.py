@@ -7,7 +7,6 @@ Decides which values are possible. Must not know: methods, files of configuratio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -53,7 +52,7 @@ class Number(NamedTuple):
     whole: bool = False
 
     def read(self, value: Any) -> float:
-        known = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+        known = isinstance(value, int | float) and not isinstance(value, bool)
         if not known or not self.least <= value <= self.most or (self.whole and value != int(value)):
             kind = "whole number" if self.whole else "number"
             raise ValueError(f"Give a {kind} from {self.least:.10g} to {self.most:.10g}.")

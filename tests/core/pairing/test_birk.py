@@ -199,7 +199,7 @@ def test_two_of_one_owner_that_are_left_take_a_pair_apart() -> None:
 def test_who_may_meet_nobody_sits_out_and_the_others_play() -> None:
     a, b, c, d = field(2000.0, 1900.0, 1800.0, 1700.0)
     pairing = Birk().pair(Act([a, b._replace(apart=(1, 3, 4)), c, d]), random.Random(1))
-    assert pairing.sits_out[2] == "B (1900) must not meet anybody who was left."
+    assert pairing.sits_out[2] == "B (1900) must not meet anybody who was still to be paired."
     assert len(pairing.pairs) == 1
 
 

@@ -255,3 +255,15 @@ def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
 def test_an_expected_score_is_a_number_however_far_apart_two_are() -> None:
     judge = Judge(Constraints(), Act([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
     assert judge.expected(np.array([0, 1]), np.array([1, 0])).tolist() == [pytest.approx(0.0, abs=1e-300), 1.0]
+
+
+def test_it_is_said_why_two_must_never_meet() -> None:
+    ann = Candidate(1, "Ann", 1500.0, apart=(4,), owner=1, family=3)
+    others = [Candidate(2, "Bob", 1.0, owner=1), Candidate(3, "Cid", 2.0, family=3), Candidate(4, "Dot", 3.0),
+              Candidate(5, "Eve", 4.0)]  # fmt: skip
+    judge = Judge(Constraints(same_family=Kin.FORBIDDEN), Act([ann, *others]))
+    assert [judge.never(0, at) for at in range(1, 5)] == [
+        "both are of one owner, which is forbidden", "both are of one family, which is forbidden",
+        "they are kept apart for good", "",
+    ]  # fmt: skip
+    assert judge.never(3, 0) == judge.never(0, 3)

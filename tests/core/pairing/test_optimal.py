@@ -289,11 +289,11 @@ def test_of_an_odd_number_at_equal_totals_the_lower_rated_sits_out() -> None:
 def test_who_has_sat_out_does_not_sit_out_again() -> None:
     act = changed(changed(act_of(2300.0, 1800.0, 1790.0), 2, sat_out=1), 1, sat_out=1)
     assert pair(act).sits_out == {
-        3: "bot-3 (1790) sits out, as 3 is an odd number: all others have sat out more than 0 times."
+        3: "bot-3 (1790) sits out, as 3 is an odd number: all others have sat out since their last game."
     }
     pairing = pair(changed(act, 2, sat_out=0))
     assert list(pairing.sits_out) in ([2], [3])
-    assert "of the 2 that have sat out only 0 times the round is best without it" in str(pairing.sits_out)
+    assert "of the 2 that have not sat out since their last game the round is best without it" in str(pairing.sits_out)
 
 
 def test_who_must_sit_out_however_often_it_has() -> None:

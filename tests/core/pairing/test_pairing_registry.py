@@ -87,3 +87,9 @@ def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
 def test_refusals_list_the_choices(name: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(Refused, match=words):
         matchmaker(name, options)
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), float("inf"), float("nan"), "4", True, None])
+def test_no_number_is_too_large_to_be_refused(value: object) -> None:
+    with pytest.raises(Refused, match=r"grace cannot be .* Give a number from 0 to 1000\."):
+        matchmaker("information", {"grace": value})

@@ -167,3 +167,11 @@ def test_what_gave_way_is_in_the_record() -> None:
     act = Act([ann, bob], connected=3)
     (pair,) = Birk().pair(act, random.Random(1)).pairs
     assert pair.detail["gave_way"] == ["last", "kin"]
+
+
+def test_the_odd_number_is_that_of_those_who_could_meet_somebody() -> None:
+    kin = (1, 2)
+    candidates = [Candidate(v, f"bot-{v}", float(-v), apart=(1, 2, 3, 4, 5) if v in kin else ()) for v in range(1, 6)]
+    pairing = Birk(constraints=FREE).pair(Act(candidates), random.Random(1))
+    (aside,) = (why for version, why in pairing.sits_out.items() if version not in kin)
+    assert "sits out, as 3 is an odd number (2 more can meet nobody now): " in aside
