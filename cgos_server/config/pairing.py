@@ -14,6 +14,7 @@ from cgos_server.core.pairing.constraints import Kin
 from cgos_server.core.venue import Policy
 
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_Day = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 _Bits = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
@@ -69,14 +70,18 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = 10
     repeat_last: Annotated[int, msgspec.Meta(ge=1, le=1000), doc("How many last games are looked at.")] = 100
     max_expected: Annotated[
-        Annotated[float, msgspec.Meta(ge=0.5, le=1)] | None,
+        Annotated[float, msgspec.Meta(ge=0.51, le=1)] | None,
         doc(
             "Largest expected score of a game until a bot has waited for `patience_s`; without the key 0.95 with "
             "`information`, else none."
         ),
     ] = None
     patience_s: Annotated[
-        NotNegative, doc("After so long a wait constraints give way, the largest expected score first.")
+        _Day,
+        doc(
+            "After so long a wait constraints give way, the largest expected score first; the others when so many other "
+            "bots have become free as make waiting worth it, after 30 times as long at the latest."
+        ),
     ] = 10.0
     colour_cost: Annotated[_Bits, doc("What a pair costs in which both are owed the same colour, bits.")] = 0.05
     anchor_cost: Annotated[_Bits, doc("What a pair of anchors costs, bits.")] = 0.2
@@ -91,12 +96,15 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             "other bots there are: the less, the choosier are bots."
         ),
     ] = 4.0
-    ease: Annotated[Positive, doc("`rolling`: after how many mean games of waiting it may be one bit more.")] = 0.25
+    ease: Annotated[
+        Annotated[float, msgspec.Meta(ge=0.001, le=1000)],
+        doc("`rolling`: after how many mean games of waiting it may be one bit more."),
+    ] = 0.25
     pass_over: Annotated[
         Count, doc("`rolling`: acts in a row that may pass a bot over, pairing others; then it comes before all.")
     ] = 20
     fairness: Annotated[
-        NotNegative,
+        _Bits,
         doc("`rolling`: bits that a pair of fast bots costs who have met too many such; 0: nothing."),
     ] = 2.0
     formula: Annotated[
@@ -112,7 +120,10 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     model: Annotated[
         str, doc("`entropy`: where expected scores come from: `gor` or the `venue`'s headline rating.")
     ] = "gor"
-    window: Annotated[NotNegative, doc("`permuted`: width of the window, Elo; 0: as CGOS chooses it.")] = 0.0
+    window: Annotated[
+        Annotated[float, msgspec.Meta(ge=0, le=100_000)],
+        doc("`permuted`: width of the window, Elo; 0: as CGOS chooses it."),
+    ] = 0.0
     draw: Annotated[
         _Share, doc("`information`: share of the uncertainty by which ratings are varied before each act.")
     ] = 0.5

@@ -42,14 +42,18 @@ class Information:
     with C the covariance and G = C diag(no anchor) C: one step of A-optimal design (Chaloner and Verdinelli 1995). This
     form keeps the gauge: a centred one forgets what the anchors are good for.
 
-    Worth is that drop as a share of what games of these two usually bring between equals (our choice):
+    Worth measures that drop by what a game of these two usually brings between equals (our choice):
 
-        worth = f q / (1 + f v) / (usual_i + usual_j),  usual_i + usual_j ~ f_0 q / (1 + f_0 v),
+        share = f q / (1 + f v) / (usual_i + usual_j),  usual_i + usual_j ~ f_0 q / (1 + f_0 v),
+        worth = share^w,  w = 1 + ln(max(1, (usual_i + usual_j) / that of the middle version)) / 2;
+        where the share is above 1, worth = 1 + ln(share),
 
-    with f_0 = f where equal ratings were drawn, and one number for each version that is fitted to all pairs of the act
-    (see :func:`usual`). So a game that is as good as those two can have is worth about 1, for a newcomer, whose game
-    tells a thousand times as much, as for the best known; and costs and waiting weigh the same for both. Nothing in it
-    depends on what all ratings have in common.
+    with f_0 = f where equal ratings were drawn, and one number for each version, fitted to those pairs of the act that
+    are open games (see :func:`usual`). So a game that is as good as those two can have within their reach is worth
+    about 1, for a newcomer, whose game tells a thousand times as much, as for the best known, and costs and waiting
+    weigh the same for both; what a poor opponent loses counts up to some times more where more is to be told. A game
+    that links two camps that have hardly met may be worth several bits. Nothing in it depends on what all ratings have
+    in common.
 
     :ivar draw: share of the covariance, 0 to 1, from which ratings are drawn about the means, once for an act (Thompson
         1933, tempered): always following the means would chase their noise. The expectation of p (1 - p) is over the
@@ -111,8 +115,15 @@ class Telling:
     def of(self, i: Ints, j: Ints) -> Floats:
         """(m,) worths; see :class:`Information`."""
         both = self.usual[i] + self.usual[j]
-        found: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
-        return np.where(found > 1.0, 1.0 + np.log(np.maximum(found, 1.0)), found)
+        part: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
+        weight = 1.0 + 0.5 * np.log(np.maximum(both / self.middle, 1.0))
+        found: Floats = np.where(part > 1.0, 1.0 + np.log(np.maximum(part, 1.0)), part**weight)
+        return found
+
+    @property
+    def middle(self) -> float:
+        """What a game brings between two versions that are known as well as most, Elo^2."""
+        return max(2.0 * float(np.median(self.usual)), LEAST)
 
     def drop(self, i: Ints, j: Ints) -> Floats:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
@@ -138,7 +149,7 @@ class Telling:
         score = 1.0 / (1.0 + exp(-ELO * abs(float(self.means[i] - self.means[j]))))
         drawn = abs(float(self.drawn[i] - self.drawn[j]))
         return (
-            f"{float(self.of(one, two)[0]):.2f} of what their games usually tell, expected score {score:.2f}, "
+            f"worth {float(self.of(one, two)[0]):.2f} of what their games usually tell, expected score {score:.2f}, "
             f"{drawn:.0f} Elo apart as drawn"
         )
 
@@ -177,8 +188,10 @@ def precision(mean: Floats, variance: Floats) -> Floats:
 
 
 def usual(brings: Floats, weights: Floats) -> Floats:
-    """(n,) numbers a with a_i + a_j ~ brings[i, j], fitted as if these were exponential with that mean: what is found
-    is near them where there are such numbers, however different they are.
+    """(n,) numbers a with a_i + a_j near what is usual among brings[i, j]: exact where there are such numbers that do
+    not differ too much, and hardly moved by pairs that bring far more than the others.
+
+    Each is the harmonic mean of what the pairs leave for it, brings[i, j] - a_j, a quarter of brings[i, j] at least.
 
     :param brings: (n, n) symmetric, the diagonal is not looked at
     :param weights: (n, n) symmetric, 0 on the diagonal: how much each pair counts
@@ -186,16 +199,13 @@ def usual(brings: Floats, weights: Floats) -> Floats:
     n = len(brings)
     if n < 2:
         return np.zeros(n)
-    others = brings + np.diag(np.full(n, np.inf))
-    a: Floats = np.maximum(0.5 * others.min(axis=1), LEAST)
+    brings = np.maximum(brings, LEAST)
     weights = np.maximum(weights, LEAST * (1.0 - np.eye(n)))
+    total = weights.sum(axis=1)
+    a: Floats = 0.5 * total / (weights / brings).sum(axis=1)
     for _ in range(STEPS):
-        both = a[:, None] + a
-        counts = weights / both
-        total = counts.sum(axis=1)
-        counts *= brings
-        counts /= both
-        a = np.maximum(a * counts.sum(axis=1) / total, LEAST)
+        left = np.maximum(brings - a, 0.25 * brings)
+        a = 0.5 * (a + total / (weights / left).sum(axis=1))
     return a
 
 
