@@ -79,8 +79,8 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     patience_s: Annotated[
         _Day,
         doc(
-            "After so long a wait constraints give way, the largest expected score first; the others when so many other "
-            "bots have become free as make waiting worth it, after 30 times as long at the latest."
+            "After so long a wait constraints give way, the largest expected score first; the others when so many "
+            "other bots have become free as make waiting worth it, after 30 times as long at the latest."
         ),
     ] = 10.0
     colour_cost: Annotated[_Bits, doc("What a pair costs in which both are owed the same colour, bits.")] = 0.05
