@@ -25,6 +25,8 @@ NEAR: Final = 4
 within reach, so that a game that links two camps may be worth far more."""
 STEPS: Final = 8
 """Of the fit in :func:`usual`: enough for the scale of a unit."""
+MUCH: Final = 10.0
+"""Games that bring more than so many times what those of the middle version bring count their shortfalls more."""
 LEAST: Final = 1e-9
 """Keeps quotients finite."""
 RIDGES: Final = (1e-9, 1e-6, 1e-3)
@@ -45,15 +47,15 @@ class Information:
     Worth measures that drop by what a game of these two usually brings between equals (our choice):
 
         share = f q / (1 + f v) / (usual_i + usual_j),  usual_i + usual_j ~ f_0 q / (1 + f_0 v),
-        worth = share^w,  w = 1 + ln(max(1, (usual_i + usual_j) / that of the middle version)) / 2;
+        worth = share^w,  w = 1 + ln(max(1, (usual_i + usual_j) / (10 middle))) / 2;
         where the share is above 1, worth = 1 + ln(share),
 
-    with f_0 = f where equal ratings were drawn, and one number for each version, fitted to those pairs of the act that
-    are open games (see :func:`usual`). So a game that is as good as those two can have within their reach is worth
-    about 1, for a newcomer, whose game tells a thousand times as much, as for the best known, and costs and waiting
-    weigh the same for both; what a poor opponent loses counts up to some times more where more is to be told. A game
-    that links two camps that have hardly met may be worth several bits. Nothing in it depends on what all ratings have
-    in common.
+    with f_0 = f where equal ratings were drawn, one number for each version, fitted to those pairs of the act that are
+    open games (see :func:`usual`), and `middle` the sum for two versions that are known as well as most. So a game that
+    is as good as those two can have within their reach is worth about 1, for a newcomer, whose game tells a thousand
+    times as much, as for the best known, and costs and waiting weigh the same for both; but what a poor opponent loses
+    counts some times more for the newcomer. A game that links two camps that have hardly met may be worth several bits.
+    Nothing in it depends on what all ratings have in common.
 
     :ivar draw: share of the covariance, 0 to 1, from which ratings are drawn about the means, once for an act (Thompson
         1933, tempered): always following the means would chase their noise. The expectation of p (1 - p) is over the
@@ -116,14 +118,14 @@ class Telling:
         """(m,) worths; see :class:`Information`."""
         both = self.usual[i] + self.usual[j]
         part: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
-        weight = 1.0 + 0.5 * np.log(np.maximum(both / self.middle, 1.0))
+        weight = 1.0 + 0.5 * np.log(np.maximum(both / (MUCH * self.middle), 1.0))
         found: Floats = np.where(part > 1.0, 1.0 + np.log(np.maximum(part, 1.0)), part**weight)
         return found
 
     @property
     def middle(self) -> float:
         """What a game brings between two versions that are known as well as most, Elo^2."""
-        return max(2.0 * float(np.median(self.usual)), LEAST)
+        return max(2.0 * float(np.median(self.usual)), LEAST) if len(self.usual) else LEAST
 
     def drop(self, i: Ints, j: Ints) -> Floats:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
