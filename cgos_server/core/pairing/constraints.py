@@ -115,6 +115,9 @@ FREE = Constraints(
 LEAST_LIMIT = 2
 """So many games against one opponent are too many for nobody, however few it has played."""
 
+SURE = 2.0
+"""Standard deviations of a difference within which it may well lie."""
+
 MOST_OWED = 4
 """A colour owed more often than this costs no more: a version that was out of balance for once could meet nobody."""
 
@@ -133,11 +136,10 @@ class Judge:
 
     - Never: a version with itself, with one in `apart` of either, with one of its owner or family where that is
       FORBIDDEN.
-    - EXPECTED: the better one's expected score is above `max_expected`. It is Elo's logistic averaged over what is not
-      known of the difference d: d is shrunk by 1 / sqrt(1 + pi v / 8), v being the variance of d in units of
-      (400 / ln 10)^2 (MacKay, "The evidence framework applied to classification networks", 1992); v comes from
-      ``act.knowledge`` where there is one, else from both `sd`. So nobody is kept from a newcomer, of whom nothing is
-      known yet, because of the number it begins with.
+    - EXPECTED: the better one's expected score (Elo's logistic) is above `max_expected` even if their difference is
+      SURE standard deviations less than it seems; what is known of it comes from ``act.knowledge`` where there is one,
+      else from both `sd`. So nobody is kept from a newcomer because of the number it begins with, nor two camps from
+      each other whose distance is not well known (our choice: with a limit on the mean alone they stay unlinked).
     - OFTEN: one of the two has met the other in as many of its remembered games as its limit, or more. A version with
       r remembered games (no more than `repeat_last`) has the limit max(repeat_most * r / repeat_last, 2 r / others),
       rounded up, and at least 2: the same share from the first games on, twice an even share in a small pool. `others`
@@ -239,12 +241,14 @@ class Judge:
         return square[i] + square[j]
 
     def _shrunk(self, i: Ints, j: Ints) -> Floats:
-        """(m,) rating of i minus rating of j, Elo, pulled towards 0 by what is not known of it."""
+        """(m,) rating of i minus rating of j, Elo, pulled towards 0 by what is not known of it: by sqrt(1 + pi v / 8),
+        v being its variance in units of (400 / ln 10)^2 (MacKay, "The evidence framework applied to classification
+        networks", 1992)."""
         difference: Floats = self._rating[i] - self._rating[j]
         return difference / np.sqrt(1.0 + (pi / 8.0 * LOGIT * LOGIT) * self.spread(i, j))
 
     def expected(self, i: Ints, j: Ints) -> Floats:
-        """(m,) expected score of i against j, 0 to 1."""
+        """(m,) expected score of i against j, 0 to 1, averaged over what is not known of their difference."""
         score: Floats = 1.0 / (1.0 + np.exp(np.minimum(-LOGIT * self._shrunk(i, j), MOST_LOGITS)))
         return score
 
@@ -285,7 +289,8 @@ class Judge:
         most = self.constraints.max_expected
         if most >= 1.0:
             return np.zeros(len(j), np.bool_)
-        lopsided: Bools = np.abs(self._shrunk(i, j)) > log(most / (1.0 - most)) / LOGIT
+        nearest = np.abs(self._rating[i] - self._rating[j]) - SURE * np.sqrt(self.spread(i, j))
+        lopsided: Bools = nearest > log(most / (1.0 - most)) / LOGIT
         return lopsided
 
     def _often(self) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, pi, sqrt
+from math import ceil, sqrt
 
 import numpy as np
 import pytest
@@ -47,8 +47,8 @@ def flags_of(act: Act, c: Constraints, a: Candidate, b: Candidate) -> Barrier:
                 share = max(Fraction(c.repeat_most * r, c.repeat_last), Fraction(2 * r, max(1, act.pool - kin)))
                 if games >= max(2, ceil(share)):
                     flags |= Barrier.OFTEN
-    spread = sqrt(1 + pi / 8 * (a.sd**2 + b.sd**2) * (np.log(10) / 400) ** 2)
-    score = 1 / (1 + 10 ** (-abs(a.rating - b.rating) / spread / 400))
+    nearest = abs(a.rating - b.rating) - 2.0 * sqrt(a.sd**2 + b.sd**2)
+    score = 1 / (1 + 10 ** (-nearest / 400))
     if score > c.max_expected + 1e-12:
         flags |= Barrier.EXPECTED
     return flags
@@ -202,6 +202,18 @@ def test_what_is_not_known_makes_a_score_less_certain() -> None:
     assert score(Act([a, b], knowledge=Knowledge(own, own))) == pytest.approx(vague)
     together = np.full((2, 2), 300.0**2)
     assert score(Act([a, b], knowledge=Knowledge(together, together))) == pytest.approx(known)
+
+
+def test_a_game_is_too_one_sided_only_where_that_is_sure() -> None:
+    """Two camps whose distance is not well known must not stay unlinked because of it."""
+    pair = np.array([0]), np.array([1])
+    for gap, sd, barred in ((500.0, 0.0, False), (520.0, 0.0, True), (800.0, 200.0, False), (800.0, 140.0, True)):
+        own = np.diag([sd**2, 0.0])
+        act = Act([Candidate(1, "a", gap), Candidate(2, "b", 0.0)], knowledge=Knowledge(own, own))
+        judge = Judge(replace(Constraints(), max_expected=0.95), act)
+        assert judge.lopsided(*pair)[0] == barred, (gap, sd)
+        if barred:
+            assert judge.expected(*pair)[0] > 0.95
 
 
 def test_mackays_approximation_is_near_the_average() -> None:
