@@ -18,10 +18,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and i
 
 import argparse
 import dataclasses
-import json
 import math
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +27,7 @@ from typing import Any, NamedTuple
 from pairing_rows import METHODS, Rounds
 from rating_newcomers import GOALS, newcomers_run
 from rating_pools import POOLS, limit_games
-from rating_replicates import Checkpoints, carry_out, fingerprint
+from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from rating_runs import pool_run, rms, share
 
 SIZES: Mapping[str, tuple[str, int]] = {"normal": ("normal", 64), "bimodal": ("bimodal", 64), "large": ("normal", 256)}
@@ -211,13 +208,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", nargs="+", choices=[*METHODS], default=[*METHODS], metavar="ROW")
     parser.add_argument("--versions", type=int, help="in every pool (default: 64 and 256)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"games a version (default {ROUNDS})")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument(
-        "--cache", type=Path, default=Path(tempfile.gettempdir()) / "cgos-pairing-accuracy", help="where replicates go"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget replicates of before")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    add_arguments(parser, "pairing-accuracy", SEED)
     return parser.parse_args(words)
 
 
@@ -226,9 +217,7 @@ def main() -> None:
     options = arguments()
     tasks = plan(options)
     checkpoints = Checkpoints(options.cache / "pairing_accuracy.jsonl", Task, sources(), options.fresh)
-    if checkpoints.warning():
-        print(checkpoints.warning(), file=sys.stderr)
-    failed = carry_out(tasks, checkpoints, options.workers or 1, work)
+    failed = carry_out(tasks, checkpoints, options.workers, work)
     figures = {
         "benchmark": "pairing_accuracy",
         "seed": options.seed,
@@ -236,10 +225,7 @@ def main() -> None:
         "experiments": summarise(tasks, checkpoints.done),
     }
     report(figures)
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    if failed:
-        sys.exit("\n".join(["These replicates failed:", *failed]))
+    finish(figures, options.json, failed)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and i
 
 import argparse
 import dataclasses
-import json
 import math
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +23,7 @@ from typing import Any, NamedTuple
 import rating_picture
 from rating_newcomers import GOALS, newcomers_run, told_run
 from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
-from rating_replicates import Checkpoints, carry_out, fingerprint
+from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from rating_runs import pool_run, rms, share
 
 System = tuple[str, str, Mapping[str, Any]]
@@ -282,13 +279,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="the main pools alone, 6 replicates, 40 rounds")
     parser.add_argument("--versions", type=int, help="in every pool (default: the pool's)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"games a version (default {ROUNDS})")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument(
-        "--cache", type=Path, default=Path(tempfile.gettempdir()) / "cgos-rating-accuracy", help="where replicates go"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget replicates of before")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    add_arguments(parser, "rating-accuracy", SEED)
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the main pools (SVG)")
     options = parser.parse_args(words)
     if options.quick:
@@ -301,9 +292,7 @@ def main() -> None:
     options = arguments()
     tasks = plan(options)
     checkpoints = Checkpoints(options.cache / "rating_accuracy.jsonl", Task, sources(), options.fresh)
-    if checkpoints.warning():
-        print(checkpoints.warning(), file=sys.stderr)
-    failed = carry_out(tasks, checkpoints, options.workers or 1, work)
+    failed = carry_out(tasks, checkpoints, options.workers, work)
     figures = {
         "benchmark": "rating_accuracy",
         "seed": options.seed,
@@ -311,12 +300,9 @@ def main() -> None:
         "experiments": summarise(tasks, checkpoints.done),
     }
     report(figures)
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if options.picture:
         options.picture.write_text(rating_picture.draw(figures), encoding="utf-8")
-    if failed:
-        sys.exit("\n".join(["These replicates failed:", *failed]))
+    finish(figures, options.json, failed)
 
 
 if __name__ == "__main__":

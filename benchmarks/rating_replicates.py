@@ -5,10 +5,14 @@ The figures of every replicate are a line of a file. Must not know: what is simu
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import multiprocessing
-from collections.abc import Callable, Iterable, Sequence
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -82,10 +86,30 @@ def fingerprint(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
+def add_arguments(parser: argparse.ArgumentParser, name: str, seed: int) -> None:
+    """What every benchmark of replicates can be told."""
+    cache = Path(tempfile.gettempdir()) / f"cgos-{name}"
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--cache", type=Path, default=cache, help="where replicates go")
+    parser.add_argument("--fresh", action="store_true", help="forget replicates of before")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+
+
+def finish(figures: Mapping[str, Any], path: Path | None, failed: Sequence[str]) -> None:
+    """Write the figures, if they are wanted, and say what failed; then the program has failed."""
+    if path is not None:
+        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    if failed:
+        sys.exit("\n".join(["These replicates failed:", *failed]))
+
+
 def carry_out(
     tasks: Sequence[T], checkpoints: Checkpoints[T], workers: int, work: Callable[[T], dict[str, Any]]
 ) -> list[str]:
     """Run what is not done yet; sentences about replicates that failed."""
+    if checkpoints.warning():
+        print(checkpoints.warning(), file=sys.stderr)
     waiting = [task for task in tasks if task not in checkpoints.done]
     columns = (
         TextColumn("{task.description:>24}"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import log2
 from typing import Any, NamedTuple
 
 import structlog
@@ -17,9 +16,9 @@ import structlog
 from cgos_server.core.facts import GameStarted
 from cgos_server.core.openings import Opening
 from cgos_server.core.pairing.base import Pair, Rng
+from cgos_server.core.pairing.entropy import result_bits
 from cgos_server.core.pairing.fairness import Colors, colors
 from cgos_server.core.pairing.memory import Memory
-from cgos_server.core.rating.base import Outcome
 from cgos_server.core.referee import Referee, Terms, encode, terms_of
 from cgos_server.runtime.live_game import Desk, LiveGame, Side
 from cgos_server.runtime.lobby import Lobby
@@ -171,10 +170,5 @@ class Beginner:
             "as_black": [memory.as_black(high, low), memory.as_black(low, high)],
             "balance": [memory.balance(high), memory.balance(low)],
             "expected": round(expected, 4),
-            "bits": round(bits(outcome), 4),
+            "bits": round(result_bits(outcome), 4),
         }
-
-
-def bits(outcome: Outcome) -> float:
-    """How much the result of such a game tells, in bits: the entropy of its outcome (Shannon 1948)."""
-    return sum(-chance * log2(chance) for chance in outcome if chance > 0.0)

@@ -26,7 +26,7 @@ LIMIT_S = 20.0
 
 
 class Decided(NamedTuple):
-    """A decision, and what it was made from as it is recorded."""
+    """A decision, and what it was made from as it is recorded: empty where it pairs nobody, which is no round."""
 
     pairing: Pairing
     inputs: str
@@ -42,7 +42,8 @@ class Deciding(Protocol):
 def decide(method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
     """Decide an act here and now, from exactly what its record will hold."""
     act = rounded(act)
-    return Decided(matchmaker(method, options).pair(act, random.Random(seed)), encode_inputs(act))
+    pairing = matchmaker(method, options).pair(act, random.Random(seed))
+    return Decided(pairing, encode_inputs(act) if pairing.pairs else "")
 
 
 class PairingProcess:

@@ -127,7 +127,7 @@ class Gatherer:
             waited=max(0, self._time.now() - player.ready_since),
             sat_out=sat_out,
             last_sit_out=last,
-            last_opponent=self._lobby.last_opponent.get(version),
+            last_opponent=memory.last_opponent(version),
             sd=rating.spread if self._ratings.system.sure else 0.0,
             games=rating.games,
             anchor=rating.anchor,

@@ -122,7 +122,6 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         ),
         openings=openings,
     )
-    lobby.last_opponent.update(await store.last_opponents(venue.id))
 
     def ended(game: LiveGame) -> None:
         lobby.ended(game)

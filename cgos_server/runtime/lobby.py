@@ -92,7 +92,6 @@ class Lobby:
         self.connected = 0
         self.expected = Expected()
         self.players: dict[int, Player] = {}
-        self.last_opponent: dict[int, int] = {}
         self.setbacks = setbacks
         self._openings = openings
         self._venue_id = venue_id
@@ -460,11 +459,10 @@ class Lobby:
     def began(self, game: LiveGame) -> None:
         """A game of this venue is committed: bring its players to it."""
         players = [self.player(side.version) for side in game.sides]
-        for player, other in zip(players, players[::-1], strict=True):
+        for player in players:
             player.release()
             self._take(player, game)
             player.begun += 1
-            self.last_opponent[player.version] = other.version
         try:
             game.begin(*(self._table(player, game) for player in players))
         except Exception as error:

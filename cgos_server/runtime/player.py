@@ -117,17 +117,7 @@ class Player:
     @property
     def available(self) -> bool:
         """True where it could take a game now."""
-        limit = self.limits.games_a_day
-        return (
-            self.session is not None
-            and self.session.alive
-            and not self.reserved
-            and not self.owing
-            and not self.aside
-            and self.availability is Availability.READY
-            and self.capacity.free
-            and (limit is None or (not self.counting and self.begun < limit))
-        )
+        return self._willing and not self.reserved and self.capacity.free
 
     @property
     def ready_since(self) -> int:
@@ -148,11 +138,14 @@ class Player:
 
     @property
     def could_play(self) -> bool:
-        """True where nothing has come between since an act of pairing reserved it."""
-        self.release()
-        could = self.available
-        self.reserve()
-        return could
+        """True where nothing has come between since an act of pairing reserved it, one of its slots included."""
+        return self._willing and self.capacity.used <= self.capacity.slots
+
+    @property
+    def _willing(self) -> bool:
+        """True where it wants a game now and may have one, whether it has a slot for it or not."""
+        counted = self.limits.games_a_day is None or not self.counting
+        return self.awaited and counted and self.session is not None and self.session.alive
 
     def reserve(self) -> None:
         """An act of pairing looks at it: no other one may."""

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
-from cgos_server.storage.functions import bytewise, greater
+from cgos_server.storage.functions import bytewise
 from cgos_server.storage.store import (
     Owner,
     Shown,
@@ -264,27 +264,6 @@ MEETINGS: Question = (
     .where(_games.c.venue_id == bindparam("venue_id"), _rated)
     .group_by(_games.c.black_id, _games.c.white_id)
 )
-
-
-def _latest(side: Column[int]) -> ColumnElement[int]:
-    latest = (
-        select(_games.c.id)
-        .where(side == _versions.c.id, _games.c.venue_id == bindparam("venue_id"))
-        .order_by(_games.c.id.desc())
-        .limit(1)
-        .correlate(_versions)
-        .scalar_subquery()
-    )
-    return func.coalesce(latest, 0)
-
-
-_latest_games = select(
-    _versions.c.id, greater(_latest(_games.c.black_id), _latest(_games.c.white_id)).label("game_id")
-).subquery()
-LAST_OPPONENTS: Question = select(
-    _latest_games.c.id,
-    case((_games.c.black_id == _latest_games.c.id, _games.c.white_id), else_=_games.c.black_id),
-).join_from(_latest_games, _games, _games.c.id == _latest_games.c.game_id)
 
 RECENT_OPPONENTS: Question = (
     select(_games.c.black_id, _games.c.white_id)

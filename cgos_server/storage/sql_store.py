@@ -226,10 +226,6 @@ class SqlStore(abc.ABC):
         """How often each version played Black against each other, in games that ended with a result."""
         return [Meeting(*row) for row in await self._rows(queries.MEETINGS, venue_id=venue_id)]
 
-    async def last_opponents(self, venue_id: int) -> dict[int, int]:
-        """version id -> version id of its most recent opponent."""
-        return dict(await self._rows(queries.LAST_OPPONENTS, venue_id=venue_id))
-
     async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
         """See :meth:`cgos_server.storage.store.Store.recent_opponents`."""
         found: dict[int, list[int]] = {}

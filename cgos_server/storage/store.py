@@ -310,9 +310,6 @@ class Store(Protocol):
 
     async def meetings(self, venue_id: int) -> list[Meeting]: ...
 
-    async def last_opponents(self, venue_id: int) -> dict[int, int]:
-        """version id -> version id of its most recent opponent."""
-
     async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
         """version id -> version ids of the opponents in its last games, `last` at most, oldest first.
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import sqlite3
-import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.in_thread import InThread
 
 from cgos_server.config import load
 from cgos_server.core.pairing.base import Act, Candidate
@@ -197,30 +197,17 @@ def audits(data: Path) -> list[tuple[str, str]]:
 # -- through a running server
 
 
-class Live:
+class Live(InThread):
     """Holds the database and answers on the control socket, in a thread."""
 
     def __init__(self, data: Path) -> None:
+        super().__init__()
         self.data = data
         self.asked: list[Any] = []
         self.changes = ["9x9: method was birk and is entropy."]
         self.reason = ""
-        self._loop = asyncio.new_event_loop()
-        self._up = threading.Event()
-        self._end = asyncio.Event()
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
 
-    def __enter__(self) -> Live:
-        self._thread.start()
-        assert self._up.wait(20)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join(20)
-        self._loop.close()
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
         path = load(None, {}, {"server.data": self.data}).server.location
         with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
             store = await open_store(path, failed=fail, on_error=fail)
@@ -228,8 +215,8 @@ class Live:
             accounts = Accounts(store, ids, passwords, "open", lambda: T0)
             admin = Admin(store, ids, accounts, passwords, lambda: T0, self)  # type: ignore[arg-type]
             async with control_socket.serve(self.data, admin.answer):
-                self._up.set()
-                await self._end.wait()
+                self.up.set()
+                await self.end.wait()
             await store.close()
 
     def status(self) -> ServerStatus:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 import threading
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 from click.testing import CliRunner
+from support.in_thread import InThread
 
 from cgos_server.cli import perform
 from cgos_server.cli.main import main
@@ -319,31 +319,19 @@ STATUS = ServerStatus(
 )
 
 
-class Live:
+class Live(InThread):
     """A server as far as commands see it: it holds the lock, the store and the control socket, in a thread."""
 
     def __init__(self, data: Path) -> None:
+        super().__init__()
         self.data = data
         self.dismissed: list[str] = []
         self.drained = False
         self.changed: list[str] = []
         self.ruled: list[tuple[Any, ...]] = []
         self.pool: VenueRatings | None = None
-        self._up, self._end = threading.Event(), asyncio.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._run()))
 
-    def __enter__(self) -> Live:
-        self._thread.start()
-        assert self._up.wait(20)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join(20)
-        self._loop.close()
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
         config = load(None, {}, {"server.data": self.data})
         path = config.server.location
 
@@ -361,8 +349,8 @@ class Live:
             families = await Families.load(store)
             admin = Admin(store, ids, accounts, passwords, now, self, families=families)
             async with control_socket.serve(self.data, admin.answer):
-                self._up.set()
-                await self._end.wait()
+                self.up.set()
+                await self.end.wait()
             await store.close()
 
     def status(self) -> ServerStatus:

@@ -69,7 +69,6 @@ async def test_a_new_database_is_empty(store: SqlStore) -> None:
     assert await store.games_begun(1, 1, 0) == 0
     assert await store.ledger(1) == []
     assert await store.meetings(1) == []
-    assert await store.last_opponents(1) == {}
     assert await store.last_round(1) == 0
     assert await store.version_names() == {}
     assert await store.published(1) == {}
@@ -314,13 +313,6 @@ async def test_meetings_leave_out_games_without_a_result(full: SqlStore) -> None
     assert sorted(await full.meetings(1)) == [Meeting(1, 2, 2), Meeting(2, 1, 1)]
     await full.commit([GameEnded(9_000, None, "void", None, "", "Void", 2, 2, 4)])
     assert await full.meetings(2) == []
-
-
-async def test_last_opponents_per_venue(full: SqlStore) -> None:
-    assert await full.last_opponents(1) == {1: 2, 2: 1}
-    await full.commit([GameAdded(6, 1, None, 3, 1, "", "", "{}", "", 7_000)])
-    assert await full.last_opponents(1) == {1: 3, 3: 1, 2: 1}
-    assert await full.last_opponents(2) == {1: 2, 2: 1}
 
 
 def opened(game: int, black: int, white: int, opening: str, venue: int = 1) -> GameAdded:

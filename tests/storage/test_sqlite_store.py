@@ -72,7 +72,6 @@ async def test_no_question_of_a_running_server_reads_all_games(full: SqliteStore
     await full.recent_games(1, 10)
     await full.games_begun(1, 1, 0)
     await full.unfinished_games()
-    await full.last_opponents(1)
     await full.meetings(1)
     await full.recent_opponents(1, 100)
     await full.halves(1)
@@ -87,7 +86,7 @@ async def test_no_question_of_a_running_server_reads_all_games(full: SqliteStore
     await full.first_repeat(1, 1, 2, 3)
     await full.ledger(1, after=3, limit=1)
     full._connection.set_trace_callback(None)
-    assert len(asked) == 25
+    assert len(asked) == 24
     with contextlib.closing(sqlite3.connect(sqlite_database)) as connection:
         for sql in asked:
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]

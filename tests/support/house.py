@@ -73,9 +73,6 @@ class HistoryStore(MemoryStore):
     async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
-    async def last_opponents(self, venue_id: int) -> dict[int, int]:
-        return {}
-
     async def meetings(self, venue_id: int) -> list[Any]:
         return []
 

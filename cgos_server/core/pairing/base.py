@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +20,10 @@ from cgos_server.core.venue import Policy
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+LOGIT = log(10.0) / 400.0
+"""Units of the logistic function in a point of Elo."""
 
 
 class Rng(Protocol):
@@ -137,6 +142,18 @@ class Act:
     def pool(self) -> int:
         """How many versions there are to meet, the candidate itself included."""
         return max(self.connected, len(self.candidates))
+
+
+def of_difference(own: Floats, across: Floats | None, i: Ints, j: Ints) -> Floats:
+    """(m,) a quadratic form of the differences of candidates, never negative: of their covariance the variances.
+
+    :param own: (n,) the form's diagonal
+    :param across: (n, n) the form; None: it is diagonal
+    """
+    found: Floats = own[i] + own[j]
+    if across is not None:
+        found -= 2.0 * across[i, j]
+    return np.maximum(found, 0.0, out=found)
 
 
 class Pair(NamedTuple):

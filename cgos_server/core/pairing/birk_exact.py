@@ -1,6 +1,6 @@
 """The exact distribution of Birk's top-down pairing: how likely each pair is, and each rank to be left out.
 
-For the plain method: natural bye, no constraints. Used to check the sampler and to show operators what a formula does.
+For the plain method: natural bye, no constraints. It checks the sampler.
 """
 
 from __future__ import annotations

@@ -17,12 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints
+from cgos_server.core.pairing.base import LOGIT, Act, Bools, Candidate, Floats, Ints, of_difference
 from cgos_server.core.pairing.meetings import Meetings, Places, among
 from cgos_server.core.venue import Policy
 
-LOGIT = log(10.0) / 400.0
-"""Elo to the logistic's own unit."""
 MOST_LOGITS = 700.0
 """Above it e to that power is no number any more."""
 
@@ -233,12 +231,10 @@ class Judge:
 
     def spread(self, i: Ints, j: Ints) -> Floats:
         """(m,) variance of the difference of the two ratings, Elo squared; 0 where nothing is known of it."""
-        if self.act.knowledge is not None:
-            c = self.act.knowledge.covariance
-            spread: Floats = np.maximum(0.0, c[i, i] + c[j, j] - c[i, j] - c[j, i])
-            return spread
-        square: Floats = self._sd * self._sd
-        return square[i] + square[j]
+        known = self.act.knowledge
+        if known is None:
+            return of_difference(self._sd * self._sd, None, i, j)
+        return of_difference(np.diagonal(known.covariance), known.covariance, i, j)
 
     def _shrunk(self, i: Ints, j: Ints) -> Floats:
         """(m,) rating of i minus rating of j, Elo, pulled towards 0 by what is not known of it: by sqrt(1 + pi v / 8),
@@ -278,8 +274,7 @@ class Judge:
             flags |= Barrier.AVOID * among(self._places.keys(i, j), self._avoid)
         if self.act.meetings and self.act.pool > 2:
             met, had = self.meetings.found(i, j)
-            often = (had.recent_i >= self.limits[i[met]]) | (had.recent_j >= self.limits[j[met]])
-            flags[met[often]] |= Barrier.OFTEN
+            flags[met[self._too_often(i[met], j[met], had.recent_i, had.recent_j)]] |= Barrier.OFTEN
         if c.max_expected < 1.0:
             flags |= Barrier.EXPECTED * self.lopsided(i, j)
         return flags
@@ -300,8 +295,13 @@ class Judge:
         i, j = self._places.of(a), self._places.of(b)
         there = (i >= 0) & (j >= 0)
         i, j = i[there], j[there]
-        often = (recent_a[there] >= self.limits[i]) | (recent_b[there] >= self.limits[j])
+        often = self._too_often(i, j, recent_a[there], recent_b[there])
         return self._places.keys(i[often], j[often])
+
+    def _too_often(self, i: Ints, j: Ints, recent_i: Ints, recent_j: Ints) -> Bools:
+        """(m,) True where that many remembered games against each other are too many for one of the two."""
+        often: Bools = (recent_i >= self.limits[i]) | (recent_j >= self.limits[j])
+        return often
 
     def marked(self, most: int) -> tuple[Ints, Ints] | None:
         """All pairs that are not possible or have a barrier other than EXPECTED, (k,) and (k,), each once, i < j; None

@@ -11,7 +11,7 @@ on a server worth is halved for each of their meetings among their last games.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -20,7 +20,7 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgos_server.core.pairing.base import Act, Floats, Ints, Rng
+from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, Rng, of_difference
 from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.pairing.meetings import Meetings
 from cgos_server.core.rating.gor import expectancy
@@ -30,7 +30,6 @@ LATELY: Final = 10
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 _WEIGHTS /= _WEIGHTS.sum()
-_SCALE: Final = math.log(10.0) / 400.0
 
 P = TypeVar("P", bound=Hashable)
 Win = Callable[[Floats, Floats], Floats]
@@ -51,6 +50,11 @@ def bits(win: ArrayLike, draw: ArrayLike = 0.0) -> Floats:
     """
     won, drawn = np.asarray(win, dtype=np.float64), np.asarray(draw, dtype=np.float64)
     return term(won) + term(drawn) + term(np.maximum(0.0, 1.0 - won - drawn))
+
+
+def result_bits(chances: Iterable[float]) -> float:
+    """The same of one game, from the probabilities of its results."""
+    return sum(-chance * math.log2(chance) for chance in chances if chance > 0.0)
 
 
 def gor_win(one: ArrayLike, other: ArrayLike, integer: bool = False) -> Floats:
@@ -76,8 +80,8 @@ def venue_win(one: ArrayLike, other: ArrayLike, variance: ArrayLike = 0.0) -> Fl
     mean = np.asarray(one, dtype=np.float64) - np.asarray(other, dtype=np.float64)
     spread = np.sqrt(np.asarray(variance, dtype=np.float64))
     if not spread.any():
-        return _logistic(_SCALE * mean)
-    averaged: Floats = _logistic(_SCALE * (mean[..., None] + spread[..., None] * _NODES)) @ _WEIGHTS
+        return _logistic(LOGIT * mean)
+    averaged: Floats = _logistic(LOGIT * (mean[..., None] + spread[..., None] * _NODES)) @ _WEIGHTS
     return averaged
 
 
@@ -115,8 +119,10 @@ class Entropies:
     def __init__(self, act: Act, model: str) -> None:
         self._model = model
         self._ratings = np.array([c.rating for c in act.candidates], dtype=np.float64)
-        self._variances = np.array([c.sd**2 for c in act.candidates], dtype=np.float64)
-        self._covariance = None if act.knowledge is None else act.knowledge.covariance
+        known = act.knowledge
+        self._covariance = None if known is None else known.covariance
+        sds = np.array([c.sd for c in act.candidates], dtype=np.float64)
+        self._variances = sds**2 if known is None else np.diagonal(known.covariance)
         self._repeats = _Repeats(act)
 
     def of(self, i: Ints, j: Ints) -> Floats:
@@ -127,7 +133,7 @@ class Entropies:
 
     def say(self, i: int, j: int) -> str:
         win = self._win_of(i, j)
-        worth = _bits_of(win)
+        worth = result_bits((win, 1.0 - win))
         said = f"{worth:.2f} bit, expected score {win:.2f}"
         met = self._repeats.of_pair(i, j)
         if met > 0.0:
@@ -138,19 +144,12 @@ class Entropies:
         one, other = self._ratings[i], self._ratings[j]
         if self._model == "gor":
             return gor_win(one, other)
-        return venue_win(one, other, self._variance(i, j))
+        return venue_win(one, other, of_difference(self._variances, self._covariance, i, j))
 
     def _win_of(self, i: int, j: int) -> float:
         if self._model == "gor":
             return expectancy(float(self._ratings[i]), float(self._ratings[j]), variant="thesis", eps=0.0)[0]
         return float(self._win(np.array([i]), np.array([j]))[0])
-
-    def _variance(self, i: Ints, j: Ints) -> Floats:
-        C = self._covariance
-        if C is None:
-            return self._variances[i] + self._variances[j]
-        own = np.diagonal(C)
-        return np.maximum(0.0, own[i] + own[j] - 2.0 * C[i, j])
 
 
 class _Repeats:
@@ -184,10 +183,6 @@ class _Repeats:
     def _lately(self, lately: Ints, recent: Ints, of: Ints) -> Floats:
         told: Floats = np.where(lately >= 0, lately, recent * (LATELY / self._remembered[of]))
         return told
-
-
-def _bits_of(win: float) -> float:
-    return sum(-p * math.log2(p) for p in (win, 1.0 - win) if p > 0.0)
 
 
 @dataclass(frozen=True, slots=True)

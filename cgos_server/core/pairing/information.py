@@ -12,10 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Floats, Ints, Rng
+from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, Rng, of_difference
 
-ELO: Final = log(10.0) / 400.0
-"""Logits a point of Elo."""
 LOGISTIC: Final = ((0.25220, 0.90793), (0.58522, 0.57778), (0.16257, 0.36403))
 """Share and 1 / standard deviation of the normal distributions of which the logistic one is a mixture, nearly."""
 UNKNOWN_SD: Final = 200.0
@@ -129,9 +127,9 @@ class Telling:
 
     def drop(self, i: Ints, j: Ints) -> Floats:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
-        v = self._between(self.variances, self.covariance, i, j)
+        v = of_difference(self.variances, self.covariance, i, j)
         f = self._information(i, j, v)
-        found: Floats = f * self._between(self.grams, self.gram, i, j)
+        found: Floats = f * of_difference(self.grams, self.gram, i, j)
         found /= 1.0 + f * v
         return found
 
@@ -139,7 +137,7 @@ class Telling:
         """For all pairs, (n, n), what a game would bring if they were drawn equal, Elo^2, and f as a share of f_0."""
         n = len(self.means)
         i, j = np.triu_indices(n, 1)
-        v, q = self._between(self.variances, self.covariance, i, j), self._between(self.grams, self.gram, i, j)
+        v, q = of_difference(self.variances, self.covariance, i, j), of_difference(self.grams, self.gram, i, j)
         most = self.most(v)
         brings, part = np.zeros((n, n)), np.zeros((n, n))
         brings[i, j] = brings[j, i] = most * q / (1.0 + most * v)
@@ -148,7 +146,7 @@ class Telling:
 
     def say(self, i: int, j: int) -> str:
         one, two = np.array([i]), np.array([j])
-        score = 1.0 / (1.0 + exp(-ELO * abs(float(self.means[i] - self.means[j]))))
+        score = 1.0 / (1.0 + exp(-LOGIT * abs(float(self.means[i] - self.means[j]))))
         drawn = abs(float(self.drawn[i] - self.drawn[j]))
         return (
             f"worth {float(self.of(one, two)[0]):.2f} of what their games usually tell, expected score {score:.2f}, "
@@ -163,13 +161,6 @@ class Telling:
         """(m,) f, 1/Elo^2."""
         return precision(self.drawn[i] - self.drawn[j], self.rest * variance)
 
-    @staticmethod
-    def _between(own: Floats, across: Floats | None, i: Ints, j: Ints) -> Floats:
-        found: Floats = own[i] + own[j]
-        if across is not None:
-            found -= 2.0 * across[i, j]
-        return np.maximum(found, 0.0, out=found)
-
 
 def precision(mean: Floats, variance: Floats) -> Floats:
     """(m,) what a game tells on average of a normal difference, (ln 10 / 400)^2 E[p (1 - p)], 1/Elo^2: within 1 % up to
@@ -183,9 +174,9 @@ def precision(mean: Floats, variance: Floats) -> Floats:
     """
     found: Floats = np.zeros(len(mean))
     for share, steepness in LOGISTIC:
-        spread = 1.0 / steepness**2 + ELO**2 * variance
-        found += share * np.exp(-0.5 * (ELO * mean) ** 2 / spread) / np.sqrt(2.0 * pi * spread)
-    found *= ELO**2
+        spread = 1.0 / steepness**2 + LOGIT**2 * variance
+        found += share * np.exp(-0.5 * (LOGIT * mean) ** 2 / spread) / np.sqrt(2.0 * pi * spread)
+    found *= LOGIT**2
     return found
 
 

@@ -70,7 +70,7 @@ class Seconds(NamedTuple):
 
 
 _KIN = Choice(tuple(Kin))
-_BITS = Number(0.0, 1000.0)
+_BITS = Number(0.0, 100.0)
 _MANY = Number(1, 1_000_000, whole=True)
 
 CONSTRAINTS: Mapping[str, Option] = MappingProxyType(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.bayes_venue import BAYES, Venue
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge
-from cgos_server.core.pairing.information import ELO, Information, Telling, normals, precision, root, usual
+from cgos_server.core.pairing.base import LOGIT, Act, Candidate, Knowledge
+from cgos_server.core.pairing.information import Information, Telling, normals, precision, root, usual
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
@@ -59,8 +59,8 @@ def expected_precision(mean: float, variance: float) -> float:
     sd = max(np.sqrt(variance), 0.01)
     grid = np.linspace(mean - 9 * sd, mean + 9 * sd, 4001)
     weights = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
-    p = 1.0 / (1.0 + np.exp(-ELO * grid))
-    return float(ELO**2 * (weights @ (p * (1.0 - p))) / weights.sum())
+    p = 1.0 / (1.0 + np.exp(-LOGIT * grid))
+    return float(LOGIT**2 * (weights @ (p * (1.0 - p))) / weights.sum())
 
 
 # --- the measure -----------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_that_is_what_a_result_narrows_on_average_over_who_wins() -> None:
     grid = np.linspace(mean - 8 * sd, mean + 8 * sd, 4001)
     before = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
     before /= before.sum()
-    win = 1.0 / (1.0 + np.exp(-ELO * (grid - 2000.0)))
+    win = 1.0 / (1.0 + np.exp(-LOGIT * (grid - 2000.0)))
     expected = 0.0
     for likelihood in (win, 1.0 - win):
         chance = float(before @ likelihood)

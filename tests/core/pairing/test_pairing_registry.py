@@ -77,8 +77,8 @@ def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
         ("adjacent", {"repeat_most": 2.5}, "whole number"),
         ("adjacent", {"repeat_last": True}, "whole number"),
         ("adjacent", {"patience_s": -1}, "number from 0 to 86400"),
-        ("adjacent", {"colour_cost": float("nan")}, "number from 0 to 1000"),
-        ("adjacent", {"fairness": float("inf")}, "number from 0 to 1000"),
+        ("adjacent", {"colour_cost": float("nan")}, "number from 0 to 100"),
+        ("adjacent", {"fairness": float("inf")}, "number from 0 to 100"),
         ("permuted", {"window": -3}, "number from 0 to 100000"),
         ("entropy", {"model": "elo"}, "gor, venue"),
         ("information", {"draw": 2}, "number from 0 to 1"),
@@ -91,5 +91,5 @@ def test_refusals_list_the_choices(name: str, options: dict[str, Any], words: st
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), float("inf"), float("nan"), "4", True, None])
 def test_no_number_is_too_large_to_be_refused(value: object) -> None:
-    with pytest.raises(Refused, match=r"grace cannot be .* Give a number from 0 to 1000\."):
+    with pytest.raises(Refused, match=r"grace cannot be .* Give a number from 0 to 100\."):
         matchmaker("information", {"grace": value})
