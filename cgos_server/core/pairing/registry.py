@@ -10,13 +10,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from cgos_server.core.options import Choice, Number, Option, read
 from cgos_server.core.pairing.base import Matchmaker
 from cgos_server.core.pairing.birk import BYES, Birk
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.formula import Formula
 from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
 from cgos_server.core.pairing.objective import Objective
-from cgos_server.core.pairing.settings import SHARED, Choice, Number, Option, read, shared
+from cgos_server.core.pairing.settings import REFUSAL, SHARED, shared
 from cgos_server.errors import Refused
 
 OWN: Mapping[str, Mapping[str, Option]] = MappingProxyType(
@@ -56,9 +57,9 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
         if key not in known:
             users = [method for method in METHODS if key in OWN[method]]
             hint = f" That is an option of {', '.join(users)}." if users else ""
-            raise Refused("pairing-option", f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
+            raise Refused(REFUSAL, f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
     constraints, waiting = shared(name, options, replace(Constraints(), max_expected=MAX_EXPECTED.get(name, 1.0)))
-    own = {key: read(name, key, option, options[key]) for key, option in OWN[name].items() if key in options}
+    own = {key: read(name, key, option, options[key], REFUSAL) for key, option in OWN[name].items() if key in options}
     if name == "birk":
         return Birk(**own, constraints=constraints, waiting=waiting)
     if name in ORDERS:

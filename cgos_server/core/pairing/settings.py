@@ -6,68 +6,16 @@ Decides which values are possible. Must not know: methods, files of configuratio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
+from cgos_server.core.options import MICROSECONDS, Choice, Flag, Number, Option, Seconds, read
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.rolling import Waiting
-from cgos_server.errors import Refused
 
-MICROSECONDS = 1_000_000
-
-
-class Option(Protocol):
-    """What one option may be."""
-
-    def read(self, value: Any) -> Any:
-        """The value as the methods want it. Raises ValueError with the end of a sentence: what it may be."""
-
-
-class Choice(NamedTuple):
-    """One of several words."""
-
-    words: Sequence[str]
-
-    def read(self, value: Any) -> str:
-        if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"Choose one of: {', '.join(self.words)}.")
-        return str(value)
-
-
-class Flag(NamedTuple):
-    """True or false."""
-
-    def read(self, value: Any) -> bool:
-        if value is not True and value is not False:
-            raise ValueError("Choose one of: true, false.")
-        return bool(value)
-
-
-class Number(NamedTuple):
-    """A number from `least` to `most`."""
-
-    least: float
-    most: float
-    whole: bool = False
-
-    def read(self, value: Any) -> float:
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        if not known or not self.least <= value <= self.most or (self.whole and value != int(value)):
-            kind = "whole number" if self.whole else "number"
-            raise ValueError(f"Give a {kind} from {self.least:.10g} to {self.most:.10g}.")
-        return int(value) if self.whole else float(value)
-
-
-class Seconds(NamedTuple):
-    """A time; seconds outside, microseconds inside."""
-
-    least: float
-    most: float
-
-    def read(self, value: Any) -> int:
-        return round(Number(self.least, self.most).read(value) * MICROSECONDS)
-
+REFUSAL = "pairing-option"
+"""The code of a refusal."""
 
 _KIN = Choice(tuple(Kin))
 _BITS = Number(0.0, 100.0)
@@ -98,25 +46,15 @@ WAITING: Mapping[str, Option] = MappingProxyType(
 SHARED: Mapping[str, Option] = MappingProxyType({**CONSTRAINTS, **WAITING})
 
 
-def read(what: str, key: str, option: Option, value: Any) -> Any:
-    """`value` as the methods want it.
-
-    :param what: whose option it is, for the sentence
-    :raises Refused: where it is not possible; the sentence lists what is
-    """
-    try:
-        return option.read(value)
-    except ValueError as problem:
-        raise Refused("pairing-option", f"{what}: {key} cannot be {value!r}. {problem}") from problem
-
-
 def shared(what: str, options: Mapping[str, Any], defaults: Constraints) -> tuple[Constraints, Waiting]:
     """The constraints and the waiting rule that `options` ask for; other keys in it are ignored.
 
     :param defaults: constraints where `options` say nothing
     :raises Refused: where a value is not possible
     """
-    values = {key: read(what, key, SHARED[key], value) for key, value in options.items() if key in SHARED}
+    values = {
+        key: read(what, key, SHARED[key], value, "pairing-option") for key, value in options.items() if key in SHARED
+    }
     of_constraints = {_field(key): value for key, value in values.items() if key in CONSTRAINTS}
     for key in ("same_owner", "same_family"):
         if key in of_constraints:

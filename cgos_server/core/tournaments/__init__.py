@@ -1,0 +1,1 @@
+"""Competitions with an end: pairing systems, standings and measures, as pure functions of an event's record."""

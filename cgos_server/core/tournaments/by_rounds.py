@@ -1,0 +1,46 @@
+"""What all systems that pair whole rounds have in common: when they may pair, who is there, when they are over.
+
+Must not know: how any of them pairs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from cgos_server.core.tournaments.base import Chance, Event, Round, Standings
+from cgos_server.core.tournaments.event import Field, field_of, open_games, require_results
+from cgos_server.core.tournaments.ledger import Ledger, ledger
+from cgos_server.core.tournaments.tiebreaks import standings_by
+from cgos_server.errors import Refused
+
+
+class ByRounds(ABC):
+    """A :class:`cgos_server.core.tournaments.base.System` of whole rounds; a subclass has `decide`."""
+
+    name: str
+    tie_breakers: tuple[str, ...]
+
+    @abstractmethod
+    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
+        """The round `field.number` of those who are there; byes asked for are added afterwards."""
+
+    def length(self, event: Event) -> int | None:  # noqa: ARG002 - most systems go on as long as somebody wants
+        return None
+
+    def pair(self, event: Event, rng: Chance) -> Round:
+        require_results(event)
+        if self.is_over(event):
+            raise Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
+        field = field_of(event)
+        decided = self.decide(event, field, ledger(event), rng)
+        return Round(field.number, decided.games, (*decided.byes, *field.byes), decided.explanation)
+
+    def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
+        return () if open_games(event) or self.is_over(event) else (self.pair(event, rng),)
+
+    def standings(self, event: Event) -> Standings:
+        return standings_by(event, event.tie_breakers or self.tie_breakers)
+
+    def is_over(self, event: Event) -> bool:
+        lengths = [length for length in (event.planned, self.length(event)) if length is not None]
+        return bool(lengths) and len(event.rounds) >= min(lengths) and not open_games(event)

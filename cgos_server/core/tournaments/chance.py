@@ -1,0 +1,86 @@
+"""Lots: numbers drawn from an event's seed, a round and a purpose, each by itself.
+
+The generator is our own arithmetic (SplitMix64's output function: Steele, Lea & Flood 2014), so that neither Python nor
+numpy can change what an event has drawn. Must not know: what is drawn for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
+
+import numpy as np
+
+from cgos_server.core.tournaments.base import Chance, Floats, Ints
+
+T = TypeVar("T")
+
+_WORD: Final = (1 << 64) - 1
+_GAMMA: Final = 0x9E3779B97F4A7C15
+_ONE: Final = 0xBF58476D1CE4E5B9
+_TWO: Final = 0x94D049BB133111EB
+_STEP: Final = 2.0**-53
+
+
+class Lots:
+    """The lots of one round. A :class:`cgos_server.core.tournaments.base.Chance`.
+
+    :param seed: of the event
+    :param number: of the round; 0 for what is drawn before the first
+    """
+
+    def __init__(self, seed: int, number: int) -> None:
+        self._where = f"{seed}/{number}/"
+        self._states: dict[str, int] = {}
+
+    def unit(self, purpose: str, *keys: int) -> float:
+        state = self._state(purpose)
+        for key in keys:
+            state = _mixed(state + _GAMMA * (key + 1) & _WORD)
+        return (_mixed(state + _GAMMA & _WORD) >> 11) * _STEP
+
+    def units(self, purpose: str, first: Ints, second: Ints) -> Floats:
+        state = np.full(len(first), self._state(purpose), dtype=np.uint64)
+        for keys in (first, second):
+            state = _mixed_words(state + np.uint64(_GAMMA) * (keys.astype(np.uint64) + np.uint64(1)))
+        words = _mixed_words(state + np.uint64(_GAMMA)) >> np.uint64(11)
+        return words.astype(np.float64) * _STEP
+
+    def _state(self, purpose: str) -> int:
+        if purpose not in self._states:
+            digest = hashlib.sha256((self._where + purpose).encode()).digest()
+            self._states[purpose] = int.from_bytes(digest[:8], "big")
+        return self._states[purpose]
+
+
+def below(rng: Chance, count: int, purpose: str, *keys: int) -> int:
+    """A whole number from 0 to `count` - 1; `count` is at most 2^32, so that all are as likely within 1e-6."""
+    return int(rng.unit(purpose, *keys) * count)
+
+
+def coin(rng: Chance, purpose: str, *keys: int) -> bool:
+    """True in half of the cases: where the number drawn is below one half."""
+    return rng.unit(purpose, *keys) < 0.5
+
+
+def choice(rng: Chance, among: Sequence[T], purpose: str, *keys: int) -> T:
+    """One of them; their order matters."""
+    return among[below(rng, len(among), purpose, *keys)]
+
+
+def shuffled(rng: Chance, ids: Iterable[int], purpose: str, *keys: int) -> list[int]:
+    """The ids in an order by lot, whatever order they come in."""
+    return sorted(ids, key=lambda id_: (rng.unit(purpose, *keys, id_), id_))
+
+
+def _mixed(word: int) -> int:
+    word = (word ^ word >> 30) * _ONE & _WORD
+    word = (word ^ word >> 27) * _TWO & _WORD
+    return word ^ word >> 31
+
+
+def _mixed_words(words: np.typing.NDArray[np.uint64]) -> np.typing.NDArray[np.uint64]:
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(_ONE)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(_TWO)
+    return words ^ (words >> np.uint64(31))

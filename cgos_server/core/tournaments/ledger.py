@@ -1,0 +1,114 @@
+"""What everybody has done so far, read off an event's rounds once: points, colours, byes, whom they have met.
+
+Must not know: any system, tie-breakers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from cgos_server.core.tournaments.base import Event
+
+Kind: TypeAlias = Literal["game", "forfeit", "void", "open", "bye", "requested", "absent"]
+"""`game`: counts for everything. `forfeit`, `void`: paired but not played. `open`: no result yet. `bye`: given because
+the field was odd. `requested`: a bye asked for. `absent`: none of these."""
+
+
+class Entry(NamedTuple):
+    """What an entrant did in a round; several for several games.
+
+    :ivar points: half points that it gave
+    :ivar against: half points of the opponent
+    :ivar white: had White; None without a game
+    """
+
+    round: int
+    kind: Kind
+    points: int = 0
+    against: int = 0
+    opponent: int | None = None
+    white: bool | None = None
+    handicap: int = 0
+
+
+@dataclass(slots=True)
+class Line:
+    """An entrant's record.
+
+    :ivar entries: by rounds, from the one in which it joined
+    :ivar score: half points
+    :ivar whites: games really played with White
+    :ivar blacks: and with Black
+    :ivar byes: how many were given because the field was odd
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    score: int = 0
+    whites: int = 0
+    blacks: int = 0
+    byes: int = 0
+
+    @property
+    def balance(self) -> int:
+        """Games with White less games with Black."""
+        return self.whites - self.blacks
+
+    @property
+    def opponents(self) -> list[int]:
+        """Of games really played, in order; again for each game."""
+        return [entry.opponent for entry in self.entries if entry.kind == "game" and entry.opponent is not None]
+
+    def score_before(self, number: int) -> int:
+        """Half points when round `number` began."""
+        return sum(entry.points for entry in self.entries if entry.round < number)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """:ivar lines: by id, in the order of registration
+    :ivar met: (smaller id, larger id) -> in how many rounds they were paired, whatever came of it
+    """
+
+    lines: dict[int, Line]
+    met: Counter[tuple[int, int]]
+
+    def have_met(self, one: int, other: int) -> bool:
+        return ((one, other) if one < other else (other, one)) in self.met
+
+
+def ledger(event: Event, rounds: int | None = None) -> Ledger:
+    """The ledger of an event, of only its first `rounds` where that is given."""
+    lines = {one.id: Line() for one in event.entrants}
+    met: Counter[tuple[int, int]] = Counter()
+    for each in event.rounds[:rounds]:
+        met.update({game.pair for game in each.games})
+        number = each.number
+        busy: set[int] = set()
+        for game in each.games:
+            white, black, result = lines[game.white], lines[game.black], game.result
+            busy.update((game.white, game.black))
+            if result is None:
+                kind: Kind = "open"
+                points = (0, 0)
+            else:
+                kind = "game" if result.how == "played" else result.how
+                points = (result.white, result.black)
+            white.entries.append(Entry(number, kind, points[0], points[1], game.black, True, game.handicap))
+            black.entries.append(Entry(number, kind, points[1], points[0], game.white, False, game.handicap))
+            white.score += points[0]
+            black.score += points[1]
+            if kind == "game":
+                white.whites += 1
+                black.blacks += 1
+        for bye in each.byes:
+            line = lines[bye.entrant]
+            busy.add(bye.entrant)
+            line.entries.append(Entry(number, "requested" if bye.requested else "bye", bye.points))
+            line.score += bye.points
+            line.byes += not bye.requested
+        for one in event.entrants:
+            if one.joined <= number and one.id not in busy:
+                lines[one.id].entries.append(Entry(number, "absent"))
+    return Ledger(lines, met)
