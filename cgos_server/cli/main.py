@@ -35,6 +35,7 @@ COMMANDS = {
     "history": "standings:history",
     "rate": "rate:rate",
     "pairing": "pairing:pairing",
+    "tournament": "tournament:tournament",
     "bots": "people:bots",
     "bot": "people:bot",
     "approve": "people:approve",

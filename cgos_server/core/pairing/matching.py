@@ -24,25 +24,35 @@ Range = tuple[int, int]
 """Smallest and largest value of a level."""
 
 
-def pack(levels: Sequence[Ints], pairs: int) -> list[int]:
+def pack(levels: Sequence[Ints], pairs: int, ranges: Sequence[Range] | None = None) -> list[int]:
     """One whole number for each edge, by which sums over up to `pairs` edges compare as the tuples of their levels.
 
     It is positive exactly where the first level that is not zero is. Numbers of two calls do not compare.
 
     :param levels: the first one counts most; each (m,), any sign
     :param pairs: largest number of edges in any sum
+    :param ranges: of the levels, where they are known
     :raises OurFault: where that takes more than MOST_BITS
     """
-    ranges = [(int(level.min()), int(level.max())) if len(level) else (0, 0) for level in levels]
+    if ranges is None:
+        ranges = [(int(level.min()), int(level.max())) if len(level) else (0, 0) for level in levels]
     factors = _checked(ranges, pairs, MOST_BITS)
-    # Arithmetic on Python integers is slow, so as many of the last levels as fit are added up in words before.
-    split = next(k for k in range(len(levels) + 1) if _bits(ranges[k:], factors[k:]) <= WORD_BITS)
-    total: list[int] = [0] * len(levels[0])
-    if split < len(levels):
-        total = _words(levels[split:], factors[split:]).tolist()
-    for level, factor in zip(levels[:split], factors[:split], strict=True):
-        total = [value * factor + rest for value, rest in zip(level.tolist(), total, strict=True)]
-    return total
+    # Arithmetic on Python integers is slow, so as many levels as fit are added up in words before.
+    total: list[int] | None = None
+    end = len(levels)
+    while end:
+        unit = factors[end - 1]
+        within = [factor // unit for factor in factors[:end]]  # each is a multiple of those below it
+        start = next((k for k in range(end) if _bits(ranges[k:end], within[k:]) <= WORD_BITS), end - 1)
+        words = _words(levels[start:end], ranges[start:end], within[start:]).tolist()
+        total = words if total is None else [word * unit + rest for word, rest in zip(words, total, strict=True)]
+        end = start
+    return total or []
+
+
+def width(ranges: Sequence[Range], pairs: int) -> int:
+    """How many bits the numbers of :func:`pack` take, for levels with these ranges; they may be more than it takes."""
+    return _bits(ranges, _factors(ranges, pairs))
 
 
 class Packing:
@@ -64,9 +74,8 @@ class Packing:
 
     def words(self, levels: Sequence[Ints]) -> Ints:
         """(m,) one whole number for each edge; what is outside its level's range counts as the nearest inside."""
-        return _words(
-            [np.clip(level, *range_) for level, range_ in zip(levels, self._ranges, strict=True)], self._factors
-        )
+        clipped = [np.clip(level, *range_) for level, range_ in zip(levels, self._ranges, strict=True)]
+        return _words(clipped, self._ranges, self._factors)
 
 
 def best(n: int, i: Ints, j: Ints, weights: Sequence[int] | Ints) -> list[tuple[int, int]]:
@@ -84,10 +93,12 @@ def best(n: int, i: Ints, j: Ints, weights: Sequence[int] | Ints) -> list[tuple[
         i, j, weights = i[taken], j[taken], weights[taken].tolist()
         edges = list(zip(i.tolist(), j.tolist(), weights, strict=True))
     else:
-        edges = [edge for edge in zip(i.tolist(), j.tolist(), weights, strict=True) if edge[2] > 0]
+        edges = list(zip(i.tolist(), j.tolist(), weights, strict=True))
+        if weights and min(weights) <= 0:
+            edges = [edge for edge in edges if edge[2] > 0]
     graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
     graph.add_nodes_from([None] * n)
-    graph.add_edges_from(edges)
+    graph.extend_from_weighted_edge_list(edges)
     found = rustworkx.max_weight_matching(graph, max_cardinality=False, weight_fn=int)
     return sorted((a, b) if a < b else (b, a) for a, b in found)
 
@@ -122,10 +133,10 @@ def _bits(ranges: Sequence[Range], factors: Sequence[int]) -> int:
     ).bit_length()
 
 
-def _words(levels: Sequence[Ints], factors: Sequence[int]) -> Ints:
+def _words(levels: Sequence[Ints], ranges: Sequence[Range], factors: Sequence[int]) -> Ints:
     """(m,) the levels times their factors, in 64 bits."""
     total = np.zeros_like(levels[0], dtype=np.int64)
-    for level, factor in zip(levels, factors, strict=True):
-        if level.any():  # else the factor alone may be too wide
+    for level, range_, factor in zip(levels, ranges, factors, strict=True):
+        if range_ != (0, 0):  # else the factor alone may be too wide
             total += level * factor
     return total

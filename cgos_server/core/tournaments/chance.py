@@ -54,6 +54,25 @@ class Lots:
         return self._states[purpose]
 
 
+class ManyLots:
+    """The lots of one round of many events at once.
+
+    :param seeds: of the events
+    :param number: of the round, as in :class:`Lots`
+    """
+
+    def __init__(self, seeds: Sequence[int], number: int) -> None:
+        self._lots = [Lots(seed, number) for seed in seeds]
+
+    def units(self, purpose: str, *keys: Ints) -> Floats:
+        """(b, m) what :meth:`Lots.unit` gives in event b for its keys, each (b, m) or (m,)."""
+        states = np.array([lots._state(purpose) for lots in self._lots], dtype=np.uint64)[:, None]
+        for key in keys:
+            states = _mixed_words(states + np.uint64(_GAMMA) * (key.astype(np.uint64) + np.uint64(1)))
+        words = _mixed_words(states + np.uint64(_GAMMA)) >> np.uint64(11)
+        return words.astype(np.float64) * _STEP
+
+
 def below(rng: Chance, count: int, purpose: str, *keys: int) -> int:
     """A whole number from 0 to `count` - 1; `count` is at most 2^32, so that all are as likely within 1e-6."""
     return int(rng.unit(purpose, *keys) * count)

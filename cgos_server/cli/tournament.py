@@ -1,0 +1,272 @@
+"""`cgos-server tournament`: the next round of a tournament kept in a file, its standings, and whether it was paired so.
+
+No server is needed, and nothing but the file named for output is written. Must not know: how any system pairs, how a
+file is laid out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from cgos_server.cli.common import json_option
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.tournament_files import RESULTS, Asked, asking, player, save, write
+from cgos_server.cli.tournament_picture import crosstable_svg
+from cgos_server.cli.tournament_simulate import reproduce, simulate
+from cgos_server.core.options import Choice, Number, Option
+from cgos_server.core.tournaments import tournament as pure
+from cgos_server.core.tournaments.base import Event, Round
+from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
+from cgos_server.core.tournaments.event import Played, apply, begin, correct
+from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.recheck import Recheck, recheck
+from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
+from cgos_server.core.tournaments.tiebreaks import standings_by
+from cgos_server.errors import Refused
+
+output_option = click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the event there; .trf, .csv and .json say how, other endings: as FILE.",
+)
+
+
+@click.group()
+def tournament() -> None:
+    """Pair and examine tournaments kept in files.
+
+    FILE is a TRF16 file of another program, a CSV table, or an event of ours in JSON; - is standard input.
+    """
+
+
+tournament.add_command(simulate)
+tournament.add_command(reproduce)
+
+
+@tournament.command("next")
+@asking
+@click.option("--ready", is_flag=True, help="All games that could begin now, while others may still be played.")
+@output_option
+@json_option
+def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None:
+    """Pair the next round, with the reasons.
+
+    Nothing is written unless --output names a file, which may be FILE itself: it then has the round, without results.
+    """
+    file, event = asked.open()
+    if file.hindrances:
+        raise Refused("not-ours", f"{asked.file} cannot be paired here: {file.hindrances[0]}")
+    rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
+    if as_json:
+        print_json([_told(event, each) for each in rounds] if ready else _told(event, rounds[0]))
+    for each in rounds:
+        if not as_json:
+            _print_round(event, each)
+        event = begin(event, each)
+    if not rounds:
+        say("Nothing can begin now.")
+    if output is not None:
+        save(output, file, event)
+
+
+@tournament.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("white")
+@click.argument("black")
+@click.argument("score", type=click.Choice(tuple(RESULTS)))
+@click.option("--round", "number", type=click.IntRange(1), help="Of this round; may change a result.")
+@output_option
+def result(file: Path, white: str, black: str, score: str, number: int | None, output: Path | None) -> None:
+    """Enter the result of a game into FILE.
+
+    WHITE and BLACK are numbers or names of players. A score with a slash between signs: the game was never started;
+    write -- before a score that begins with a sign.
+    """
+    opened, event = Asked(file).open(needs_system=False)
+    one, other, outcome = player(event, white), player(event, black), RESULTS[score]
+    if number is None:
+        event = apply(event, [Played(one, other, outcome)])
+    else:
+        event = correct(event, number, one, other, outcome)
+    save(output or file, opened, event)
+
+
+@tournament.command()
+@asking
+@json_option
+def check(asked: Asked, as_json: bool) -> None:
+    """Would the system have paired every round so?
+
+    Exits with 1 where something differs. Who was absent in a round is taken to have asked for that.
+    """
+    _, event = asked.open()
+    found: list[Recheck] = []
+    with progress_bar("Rounds") as progress:
+        for each in recheck(event):
+            found.append(each)
+            progress(len(found), len(event.rounds))
+    if as_json:
+        print_json(found)
+    elif not found:
+        say("Nothing has been paired yet.")
+    else:
+        _print_findings(event, found)
+    if not all(each.agrees for each in found):
+        sys.exit(1)
+
+
+@tournament.command()
+@asking
+@click.option("--order", metavar="WORDS", help="Points and tie-breakers in order, with commas between.")
+@json_option
+def standings(asked: Asked, order: str | None, as_json: bool) -> None:
+    """Who stands where, by points and tie-breakers in the stated order."""
+    _, event = asked.open(needs_system=False)
+    words = tuple(word.strip() for word in order.split(",")) if order is not None else ()
+    found = standings_by(event, words) if words else pure.standings(event)
+    if as_json:
+        print_json(found)
+        return
+    rows = [(row.place, row.name, *(None if v is None else round(v, 2) for v in row.values)) for row in found.rows]
+    print_table(("place", "name", *found.order), rows, event.name)
+
+
+@tournament.command()
+@asking
+@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a picture instead.")
+@json_option
+def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
+    """Who met whom in which round, with which result.
+
+    A cell such as 12+w is a win with White against number 12; = is a draw, - a loss.
+    """
+    _, event = asked.open(needs_system=False)
+    table = make_crosstable(event, pure.standings(event))
+    if svg is not None:
+        write(svg, crosstable_svg(table).encode())
+    if as_json:
+        print_json(table)
+    elif svg is None:
+        print_table(table.columns, table.text, event.name)
+
+
+@tournament.command()
+@asking
+@click.argument("target", type=click.Path(path_type=Path))
+def convert(asked: Asked, target: Path) -> None:
+    """Write the event of FILE as another file.
+
+    The ending of TARGET says how: .trf, .csv or .json.
+    """
+    file, event = asked.open(needs_system=False)
+    save(target, file, event)
+
+
+@tournament.command()
+@json_option
+def systems(as_json: bool) -> None:
+    """The systems there are, with their options."""
+    every = {word: options_of(word) for word in SYSTEMS}
+    if as_json:
+        told = {word: {key: _possible(option) for key, option in options.items()} for word, options in every.items()}
+        short = {word: {"system": full, "options": dict(given)} for word, (full, given) in SHORT.items()}
+        print_json({"systems": told, "short": short})
+        return
+    rows = []
+    for word, options in every.items():
+        rows += [(word, key, _possible(option)) for key, option in options.items()] or [(word, "", "")]
+    print_table(("system", "option", "values"), rows)
+    print_table(
+        ("short for", "system", "options"),
+        [
+            (word, full, " ".join(f"{key}={value}" for key, value in given.items()))
+            for word, (full, given) in SHORT.items()
+        ],
+    )
+
+
+def _told(event: Event, round_: Round) -> dict[str, Any]:
+    """A round for programs, with the players' names."""
+    names = _names(event)
+    told: dict[str, Any] = msgspec.to_builtins(round_)
+    told["games"] = [
+        {
+            "white": game.white, "white_name": names[game.white], "black": game.black, "black_name": names[game.black],
+            "handicap": game.handicap, "reason": game.reason,
+        }
+        for game in round_.games
+    ]  # fmt: skip
+    told["byes"] = [
+        {"entrant": bye.entrant, "name": names[bye.entrant], "points": bye.points / 2, "requested": bye.requested}
+        for bye in round_.byes
+    ]
+    return told | {"system": event.system, "options": event.options, "seed": event.seed}
+
+
+def _print_round(event: Event, round_: Round) -> None:
+    names = _names(event)
+    lines = ledger(event).lines
+
+    def one(id_: int) -> str:
+        return f"{names[id_]} ({lines[id_].score / 2:g})"
+
+    games: list[tuple[object, ...]] = [
+        (at, one(game.white), one(game.black), game.handicap or None, game.reason)
+        for at, game in enumerate(round_.games, 1)
+    ]
+    games += [
+        (None, one(bye.entrant), f"bye, {bye.points / 2:g}", None, "asked for" if bye.requested else "the field is odd")
+        for bye in round_.byes
+    ]
+    columns = ("board", "white", "black", "stones", "why")
+    if not any(game.handicap for game in round_.games):
+        columns, games = (*columns[:3], columns[4]), [(*row[:3], row[4]) for row in games]
+    print_table(columns, games, f"Round {round_.number}")
+    if round_.explanation.summary:
+        say(round_.explanation.summary)
+
+
+def _print_findings(event: Event, found: Sequence[Recheck]) -> None:
+    names = _names(event)
+
+    def games(pairs: Sequence[tuple[int, int]]) -> str:
+        return ", ".join(f"{names[white]} - {names[black]}" for white, black in pairs)
+
+    def byes(each: Recheck, ids: Sequence[int]) -> str:
+        return "" if each.byes == each.recorded_byes else ", ".join(names[id_] for id_ in ids) or "nobody"
+
+    print_table(
+        ("round", "verdict", "the system pairs", "the record has", "other colours", "bye", "recorded bye"),
+        [
+            (
+                each.number, "refused" if each.refusal else "the same" if each.agrees else "differs",
+                games(each.missing), games(each.unexpected), games(each.swapped),
+                byes(each, each.byes), byes(each, each.recorded_byes),
+            )
+            for each in found
+        ],
+    )  # fmt: skip
+    for each in found:
+        if each.refusal:
+            say(f"Round {each.number}: {each.refusal}")
+
+
+def _names(event: Event) -> Mapping[int, str]:
+    return {one.id: one.name for one in event.entrants}
+
+
+def _possible(option: Option) -> str:
+    """What an option may be, in words."""
+    if isinstance(option, Choice):
+        return ", ".join(option.words)
+    if isinstance(option, Number):
+        return f"{option.least:g} to {option.most:g}"
+    return "true, false"

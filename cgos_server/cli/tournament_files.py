@@ -1,0 +1,167 @@
+"""Events in files, as the commands on tournaments take them: read, with what the command line says instead; written whole.
+
+Must not know: single commands, how a file is laid out.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import click
+import msgspec
+
+from cgos_server.cli.output import say
+from cgos_server.core.tournaments import tournament as pure
+from cgos_server.core.tournaments.base import Event, OptionValue, Result
+from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
+from cgos_server.errors import Refused
+from cgos_server.protocol import tournament_file
+from cgos_server.protocol.tournament_file import TournamentFile
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RESULTS: Mapping[str, Result] = {
+    "1-0": Result(2, 0),
+    "0-1": Result(0, 2),
+    "1/2-1/2": Result(1, 1),
+    "0-0": Result(0, 0),
+    "+/-": Result(2, 0, "forfeit"),
+    "-/+": Result(0, 2, "forfeit"),
+    "-/-": Result(0, 0, "forfeit"),
+    "void": Result(0, 0, "void"),
+}
+"""White's points first; with a slash between signs the game was never started."""
+
+_FORMATS = {".trf": "trf", ".trfx": "trf", ".txt": "trf", ".csv": "csv", ".tsv": "csv", ".json": "json"}
+
+
+class Asked(NamedTuple):
+    """What a command line says of an event, instead of its file; None: nothing.
+
+    :ivar options: NAME=VALUE
+    """
+
+    file: Path
+    system: str | None = None
+    options: Sequence[str] = ()
+    seed: int | None = None
+    rounds: int | None = None
+
+    def open(self, needs_system: bool = True) -> tuple[TournamentFile, Event]:
+        """The file, and its event as asked for.
+
+        :param needs_system: refuse where neither says which system
+        :raises Refused: also for unknown systems and options
+        """
+        data = sys.stdin.buffer.read() if str(self.file) == "-" else self.file.read_bytes()
+        word, given = (None, {}) if self.system is None else known(self.system)
+        file = tournament_file.read(self.file.name, data, word)
+        for remark in file.remarks:
+            say(remark)
+        if needs_system and word is None and not file.names_system:
+            raise Refused(
+                "no-system",
+                f"{self.file} does not say which system. Give --system, one of: {', '.join((*SYSTEMS, *SHORT))}.",
+            )
+        event = file.event
+        if word is not None and (word, given) != (event.system, event.options):
+            same = word == event.system and not given
+            event = msgspec.structs.replace(event, system=word, options=event.options if same else given)
+        if self.options:
+            event = msgspec.structs.replace(event, options={**event.options, **dict(map(_option, self.options))})
+        if self.seed is not None:
+            event = msgspec.structs.replace(event, seed=self.seed)
+        if self.rounds is not None:
+            event = msgspec.structs.replace(event, planned=self.rounds)
+        pure.system_of(event)  # refuses unknown options before anything else
+        return file, event
+
+
+def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
+    """Give a command its FILE and the options that say by which system, as its first argument."""
+
+    @click.argument("file", type=click.Path(path_type=Path))
+    @click.option(
+        "--system",
+        type=click.Choice((*SYSTEMS, *SHORT)),
+        metavar="SYSTEM",
+        help="Pair by this system (`tournament systems` lists them); without it, as the file says.",
+    )
+    @click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help="An option of the system.")
+    @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Of everything drawn by lot (default 0).")
+    @click.option("--rounds", type=click.IntRange(1, 10_000), help="How many rounds are planned.")
+    @functools.wraps(command)
+    def run(
+        *args: Any,
+        file: Path,
+        system: str | None,
+        options: Sequence[str],
+        seed: int | None,
+        rounds: int | None,
+        **kwargs: Any,
+    ) -> T:
+        return command(Asked(file, system, options, seed, rounds), *args, **kwargs)
+
+    return run
+
+
+def save(target: Path, file: TournamentFile, event: Event) -> None:
+    """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
+    kind = _FORMATS.get(target.suffix.lower(), file.format)
+    data = tournament_file.write(file, event) if kind == file.format else tournament_file.fresh(event, kind)
+    write(target, data)
+
+
+def write(file: Path, data: bytes) -> None:
+    """The whole file or, where anything fails, the old one; - is standard output."""
+    if str(file) == "-":
+        click.get_binary_stream("stdout").write(data)
+        return
+    target = file.resolve()  # a link stays one
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    say(f"Written to {file}.")
+
+
+def player(event: Event, word: str) -> int:
+    """The id of a player given by number or name. Raises Refused."""
+    ids = [one.id for one in event.entrants if word == str(one.id)]
+    ids = ids or [one.id for one in event.entrants if one.name.casefold() == word.casefold()]
+    if len(ids) == 1:
+        return ids[0]
+    many = f"{len(ids)} players are called {word!r}; give a number." if ids else f"Nobody entered as {word!r}."
+    raise Refused("no-entrant", f"{many} `cgos-server tournament standings` lists the players.")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _option(text: str) -> tuple[str, OptionValue]:
+    """NAME=VALUE as a pair; true, false and numbers are such."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--option")
+    try:
+        decoded = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return name, value
+    return name, decoded if isinstance(decoded, bool | int | float) else value

@@ -1,0 +1,196 @@
+"""How true a final ranking is, and how fair the rounds were that led to it.
+
+The measures of Sauer, Cseh & Lenzner (2022), from a ranking or from an event's record. Must not know: systems other
+than the weights of pairing by maximum weight matching, which normalise the strength difference.
+
+The true order sorts strengths descending, equal ones by id (our choice). Fewer than two players are ranked perfectly: 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cgos_server.core.tournaments.base import Event, Floats, Ints, Round
+from cgos_server.core.tournaments.ledger import Ledger, ledger
+from cgos_server.errors import Refused
+
+
+class ColourStatistics(NamedTuple):
+    """Colours of an event.
+
+    :ivar differences: after each round, the sum over all players of |games with White - with Black|
+    :ivar largest: largest such difference of one player after any round
+    :ivar in_a_row: longest run of one colour of anybody, over games really played
+    :ivar whites: games with White of each player, by id
+    :ivar blacks: and with Black
+    """
+
+    differences: tuple[int, ...]
+    largest: int
+    in_a_row: int
+    whites: dict[int, int]
+    blacks: dict[int, int]
+
+
+class StrengthDifference(NamedTuple):
+    """:ivar made: sum of |strength - strength| over the pairs made
+    :ivar most: the largest sum that the same rules would have allowed
+    """
+
+    made: float
+    most: float
+
+    @property
+    def share(self) -> float:
+        """1 where there was nothing to reach. Above 1 only where the pairs made were worse in score or colours."""
+        return self.made / self.most if self.most else 1.0
+
+
+class Unforeseen(NamedTuple):
+    """:ivar number: of games that the weaker one by true strength won
+    :ivar games: really played, draws included
+    """
+
+    number: int
+    games: int
+
+    @property
+    def share(self) -> float:
+        return self.number / self.games if self.games else 0.0
+
+
+def kendall(order: Sequence[int], strength: Mapping[int, float]) -> float:
+    """Kendall's tau (1945) with the true order, from -1 (reversed) to 1 (identical). A pair of equal strengths counts
+    nothing but stays in the denominator (tau-a; our choice).
+
+    :param order: ids, best first
+    :raises Refused: where an id is twice in the order or has no strength
+    """
+    return float(kendall_of(_in_order(order, strength)[None, :])[0])
+
+
+def spearman(order: Sequence[int], strength: Mapping[int, float]) -> float:
+    """Spearman's rho (1904) with the true order, from -1 to 1. Arguments as of :func:`kendall`."""
+    _in_order(order, strength)
+    return float(spearman_of(_true_places(order, strength)[None, :])[0])
+
+
+def ndcg(order: Sequence[int], strength: Mapping[int, float], cut: int | None = None) -> float:
+    """Normalised discounted cumulative gain (Järvelin & Kekäläinen 2002), from 0 to 1, above 0 without a cut. Gain and
+    discount are our choice: who is truly t-th from the top (0, 1...) is worth n - 1 - t, and divided by log2(i + 2)
+    where it is listed i-th. Arguments as of :func:`kendall`.
+
+    :param cut: only so many of the first places count; None: all
+    """
+    _in_order(order, strength)
+    return float(ndcg_of(_true_places(order, strength)[None, :], cut)[0])
+
+
+def kendall_of(strengths: Floats) -> Floats:
+    """(b,) of many rankings: (b, n) strengths, best ranked first."""
+    n = strengths.shape[1]
+    if n < 2:
+        return np.ones(len(strengths))
+    above, below = np.triu_indices(n, 1)
+    signs = np.sign(strengths[:, above] - strengths[:, below]).sum(axis=1)
+    return signs / (n * (n - 1) / 2)
+
+
+def spearman_of(places: Ints) -> Floats:
+    """(b,) of many rankings: (b, n) true places from 0, best ranked first."""
+    n = places.shape[1]
+    if n < 2:
+        return np.ones(len(places))
+    off = places - np.arange(n)
+    return 1.0 - 6.0 * (off * off).sum(axis=1) / (n * (n * n - 1))
+
+
+def ndcg_of(places: Ints, cut: int | None = None) -> Floats:
+    """(b,) of many rankings: (b, n) true places from 0, best ranked first."""
+    n = places.shape[1]
+    if n < 2:
+        return np.ones(len(places))
+    discount = np.log2(np.arange(n) + 2.0)
+    discount[n if cut is None else cut :] = np.inf
+    best = (np.arange(n - 1, -1, -1) / discount).sum()
+    return ((n - 1 - places) / discount).sum(axis=1) / best if best else np.ones(len(places))
+
+
+def float_pairs(event: Event) -> int:
+    """Pairs of players who had different scores before the round in which they were paired, whatever came of it."""
+    found = 0
+    for each in event.rounds:
+        lines = ledger(event, each.number - 1).lines
+        found += sum(lines[one].score != lines[other].score for one, other in _pairs(each))
+    return found
+
+
+def colours(event: Event) -> ColourStatistics:
+    """Colours of the games really played."""
+    differences = []
+    largest = 0
+    for each in event.rounds:
+        balances = [abs(line.balance) for line in ledger(event, each.number).lines.values()]
+        differences.append(sum(balances))
+        largest = max([largest, *balances])
+    lines = ledger(event).lines
+    longest = 0
+    for line in lines.values():
+        run, last = 0, None
+        for entry in line.entries:
+            if entry.kind == "game":
+                run = run + 1 if entry.white == last else 1
+                last = entry.white
+                longest = max(longest, run)
+    whites, blacks = ({id_: getattr(line, side) for id_, line in lines.items()} for side in ("whites", "blacks"))
+    return ColourStatistics(tuple(differences), largest, longest, whites, blacks)
+
+
+def unforeseen(event: Event, strength: Mapping[int, float]) -> Unforeseen:
+    """Games really played that the weaker one won; draws are never unforeseen.
+
+    :raises Refused: where a player has no strength
+    """
+    require(strength, [one.id for one in event.entrants])
+    number = games = 0
+    for each in event.rounds:
+        for game in each.games:
+            if game.result is not None and game.result.how == "played":
+                games += 1
+                ahead = strength[game.white] - strength[game.black]
+                number += (game.result.white - game.result.black) * ahead < 0
+    return Unforeseen(number, games)
+
+
+def require(strength: Mapping[int, float], ids: Sequence[int]) -> None:
+    """Raises Refused where one of the ids has no strength, or is there twice."""
+    for id_, count in Counter(ids).items():
+        if count > 1:
+            raise Refused("ranking", f"Player {id_} is {count} times in the ranking. List everybody once.")
+        if id_ not in strength:
+            raise Refused("ranking", f"Player {id_} has no strength. Give the strength of all who are ranked.")
+        if strength[id_] != strength[id_]:
+            raise Refused("ranking", f"The strength of player {id_} is not a number. Give a number.")
+
+
+def pairs_before(event: Event, number: int) -> Ledger:
+    """What everybody had done when a round began."""
+    return ledger(event, number - 1)
+
+
+def _pairs(each: Round) -> set[tuple[int, int]]:
+    return {game.pair for game in each.games}
+
+
+def _in_order(order: Sequence[int], strength: Mapping[int, float]) -> Floats:
+    require(strength, order)
+    return np.array([strength[id_] for id_ in order], dtype=np.float64)
+
+
+def _true_places(order: Sequence[int], strength: Mapping[int, float]) -> Ints:
+    places = {id_: at for at, id_ in enumerate(sorted(order, key=lambda id_: (-strength[id_], id_)))}
+    return np.array([places[id_] for id_ in order], dtype=np.int64)

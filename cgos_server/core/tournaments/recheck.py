@@ -1,0 +1,91 @@
+"""Would the system have paired so: every round of a record is paired again from what was known before it.
+
+Must not know: single systems, files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from cgos_server.core.tournaments.base import Event, Request, Round
+from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.tournament import next_round
+from cgos_server.errors import Refused
+
+
+class Recheck(Struct, frozen=True, omit_defaults=True):
+    """What came of pairing a round again.
+
+    :ivar agrees: the same games with the same colours, and the same byes
+    :ivar missing: (White, Black) that the system pairs and the record has not
+    :ivar unexpected: (White, Black) of the record that the system does not pair
+    :ivar swapped: (White, Black) of the record which the system pairs with the other colours
+    :ivar byes: ids that the system gives a bye
+    :ivar recorded_byes: ids that the record gives one
+    :ivar refusal: why the system would not pair the round at all
+    :ivar summary: the system's own words
+    """
+
+    number: int
+    agrees: bool
+    missing: tuple[tuple[int, int], ...] = ()
+    unexpected: tuple[tuple[int, int], ...] = ()
+    swapped: tuple[tuple[int, int], ...] = ()
+    byes: tuple[int, ...] = ()
+    recorded_byes: tuple[int, ...] = ()
+    refusal: str = ""
+    summary: str = ""
+
+
+def before(event: Event, number: int) -> Event:
+    """The event as it was when round `number` was to be paired.
+
+    Whoever neither played in that round nor got a bye of the system's is taken to have asked for that.
+    """
+    known = ledger(event)
+    asked = tuple(
+        Request(id_, number, entry.points)
+        for id_, line in known.lines.items()
+        for entry in line.entries
+        if entry.round == number and entry.kind in ("requested", "absent")
+    )
+    earlier = tuple(one for one in event.requests if one.round < number)
+    return replace(event, rounds=event.rounds[: number - 1], withdrawn=(), requests=(*earlier, *asked))
+
+
+def recheck(event: Event) -> Iterator[Recheck]:
+    """One finding for each round of the record, in order."""
+    for recorded in event.rounds:
+        past = before(event, recorded.number)
+        try:
+            yield _compared(recorded, next_round(past))
+        except Refused as refusal:
+            yield Recheck(recorded.number, agrees=False, refusal=refusal.sentence)
+
+
+def _compared(recorded: Round, paired: Round) -> Recheck:
+    ours, theirs = (Counter((game.white, game.black) for game in each.games) for each in (paired, recorded))
+    swapped = []
+    missing, unexpected = ours - theirs, theirs - ours
+    for white, black in sorted(unexpected.elements()):
+        if missing[(black, white)]:
+            missing[(black, white)] -= 1
+            unexpected[(white, black)] -= 1
+            swapped.append((white, black))
+    byes, recorded_byes = (
+        tuple(sorted(bye.entrant for bye in each.byes if not bye.requested)) for each in (paired, recorded)
+    )
+    return Recheck(
+        recorded.number,
+        agrees=ours == theirs and byes == recorded_byes,
+        missing=tuple(sorted(missing.elements())),
+        unexpected=tuple(sorted(unexpected.elements())),
+        swapped=tuple(swapped),
+        byes=byes,
+        recorded_byes=recorded_byes,
+        summary=paired.explanation.summary,
+    )

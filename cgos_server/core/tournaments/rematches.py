@@ -1,0 +1,83 @@
+"""The way out where a field cannot be paired without rematches: a pairing with as few of them as possible.
+
+Exact, by maximum weight matching. Vuorinen (2010) leaves the case open; what counts, and in which order, is our choice:
+as few rematches as possible, these between those who have met least often, then the smallest total cost. Must not know:
+groups, systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from cgos_server.core.pairing.matching import best, pack
+from cgos_server.core.tournaments.base import Ints
+from cgos_server.errors import Refused
+
+Pair = tuple[int, int]
+
+
+def pair_of(one: int, other: int) -> Pair:
+    """Smaller id, larger id."""
+    return (one, other) if one < other else (other, one)
+
+
+def fewest_rematches(
+    order: Sequence[int],
+    cost: Callable[[int, int], int],
+    met: Mapping[Pair, int],
+    forbidden: Collection[Pair] = (),
+    before: Sequence[Callable[[int, int], int]] = (),
+) -> list[Pair]:
+    """Everybody paired, with the fewest rematches: (better placed, other), by the better placed.
+
+    :param order: ids, best first, an even number
+    :param cost: symmetric, 0 or more; totals count where rematches are equal
+    :param before: costs of the same kind that count before it, the first one first
+    :param met: (smaller id, larger id) -> how often; missing: never
+    :raises Refused: where forbidden pairs leave somebody without an opponent
+    """
+    edges = [
+        (a, b)
+        for a, b in combinations(range(len(order)), 2)
+        if not forbidden or pair_of(order[a], order[b]) not in forbidden
+    ]
+    times = [met.get(pair_of(order[a], order[b]), 0) for a, b in edges]
+    costs = [[each(order[a], order[b]) for a, b in edges] for each in (*before, cost)]
+    found = _matched(order, edges, [[int(count > 0) for count in times], times, *costs])
+    if found is None:
+        raise Refused(
+            "no-pairing",
+            "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, or "
+            "let somebody ask for a bye.",
+        )
+    return found
+
+
+def cheapest(
+    order: Sequence[int], cost: Callable[[int, int], int], barred: Callable[[int, int], bool]
+) -> list[Pair] | None:
+    """Everybody paired without a barred pair, with the smallest total cost; None where that cannot be."""
+    edges = [(a, b) for a, b in combinations(range(len(order)), 2) if not barred(order[a], order[b])]
+    return _matched(order, edges, [[cost(order[a], order[b]) for a, b in edges]])
+
+
+def can_be_paired(ids: Sequence[int], barred: Callable[[int, int], bool]) -> bool:
+    """Whether all of them can be paired without a barred pair."""
+    edges = [(a, b) for a, b in combinations(range(len(ids)), 2) if not barred(ids[a], ids[b])]
+    return _matched(ids, edges, []) is not None
+
+
+def _matched(order: Sequence[int], edges: Sequence[Pair], levels: Sequence[Sequence[int]]) -> list[Pair] | None:
+    """The perfect matching of the smallest levels, the first one first; edges are places in the order."""
+    if len(order) % 2:
+        return None
+    if not order:
+        return []
+    one = np.ones(len(edges), dtype=np.int64)
+    weights = pack([one, *(-np.asarray(level, dtype=np.int64) for level in levels)], len(order) // 2)
+    ends: Ints = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    found = best(len(order), ends[:, 0], ends[:, 1], weights)
+    return [(order[a], order[b]) for a, b in found] if 2 * len(found) == len(order) else None

@@ -1,0 +1,302 @@
+"""Pairing in groups: the methods' patterns, floaters, groups that must be merged, byes."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import vectors
+
+from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.groups import (
+    METHODS,
+    Paired,
+    by_method,
+    middle,
+    odd_one_out,
+    pair_group,
+    pair_groups,
+    pairs_of,
+    seeded,
+)
+from cgos_server.core.tournaments.ledger import Ledger, Line
+from cgos_server.core.tournaments.rematches import can_be_paired, cheapest, fewest_rematches, pair_of
+from cgos_server.errors import Refused
+
+Pair = tuple[int, int]
+PATTERNS = ("folding", "double_folding", "translation")
+LOTS = Lots(1, 1)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seeding" in metafunc.fixturenames:
+        vectors.parametrize(metafunc, "seeding", "group_seeding", named=lambda case: str(case["n"]))
+    if "field" in metafunc.fixturenames:
+        vectors.parametrize(
+            metafunc, "field", "group_pairing", named=lambda case: f"{case['method']}-{case['sizes']}".replace(" ", "")
+        )
+
+
+def sorted_pairs(pairs: Any) -> list[list[int]]:
+    return sorted(sorted(pair) for pair in pairs)
+
+
+def groups_of(sizes: list[int]) -> list[list[int]]:
+    ids = iter(range(1, sum(sizes) + 1))
+    return [list(itertools.islice(ids, size)) for size in sizes]
+
+
+def lines(ids: list[int], byes: dict[int, int] | None = None) -> Ledger:
+    return Ledger({id_: Line(byes=(byes or {}).get(id_, 0)) for id_ in ids}, Counter())
+
+
+def paired(groups: list[list[int]], method: str = "folding", met: list[Pair] | None = None) -> Paired:
+    return pair_groups(groups, by_method(method, LOTS), Counter(pair_of(*pair) for pair in met or []))
+
+
+def test_the_patterns_of_the_vectors(seeding: dict[str, Any]) -> None:
+    n = seeding["n"]
+    assert seeding["floater"] == (middle(n) if n % 2 else None)
+    for method in PATTERNS:
+        assert sorted_pairs(pairs_of(method.replace("_", "-"), n)) == sorted_pairs(seeding[method]), method
+
+
+def test_whole_fields_of_the_vectors(field: dict[str, Any]) -> None:
+    groups = groups_of(field["sizes"])
+    ids = list(itertools.chain(*groups))
+    if len(ids) % 2:
+        out = odd_one_out(ids, lines(ids))
+        assert out == field["free"]
+        groups = [[id_ for id_ in group if id_ != out] for group in groups]
+    found = paired(groups, field["method"].replace("_", "-"))
+    assert found.pairs == [tuple(pair) for pair in field["pairs"]]
+    assert not found.merged
+    assert not found.rematches
+
+
+@pytest.mark.parametrize("n", range(14))
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_pairs_every_place_once(method: str, n: int) -> None:
+    if method == "random":
+        pairs = seeded(method, range(1, n - n % 2 + 1), LOTS)
+        places = set(range(1, n - n % 2 + 1))
+    else:
+        pairs = pairs_of(method, n)
+        places = set(range(1, n + 1)) - ({middle(n)} if n % 2 else set())
+    assert sorted(itertools.chain(*pairs)) == sorted(places)
+    assert all(better < other for better, other in pairs)
+
+
+def test_all_random_pairings_are_as_likely_and_do_not_depend_on_the_order_of_the_members() -> None:
+    counts: Counter[tuple[Pair, ...]] = Counter()
+    for seed in range(3000):
+        pairs = seeded("random", [1, 2, 3, 4], Lots(seed, 1))
+        assert {pair_of(*pair) for pair in pairs} == {
+            pair_of(*pair) for pair in seeded("random", [4, 2, 1, 3], Lots(seed, 1))
+        }
+        counts[tuple(sorted(pairs))] += 1
+    assert len(counts) == 3
+    assert all(abs(count - 1000) < 5 * (3000 * 2 / 9) ** 0.5 for count in counts.values())
+
+
+def test_the_cost_of_a_method_is_nothing_for_its_own_pairs_alone() -> None:
+    for method in METHODS:
+        members = [11, 12, 13, 14, 15, 16, 17, 18]
+        cost = by_method(method, LOTS)(members)
+        own = {frozenset(pair) for pair in seeded(method, members, LOTS)}
+        for pair in itertools.combinations(members, 2):
+            assert cost(*pair) == cost(*reversed(pair)) >= 0
+            assert (cost(*pair) == 0) == (frozenset(pair) in own)
+
+
+def test_a_rematch_is_replaced_by_the_nearest_to_the_methods_partner() -> None:
+    # For 1 it is 5: |5-6| + |1-2|. For 2, whose 5 is taken, 4 and 6 cost 2 each, and 4 is the better placed.
+    assert paired([[1, 2, 3, 4, 5, 6]], met=[(1, 6)]).pairs == [(1, 5), (2, 4), (3, 6)]
+
+
+def test_a_floater_meets_the_nearest_to_the_middle_whom_he_has_not_met() -> None:
+    groups = [[1, 2, 3], [4, 5, 6, 7, 8]]
+    assert paired(groups).floats == [(2, 6, 1)]
+    assert paired(groups, met=[(2, 6)]).floats == [(2, 5, 1)]
+    assert paired(groups, met=[(2, 6), (2, 5)]).floats == [(2, 7, 1)]
+
+
+def test_a_floater_who_has_met_a_whole_group_goes_on_to_the_next() -> None:
+    found = paired([[1, 2, 3], [4, 5], [6, 7, 8]], met=[(2, 4), (2, 5)])
+    assert found.floats == [(2, 7, 2)]
+    assert sorted_pairs(found.pairs) == [[1, 3], [2, 7], [4, 5], [6, 8]]
+
+
+def test_one_who_has_met_everybody_below_does_not_float() -> None:
+    found = paired([[1, 2, 3], [4, 5, 6]], met=[(2, 4), (2, 5), (2, 6)])
+    assert found.floats == [(1, 5, 1)]
+    assert sorted_pairs(found.pairs) == [[1, 5], [2, 3], [4, 6]]
+
+
+def test_a_group_that_cannot_be_paired_is_merged_with_the_one_below() -> None:
+    found = paired([[1, 2], [3, 4], [5, 6]], met=[(1, 2)])
+    assert found.merged == [[1, 2]]
+    assert found.pairs == [(1, 4), (2, 3), (5, 6)]
+
+
+def test_the_last_group_is_merged_with_the_one_above_whose_pairs_are_taken_back() -> None:
+    found = paired([[1, 2], [3, 4], [5, 6]], met=[(5, 6)])
+    assert found.merged == [[2, 3]]
+    assert found.pairs == [(1, 2), (3, 6), (4, 5)]
+    again = paired([[1, 2], [3, 4], [5, 6]], met=[(5, 6), (3, 6), (4, 6)])
+    assert again.merged == [[1, 2, 3]]
+    assert again.pairs == [(1, 6), (2, 5), (3, 4)]
+
+
+def test_a_merged_group_that_is_odd_has_a_floater() -> None:
+    found = paired([[1], [2, 3], [4, 5, 6]], met=[(1, 2), (1, 3), (1, 4), (1, 5), (1, 6)])
+    assert found.rematches  # 1 has met everybody
+    found = paired([[1, 2, 3], [4, 5], [6, 7, 8]], met=[(1, 2), (1, 3), (2, 3)])
+    assert found.merged == [[1, 2]]
+    assert found.floats == [(3, 7, 2)]  # from the first group of all to the third
+    assert sorted_pairs(found.pairs) == [[1, 5], [2, 4], [3, 7], [6, 8]]
+
+
+def test_where_all_have_met_rematches_stay_near() -> None:
+    met = list(itertools.combinations(range(1, 9), 2))
+    found = paired([[1, 2], [3, 4, 5, 6], [7, 8]], met=met)
+    assert sorted_pairs(found.pairs) == [[1, 2], [3, 6], [4, 5], [7, 8]]
+    assert len(found.rematches) == 4
+    found = paired([[1, 2], [3, 4, 5, 6], [7, 8]], met=[*met, (1, 2)])
+    assert (1, 2) not in found.pairs
+
+
+def test_forbidden_pairs_never_meet_and_nobody_is_left_out_in_silence() -> None:
+    found = pair_groups([[1, 2], [3, 4]], by_method("folding", LOTS), {(1, 3): 1, (1, 4): 1}, {(1, 2)})
+    assert (1, 2) not in found.pairs
+    assert len(found.rematches) == 1
+    with pytest.raises(Refused, match="must not meet"):
+        pair_groups([[1, 2], [3, 4]], by_method("folding", LOTS), {}, {(1, 2), (1, 3), (1, 4)})
+
+
+def test_nobody_at_all() -> None:
+    assert paired([]).pairs == []
+    assert paired([[], []]).pairs == []
+    assert fewest_rematches([], lambda a, b: abs(a - b), {}) == []
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> tuple[list[list[int]], list[Pair], set[Pair]]:
+    """Groups of an even field of up to 10, pairs that have met, pairs that are forbidden."""
+    n = 2 * draw(st.integers(1, 5))
+    cuts = sorted(draw(st.sets(st.integers(1, n - 1), max_size=4)))
+    ids = draw(st.permutations(range(1, n + 1)))
+    groups = [ids[a:b] for a, b in itertools.pairwise([0, *cuts, n])]
+    rng = random.Random(draw(st.integers(0, 10**6)))
+    share = draw(st.sampled_from([0.1, 0.4, 0.7, 0.9]))
+    pairs = list(itertools.combinations(range(1, n + 1), 2))
+    met = [pair for pair in pairs for _ in range(2) if rng.random() < share]
+    return groups, met, {pair for pair in pairs if rng.random() < draw(st.sampled_from([0.0, 0.1, 0.3]))}
+
+
+def pairings(ids: list[int]) -> list[list[Pair]]:
+    """All pairings of them."""
+    if not ids:
+        return [[]]
+    first = ids[0]
+    return [
+        [pair_of(first, other), *rest]
+        for other in ids[1:]
+        for rest in pairings([one for one in ids[1:] if one != other])
+    ]
+
+
+@settings(max_examples=60)
+@given(fields(), st.sampled_from(METHODS))
+def test_there_are_only_as_many_rematches_as_there_must_be(
+    field: tuple[list[list[int]], list[Pair], set[Pair]], method: str
+) -> None:
+    groups, met, forbidden = field
+    ids = list(itertools.chain(*groups))
+    allowed = [pairs for pairs in pairings(ids) if not forbidden & set(pairs)]
+    counts = Counter(met)
+    if not allowed:
+        with pytest.raises(Refused, match="must not meet"):
+            pair_groups(groups, by_method(method, LOTS), counts, forbidden)
+        return
+    found = pair_groups(groups, by_method(method, LOTS), counts, forbidden)
+    pairs = {pair_of(*pair) for pair in found.pairs}
+    assert sorted(itertools.chain(*pairs)) == sorted(ids)
+    assert not pairs & forbidden
+    assert all(ids.index(better) < ids.index(other) for better, other in found.pairs)
+    fewest = min(sum(counts[pair] > 0 for pair in each) for each in allowed)
+    assert sum(counts[pair] > 0 for pair in pairs) == fewest == len(found.rematches)
+    merged = set(itertools.chain(*found.merged))
+    number = {id_: at for at, group in enumerate(groups, 1) for id_ in group}
+    if not fewest:
+        floats = {pair_of(a, b) for a, b, _ in found.floats}
+        for a, b in pairs - floats:
+            assert number[a] == number[b] or {number[a], number[b]} <= merged
+
+
+@settings(max_examples=40)
+@given(fields())
+def test_the_fewest_rematches_are_also_of_those_who_met_least_and_the_cheapest(
+    field: tuple[list[list[int]], list[Pair], set[Pair]],
+) -> None:
+    groups, met, _ = field
+    ids = list(itertools.chain(*groups))
+    counts = Counter(met)
+    cost = by_method("folding", LOTS)(ids)
+
+    def value(pairs: list[Pair]) -> tuple[int, int, int]:
+        times = [counts[pair_of(*pair)] for pair in pairs]
+        return sum(count > 0 for count in times), sum(times), sum(cost(*pair) for pair in pairs)
+
+    assert value(fewest_rematches(ids, cost, counts)) == min(value(pairs) for pairs in pairings(ids))
+    allowed = [pairs for pairs in pairings(ids) if not any(counts[pair] for pair in pairs)]
+
+    def barred(a: int, b: int) -> bool:
+        return counts[pair_of(a, b)] > 0
+
+    cheap = cheapest(ids, cost, barred)
+    assert can_be_paired(ids, barred) == bool(allowed)
+    assert (cheap is None) == (not allowed)
+    if cheap is not None:
+        assert sum(cost(*pair) for pair in cheap) == min(sum(cost(*pair) for pair in each) for each in allowed)
+
+
+def cliques(a: int, b: int) -> bool:
+    """Odd and even numbers do not meet."""
+    return a % 2 != b % 2
+
+
+def test_a_hopeless_group_is_noticed_long_before_the_search_has_tried_everything() -> None:
+    calls = 0
+
+    def cost_of(members: Any) -> Callable[[int, int], int]:
+        def cost(a: int, b: int) -> int:
+            nonlocal calls
+            calls += 1
+            return abs(a - b)
+
+        return cost
+
+    assert pair_group(range(1, 31), cost_of, cliques) is None  # 15 odd ones, 15 even ones
+    assert calls < 30 * 30
+
+
+def test_the_lowest_of_those_with_the_fewest_byes_sits_out() -> None:
+    ids = [3, 1, 2, 5, 4]
+    assert odd_one_out(ids, lines(ids)) == 4
+    assert odd_one_out(ids, lines(ids, {4: 1})) == 5
+    assert odd_one_out(ids, lines(ids, {4: 1, 5: 1})) == 2
+    assert odd_one_out(ids, lines(ids, {4: 2, 5: 1, 2: 1, 1: 1, 3: 1})) == 5
+
+
+def test_another_sits_out_where_forbidden_pairs_leave_no_pairing_otherwise() -> None:
+    assert odd_one_out([1, 2, 3], lines([1, 2, 3]), {(1, 2)}) == 2
+    assert odd_one_out([1, 2, 3], lines([1, 2, 3], {2: 1}), {(1, 2)}) == 1
+    with pytest.raises(Refused, match="whoever sits out"):
+        odd_one_out([1, 2, 3], lines([1, 2, 3]), {(1, 2), (1, 3), (2, 3)})
