@@ -1,4 +1,4 @@
-"""The worked examples of docs/tournaments.md: plays small events by every system and puts what commands say into the page.
+"""The worked examples of docs/tournaments.md: a small event by every system, and what commands say of it, in the page.
 
 Eight engines; the stronger one wins but for the upsets and draws named here. Writes docs/examples, pictures and the
 console blocks of the page.

@@ -177,8 +177,8 @@ def systems(as_json: bool) -> None:
     every = {word: options_of(word) for word in SYSTEMS}
     if as_json:
         told = {word: {key: _possible(option) for key, option in options.items()} for word, options in every.items()}
-        short = {word: {"system": full, "options": dict(given)} for word, (full, given) in SHORT.items()}
-        print_json({"systems": told, "short": short})
+        whole = {word: {"system": full, "options": dict(given)} for word, (full, given) in SHORT.items()}
+        print_json({"systems": told, "short": whole})
         return
     rows = []
     for word, options in every.items():

@@ -1,4 +1,4 @@
-"""Events in files, as the commands on tournaments take them: read, with what the command line says instead; written whole.
+"""Events in files, as the commands on tournaments take them: read, with what the command line says; written whole.
 
 Must not know: single commands, how a file is laid out.
 """

@@ -32,8 +32,8 @@ FIRST_CELL: Final = 91
 """Column 92, from 0."""
 
 _LINE: Final = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-_POINTS: Final = re.compile(r"[0-9]{1,2}(?:[.,][0-9])?|[.,][0-9]", re.ASCII)
-_SHIFTED: Final = re.compile(r" {1,2}[0-9]{1,2}\.[0-9] [ 0-9]{3}[0-9](?:  |$)", re.ASCII)
+_POINTS: Final = re.compile(r"([0-9]{0,2})(?:[.,]([0-9])0*)?", re.ASCII)
+_SHIFTED: Final = re.compile(r"(?: [0-9]{2}| {2}[0-9])\.[0-9] [ 0-9]{3}[0-9](?:  |$)", re.ASCII)
 _SHIFT_MAX: Final = 60
 
 
@@ -160,11 +160,8 @@ def fault(at: int, column: int, problem: str, remedy: str) -> Misread:
 
 def tenths(text: str) -> int | None:
     """Points such as ``11.5`` in tenths; None where it is no number of points."""
-    text = text.strip()
-    if not _POINTS.fullmatch(text):
-        return None
-    whole, _, part = text.replace(",", ".").partition(".")
-    return int(whole or 0) * 10 + int(part or 0)
+    found = _POINTS.fullmatch(text.strip())
+    return int(found[1] or 0) * 10 + int(found[2] or 0) if found and found[0] else None
 
 
 def _player(at: int, text: str) -> Player:
@@ -195,7 +192,7 @@ def _shift(text: str) -> int:
         return 0
     for by in range(1, _SHIFT_MAX + 1):
         for shift in (by, -by):
-            if _SHIFTED.match(text, 78 + shift) and _fits(text, shift):
+            if _SHIFTED.match(text, 79 + shift) and _fits(text, shift):
                 return shift
     return 0
 

@@ -20,6 +20,9 @@ MOST_BITS = 120
 WORD_BITS = 56
 """So wide may weights be that go through arrays of 64-bit integers, where some of them are added up."""
 
+FULL_WORD_BITS = 62
+"""So wide may they be in an array where nothing is added up any more."""
+
 Range = tuple[int, int]
 """Smallest and largest value of a level."""
 
@@ -43,7 +46,7 @@ def pack(levels: Sequence[Ints], pairs: int, ranges: Sequence[Range] | None = No
     while end:
         unit = factors[end - 1]
         within = [factor // unit for factor in factors[:end]]  # each is a multiple of those below it
-        start = next((k for k in range(end) if _bits(ranges[k:end], within[k:]) <= WORD_BITS), end - 1)
+        start = next((k for k in range(end) if _bits(ranges[k:end], within[k:]) <= FULL_WORD_BITS), end - 1)
         words = _words(levels[start:end], ranges[start:end], within[start:]).tolist()
         total = words if total is None else [word * unit + rest for word, rest in zip(words, total, strict=True)]
         end = start

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from cgos_server.core.tournaments.base import Entrant, Event
@@ -22,7 +24,8 @@ _STEP: Final = 100
 _LEAST_RATING: Final = 100
 _PROFESSIONAL: Final = 27
 _GRADE: Final = re.compile(r"\s*([1-9][0-9]?)\s*([kdp])[a-z]*\s*", re.IGNORECASE)
-_MOST: Final = {"k": 30, "d": 9, "p": 9}
+_MOST: Final[Mapping[str, int]] = MappingProxyType({"k": 30, "d": 9, "p": 9})
+_REMEDY: Final = "Write one such as 12k, 4d or 3p."
 
 
 def grade_index(grade: str) -> int:
@@ -33,12 +36,10 @@ def grade_index(grade: str) -> int:
     :param grade: ``30k`` to ``1k``, ``1d`` to ``9d``, ``1p`` to ``9p``; ``4 dan`` and ``4D`` are read too
     :raises Refused: where it is none of these
     """
-    found = _GRADE.fullmatch(grade)
-    if found is not None:
-        number, kind = int(found[1]), found[2].lower()
-        if number <= _MOST[kind]:
-            return 20 - number if kind == "k" else 19 + number if kind == "d" else _PROFESSIONAL
-    raise Refused("grade", f"{grade!r} is not a grade. Write one such as 12k, 4d or 3p.")
+    index = _index(grade)
+    if index is None:
+        raise Refused("grade", f"{grade!r} is not a grade. {_REMEDY}")
+    return index
 
 
 def nominal_rating(grade: str) -> int:
@@ -69,13 +70,22 @@ def starting_points(event: Event, floor: str = FLOOR, bar: str | None = None) ->
 
 
 def _start(one: Entrant, least: int, most: int | None) -> int:
+    index = _index(one.grade) if one.grade else None
+    if one.grade and index is None:
+        raise Refused("grade", f"{one.name} has the grade {one.grade!r}, which is none. {_REMEDY}")
     if one.start is not None:
         return one.start
-    if one.grade:
-        index = grade_index(one.grade)
-    elif one.rating is not None:
-        floor_rating = _LEAST_RATING + _STEP * least
-        index = least + math.floor((one.rating - floor_rating) / _STEP + 0.5)
-    else:
-        index = least
+    if index is None:
+        above = 0.0 if one.rating is None else (one.rating - _LEAST_RATING) / _STEP - least
+        index = least + math.floor(above + 0.5)
     return 2 * max(0, (index if most is None else min(index, most)) - least)
+
+
+def _index(grade: str) -> int | None:
+    found = _GRADE.fullmatch(grade)
+    if found is None:
+        return None
+    number, kind = int(found[1]), found[2].lower()
+    if number > _MOST[kind]:
+        return None
+    return 20 - number if kind == "k" else 19 + number if kind == "d" else _PROFESSIONAL

@@ -115,6 +115,12 @@ def odd_one_out(places: Sequence[int], ledger: Ledger, forbidden: Collection[Pai
     )
 
 
+def listed(values: Iterable[float]) -> str:
+    """``3, 2 and 1``."""
+    words = [f"{value:g}" for value in values]
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 @dataclass(slots=True)
 class Paired:
     """How a field was paired.
@@ -129,6 +135,19 @@ class Paired:
     floats: list[tuple[int, int, int]] = field(default_factory=list)
     merged: list[list[int]] = field(default_factory=list)
     rematches: list[Pair] = field(default_factory=list)
+
+    def sentences(self, points: Sequence[float]) -> list[str]:
+        """What is not as usual, for people.
+
+        :param points: of each group, the top one first
+        """
+        said = []
+        for numbers in self.merged:
+            together = listed([points[number - 1] for number in numbers])
+            said.append(f"The groups of {together} points are paired as one: apart there would be rematches.")
+        if self.rematches:
+            said.append(f"{len(self.rematches)} of the games are rematches: with fewer, not everybody could play.")
+        return said
 
     def details(self) -> dict[str, Any]:
         """`floats`, `merged` and `rematches` as JSON values."""

@@ -23,8 +23,6 @@ from cgos_server.core.tournaments.mms import mms
 from cgos_server.core.tournaments.rematches import Pair, pair_of
 from cgos_server.core.tournaments.tiebreaks import standings_by
 
-__all__ = ["MCMAHON_OPTIONS", "FromStarts", "McMahon", "Scores", "barred", "drawn", "sit_out", "starting_points"]
-
 NO_BAR: Final = "none"
 MOST_STONES: Final = 9
 
@@ -96,12 +94,23 @@ class FromStarts(ByRounds):
 
     def game(self, scores: Scores, ledger: Ledger, better: int, other: int, rng: Chance, reason: str) -> Game:
         """A game of these two with its colours, and its stones where there is handicap."""
-        stones = self._stones(scores, better, other)
-        if not stones:
-            return game(ledger, better, other, rng, reason)
-        white, black = (better, other) if scores.scores[better] > scores.scores[other] else (other, better)
+        return self.with_stones(scores, better, other, reason) or game(ledger, better, other, rng, reason)
+
+    def with_stones(self, scores: Scores, one: int, other: int, reason: str) -> Game | None:
+        """A game of these two with handicap, where they have one; the one with fewer points is Black."""
+        if not self._handicap:
+            return None
+        if self._bar is not None:
+            bar = 2 * (grade_index(self._bar) - grade_index(self._floor))
+            if max(scores.starts[one], scores.starts[other]) >= bar:
+                return None
+        apart = scores.scores[one] - scores.scores[other]
+        stones = min(MOST_STONES, abs(apart) // 2 - self._reduction)
+        if stones < 1:
+            return None
+        white, black = (one, other) if apart > 0 else (other, one)
         received = "1 stone" if stones == 1 else f"{stones} stones"
-        return Game(white, black, handicap=stones, reason=f"{reason}; Black is weaker and receives {received}")
+        return Game(white, black, handicap=stones, reason=f"{reason}; Black has fewer points and receives {received}")
 
     def round(
         self, field: Field, scores: Scores, games: Sequence[Game], byes: Sequence[Bye], why: Sequence[str], details: Any
@@ -113,16 +122,6 @@ class FromStarts(ByRounds):
         return Round(
             field.number, tuple(games), tuple(byes), Explanation(" ".join((first, *why)), {**details, "scores": shown})
         )
-
-    def _stones(self, scores: Scores, one: int, other: int) -> int:
-        if not self._handicap:
-            return 0
-        if self._bar is not None:
-            bar = 2 * (grade_index(self._bar) - grade_index(self._floor))
-            if max(scores.starts[one], scores.starts[other]) >= bar:
-                return 0
-        apart = abs(scores.scores[one] - scores.scores[other]) // 2
-        return min(MOST_STONES, max(0, apart - self._reduction))
 
 
 class McMahon(FromStarts):
@@ -197,7 +196,7 @@ def sit_out(event: Event, order: Sequence[int], ledger: Ledger) -> tuple[list[By
         return [], list(order), []
     out = odd_one_out(order, ledger, barred(event))
     rest = [id_ for id_ in order if id_ != out]
-    return [Bye(out, event.bye_points)], rest, [f"{name_of(event, out)} sits out: {_WHY_OUT}."]
+    return [Bye(out, event.bye_points)], rest, [sat_out(name_of(event, out))]
 
 
 def drawn(ledger: Ledger, starts: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
@@ -228,7 +227,9 @@ def name_of(event: Event, id_: int) -> str:
     return next(one.name for one in event.entrants if one.id == id_)
 
 
-_WHY_OUT: Final = "the field is odd, and nobody with as few byes stands lower"
+def sat_out(name: str) -> str:
+    """Why somebody has a bye, as a sentence."""
+    return f"{name} sits out: the field is odd, and nobody with as few byes stands lower."
 
 
 def _strength(one: Entrant) -> float:

@@ -1,8 +1,10 @@
 """The weights of a Swiss round paired by one maximum weight matching, and the matching itself; on arrays alone.
 
-Every entrant is its rank, 0 the best. A pair weighs (w1, w2, w3), larger is better, compared in this order over the sums
-of whole rounds, exactly: the distance in half points, negative; the difference of the colour balances; and what the order
-of pairing makes of the two ranks. Sauer, Cseh & Lenzner (2022, 2024). Must not know: events, ids, byes.
+Every entrant is its rank, 0 the best. A pair weighs (w1, w2, w3), larger is better, and the sums over whole rounds
+compare in this order, exactly: w1, the distance of the scores in half points, negative; w2, the difference of the
+colour balances; w3, what the order of pairing makes of the two ranks. After Sauer, Cseh & Lenzner (2022; 2024), whose
+formulae are partly lost: w1 and the numbers of the random orders are those that reproduce their published figures, w2
+is one of two forms that their figures do not tell apart (our choices). Must not know: events, ids, byes.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cgos_server.core.pairing.matching import MOST_BITS, WORD_BITS, best, pack, width
+from cgos_server.core.pairing.matching import MOST_BITS, best, pack, width
 from cgos_server.core.tournaments.base import Ints
 from cgos_server.errors import Refused
 
@@ -30,11 +32,8 @@ ORDERS: Final = ("dutch", "burstein", "monrad", "random", "random2")
 
 MILLION: Final = 1_000_000
 
-TIE_BITS: Final = 32
-"""Of the level that separates equally good rounds, where there is room for so many."""
-
-LEAST_TIE_BITS: Final = 14
-"""So many do where weights then fit in a machine's word."""
+TIE_BITS: Final = 30
+"""Of the numbers that separate equally good rounds; fewer where the field is so large that there is no room."""
 
 
 class Decision(NamedTuple):
@@ -102,8 +101,8 @@ def pair_field(
     """The best round at the first of `LEVELS` at which there is one.
 
     Two may meet if they never did, if their balances c have \\|c + c'\\| < 2 beta, and if they are not barred. Where
-    several rounds are equally good the one is taken that has the largest sum of numbers made from the ranks (our
-    choice), so that it is the same with any solver as far as these numbers have room for.
+    several rounds are equally good the one is taken that has the largest sum of :func:`separators` (our choice), so
+    that it is the same with any solver.
 
     :param score: (n,) half points by rank, descending; n is even
     :param balance: (n,) games with White less games with Black
@@ -113,16 +112,27 @@ def pair_field(
     :param barred: (n, n) who must not meet at any level; symmetric
     :raises Refused: where `barred` leaves no round
     """
-    field = _Field(np.asarray(score), np.asarray(balance), np.asarray(times), beta, third, barred)
+    if len(score) == 0:
+        return Decision([], "strict", (0, 0, 0))
+    if len(score) % 2:
+        raise ValueError(f"{len(score)} is odd: one must sit out")
+    field = _Field(score, balance, times, beta, third, barred)
     for level in LEVELS:
         found = field.paired(level)
         if found is not None:
             return found
     raise Refused(
         "no-round",
-        f"The pairs that are forbidden leave no way to pair all {len(score)} entrants who are there. Allow one of those "
-        "pairs, or give byes to some of those concerned.",
+        f"Forbidden pairs leave no way to pair all {len(score)} entrants who are there. Allow one of these pairs, or "
+        "let some of these entrants ask for a bye.",
     )
+
+
+def whites_of(balance: Ints, pairs: Sequence[tuple[int, int]], coin: Callable[[int, int], bool]) -> list[bool]:
+    """Whether the better rank has White, for each pair: where its balance is lower; where it is equal, as
+    `coin(better, other)` says."""
+    c = balance.tolist()
+    return [c[i] < c[j] if c[i] != c[j] else coin(i, j) for i, j in pairs]
 
 
 def edges_of(
@@ -133,9 +143,7 @@ def edges_of(
 
 
 class _Field:
-    def __init__(
-        self, score: Ints, balance: Ints, times: Ints, beta: int, third: Third, barred: Bools | None
-    ) -> None:
+    def __init__(self, score: Ints, balance: Ints, times: Ints, beta: int, third: Third, barred: Bools | None) -> None:
         self.score, self.balance, self.times, self.beta = score, balance, times, beta
         self.third, self.barred = third, barred
         # The cheapest round goes over a gap between two scores once where the number of those above is odd, else never.
@@ -194,31 +202,31 @@ class _Field:
 
 def packed(n: int, i: Ints, j: Ints, weight: Sequence[Ints]) -> list[int]:
     """One number for each pair, all above 0, by whose sums sets of up to n / 2 pairs compare: first by how many pairs
-    there are, then as the sums of the tuples, then by numbers of up to `TIE_BITS` bits made from the ranks.
+    there are, then as the sums of the tuples, then as those of :func:`separators`, as far as there is room for them.
 
     :raises OurFault: where that takes more than the solver has, even without the last
     """
-    if not len(i):
+    if len(i) == 0:
         return []
     pairs = n // 2
     low = [int(part.min()) for part in weight]
     levels = [np.ones(len(i), dtype=np.int64), *(part - least for part, least in zip(weight, low, strict=True))]
     ranges = [(0, 1), *((0, int(part.max()) - least) for part, least in zip(weight, low, strict=True))]
-    free = MOST_BITS - width(ranges, pairs) - pairs.bit_length()
-    in_word = free - MOST_BITS + WORD_BITS
-    bits = min(in_word if in_word >= LEAST_TIE_BITS else free, TIE_BITS)
+    bits = min(TIE_BITS, MOST_BITS - width(ranges, pairs) - pairs.bit_length())
     if bits > 0:
-        levels.append(_separators(n, i, j, bits))
+        levels.append(separators(n, i, j) >> (TIE_BITS - bits))
         ranges.append((0, (1 << bits) - 1))
     return pack(levels, pairs, ranges)
 
 
-def _separators(n: int, i: Ints, j: Ints, bits: int) -> Ints:
-    """(m,) numbers of that many bits that look like lots: sums over different sets of pairs are hardly ever equal."""
+def separators(n: int, i: Ints, j: Ints) -> Ints:
+    """(m,) numbers of `TIE_BITS` bits for pairs of ranks below n. They depend on these two ranks alone and look like
+    lots, so that one of several equally good rounds nearly always has the largest sum (Mulmuley, Vazirani & Vazirani
+    1987). Their lot is our own arithmetic, after SplitMix64 (Steele, Lea & Flood 2014)."""
     words = np.arange(1, 2 * n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) | np.uint64(1)
-    return ((words[:n][i] * words[n:][j]) >> np.uint64(64 - bits)).astype(np.int64)
+    return ((words[0::2][i] * words[1::2][j]) >> np.uint64(64 - TIE_BITS)).astype(np.int64)
 
 
 def _groups(score: Ints) -> tuple[Ints, Ints]:

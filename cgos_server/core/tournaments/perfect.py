@@ -102,8 +102,9 @@ class Matching:
     def _augment(self, root: int) -> bool:
         """Pairs `root`, which has no mate, by an alternating path to one of the single vertices, if there is one.
 
-        Outer vertices can be reached from the root by a path of even length; `above` leads a vertex one edge back on the
-        way that it was found, inside a blossom also the other way round; the vertices of a blossom share their `base`.
+        Outer vertices can be reached from the root by a path of even length; `above` leads a vertex one edge back on
+        the way that it was found, inside a blossom also the other way round; the vertices of a blossom share their
+        `base`.
         """
         mates, neighbours = self._mates, self._neighbours
         above = [_NOBODY] * len(mates)

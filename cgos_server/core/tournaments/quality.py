@@ -3,7 +3,7 @@
 The measures of Sauer, Cseh & Lenzner (2022), from a ranking or from an event's record. Must not know: systems other
 than the weights of pairing by maximum weight matching, which normalise the strength difference.
 
-The true order sorts strengths descending, equal ones by id (our choice). Fewer than two players are ranked perfectly: 1.
+The true order sorts strengths descending, equal ones by id (our choice). Fewer than two are ranked perfectly: 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cgos_server.core.tournaments.base import Event, Floats, Ints, Round
-from cgos_server.core.tournaments.ledger import Ledger, ledger
+from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.mwm_weights import Third, pair_field
 from cgos_server.errors import Refused
 
 
@@ -166,6 +167,62 @@ def unforeseen(event: Event, strength: Mapping[int, float]) -> Unforeseen:
     return Unforeseen(number, games)
 
 
+def strength_difference(event: Event, strength: Mapping[int, float], beta: int = 2) -> StrengthDifference:
+    """How far apart opponents were in true strength, against the most that was possible.
+
+    The most is what pairing by maximum weight matching reaches for the same players when, after score and colours, it
+    looks at nothing but the strength difference (in thousandths; exponent 1 is our choice, as the expression of Sauer,
+    Cseh & Lenzner is lost), its relaxations included. Both sums are over all rounds (our choice). Byes count nothing;
+    a pair that met several times in a round counts once.
+
+    :param beta: largest allowed difference of somebody's colours
+    :raises Refused: where a player has no strength, or met several others in a round
+    """
+    require(strength, [one.id for one in event.entrants])
+    rating = {one.id: one.rating if one.rating is not None else -np.inf for one in event.entrants}
+    seat = {one.id: at for at, one in enumerate(event.entrants)}
+    thousandths = {id_: int(np.floor(value * 1000.0 + 0.5)) for id_, value in strength.items()}
+    made = most = 0
+    for each in event.rounds:
+        pairs = _pairs(each)
+        ids = [id_ for pair in pairs for id_ in pair]
+        if len(set(ids)) < len(ids):
+            raise Refused(
+                "many-opponents",
+                f"In round {each.number} somebody has several opponents, so no pairing can be compared with it. Leave "
+                "the strength difference out.",
+            )
+        if not pairs:
+            continue
+        before = ledger(event, each.number - 1)
+        lines = before.lines
+        ids.sort(key=lambda id_: (-lines[id_].score, -rating[id_], seat[id_]))
+        rank = {id_: at for at, id_ in enumerate(ids)}
+        times = np.zeros((len(ids), len(ids)), dtype=np.int64)
+        barred = np.zeros((len(ids), len(ids)), dtype=np.bool_)
+        for (one, other), count in before.met.items():
+            if one in rank and other in rank:
+                times[rank[one], rank[other]] = times[rank[other], rank[one]] = count
+        for one, other in event.forbidden:
+            if one in rank and other in rank:
+                barred[rank[one], rank[other]] = barred[rank[other], rank[one]] = True
+        strengths = np.array([thousandths[id_] for id_ in ids], dtype=np.int64)
+        score = np.array([lines[id_].score for id_ in ids], dtype=np.int64)
+        balance = np.array([lines[id_].balance for id_ in ids], dtype=np.int64)
+        made += sum(abs(thousandths[one] - thousandths[other]) for one, other in pairs)
+        best = pair_field(score, balance, times, beta, difference_of(strengths), barred if event.forbidden else None)
+        most += best.total[-1]
+    return StrengthDifference(made / 1000.0, most / 1000.0)
+
+
+def difference_of(strengths: Ints) -> Third:
+    """The third component of the weights that makes the strength difference as large as can be.
+
+    :param strengths: (n,) by rank
+    """
+    return lambda i, j: np.abs(strengths[i] - strengths[j])
+
+
 def require(strength: Mapping[int, float], ids: Sequence[int]) -> None:
     """Raises Refused where one of the ids has no strength, or is there twice."""
     for id_, count in Counter(ids).items():
@@ -175,11 +232,6 @@ def require(strength: Mapping[int, float], ids: Sequence[int]) -> None:
             raise Refused("ranking", f"Player {id_} has no strength. Give the strength of all who are ranked.")
         if strength[id_] != strength[id_]:
             raise Refused("ranking", f"The strength of player {id_} is not a number. Give a number.")
-
-
-def pairs_before(event: Event, number: int) -> Ledger:
-    """What everybody had done when a round began."""
-    return ledger(event, number - 1)
 
 
 def _pairs(each: Round) -> set[tuple[int, int]]:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cgos_server.core.tournaments.base import Event, Request, Round
+from cgos_server.core.tournaments.event import Played, apply, begin
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import next_round
 from cgos_server.errors import Refused
@@ -44,27 +45,57 @@ class Recheck(Struct, frozen=True, omit_defaults=True):
 def before(event: Event, number: int) -> Event:
     """The event as it was when round `number` was to be paired.
 
-    Whoever neither played in that round nor got a bye of the system's is taken to have asked for that.
+    Whoever neither played in that round nor got a bye of the system's is taken to have asked for that, or to have
+    withdrawn before, if that is how it ended.
     """
-    known = ledger(event)
+    lines = ledger(event).lines
+    gone = tuple(
+        id_
+        for id_ in event.withdrawn
+        if not any(entry.round >= number and entry.kind not in ("requested", "absent") for entry in lines[id_].entries)
+    )
     asked = tuple(
         Request(id_, number, entry.points)
-        for id_, line in known.lines.items()
+        for id_, line in lines.items()
         for entry in line.entries
-        if entry.round == number and entry.kind in ("requested", "absent")
+        if entry.round == number and entry.kind in ("requested", "absent") and id_ not in gone
     )
     earlier = tuple(one for one in event.requests if one.round < number)
-    return replace(event, rounds=event.rounds[: number - 1], withdrawn=(), requests=(*earlier, *asked))
+    return replace(event, rounds=event.rounds[: number - 1], withdrawn=gone, requests=(*earlier, *asked))
 
 
 def recheck(event: Event) -> Iterator[Recheck]:
     """One finding for each round of the record, in order."""
     for recorded in event.rounds:
-        past = before(event, recorded.number)
         try:
-            yield _compared(recorded, next_round(past))
+            yield _compared(recorded, _paired_again(event, recorded))
         except Refused as refusal:
             yield Recheck(recorded.number, agrees=False, refusal=refusal.sentence)
+
+
+def _paired_again(event: Event, recorded: Round) -> Round:
+    """The round as the system pairs it; with further games of the same round (such as replays) where the record has
+    them, by the results of those before."""
+    event = before(event, recorded.number)
+    paired = next_round(event)
+    event = begin(event, paired)
+    left = list(recorded.games)
+    games = paired.games
+    while True:
+        for game in games:
+            known = next((one for one in left if (one.white, one.black) == (game.white, game.black)), None)
+            if known is None or known.result is None:
+                return paired
+            left.remove(known)
+            event = apply(event, [Played(game.white, game.black, known.result, recorded.number)])
+        if not left:
+            return paired
+        further = next_round(event)
+        if further.number != recorded.number:
+            return paired
+        games = further.games
+        event = begin(event, further)
+        paired = replace(paired, games=(*paired.games, *games), byes=(*paired.byes, *further.byes))
 
 
 def _compared(recorded: Round, paired: Round) -> Recheck:

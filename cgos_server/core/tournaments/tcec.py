@@ -31,41 +31,43 @@ BOUND = 2
 
 
 class Tcec(ByRounds):
-    """TCEC's Swiss (TCEC wiki, "TCEC Swiss Tournament System", revision of 8 March 2021): for engines, without lots.
+    """TCEC's Swiss: for engines, any number of players and rounds, everything decided without lots.
 
-    Any number of players and rounds. Players stand in **pairing order**: points, then seed. The first one meets the next
-    one whom it may meet so that all others can still be paired, then the first one left, and so on. Two may meet if no
-    round of the **history** has their pair and their colour balances (games with White less games with Black) add up
-    to -2 to 2. Where that leaves no way to pair everybody, the oldest rounds leave the history for good, one by one,
-    until there is one: so a round can always be paired, and the oldest meetings are repeated first.
+    Players stand in **pairing order**: points, then seed. The first one meets the next one whom it may meet so that
+    all others can still be paired, then the first one left does, and so on. Two may meet if no round of the **history**
+    has their pair and their colour balances (games with White less games with Black) add up to -2 to 2. Where that
+    leaves no way to pair everybody, the oldest rounds leave the history for good, one by one, until there is one: so a
+    round can always be paired, and the oldest meetings are repeated first.
 
-    What it guarantees: without withdrawals, late entries and unplayed games nobody has more than two games more with one
-    colour than with the other. Byes go to those with the fewest.
+    What it guarantees: without withdrawals, late entries and unplayed games nobody has more than two games more with
+    one colour than with the other. Byes go to those with the fewest.
 
-    * Odd field: of those with the fewest byes the last in pairing order sits out. A bye counts as a win in each game of
-      the round (for double rounds our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
+    * Odd field: of those with the fewest byes the last in pairing order sits out. A bye counts as a win in each game
+      of the round (for double rounds our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
     * Colours of a single round: the higher balance gets Black; equal balances: the higher score gets Black; else the
       second of the pair has White in rounds 1, 4, 5, 8, 9..., the first one in rounds 2, 3, 6, 7...
     * `double`: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
     * `seeding`: `listed` (the order of registration), `random` (by lot), `group` (the ratings cut into `groups` equal
-      parts, seeds dealt from them in turn), `equal-distance` (the same with half as many groups as players). Who enters
-      late gets the next seeds (our choice).
-    * Games are listed in the order in which they are to be started: the last pair first; in double rounds the
-      list once more with colours reversed.
+      parts, seeds dealt from them in turn), `equal-distance` (the same with half as many groups as players). Who
+      enters late gets the next seeds (our choice).
+    * Games are listed in the order in which they are to be started: the last pair first; in double rounds the list
+      once more with colours reversed.
 
-    Where the source is silent (our choices): after withdrawals, late entries or unplayed games the colour bound of 2 may
-    leave no way to pair everybody even with an empty history; it then grows for this round, by 1 at a time, before any
-    round is removed. A game that never started gives no colours, but the two have met. A round without pairs is no part
-    of the history. Who returns keeps seed, points, byes, colours and history. Pairs that are forbidden stay so; where
-    they spoil the odd field's choice the next one sits out. A round whose explanation says nothing of removals is taken
-    to have removed what the rule removes.
+    Source: TCEC wiki, "TCEC Swiss Tournament System", revision of 8 March 2021. It says that colour balances have the
+    parity of the round, which needs an event without byes. Where it is silent (our choices): after withdrawals, late
+    entries or unplayed games the colour bound of 2 may leave no way to pair everybody even with an empty history; it
+    then grows for this round, by 1 at a time, before any round is removed. A game that never started gives no colours,
+    but the two have met. A round without pairs is no part of the history. Who returns keeps seed, points, byes,
+    colours and history. Forbidden pairs stay so; where they spoil the choice of who sits out, the next one does. A
+    round whose explanation says nothing of removals is taken to have removed what the rule removes.
 
-    Order of standings: points; fewer byes; more games with Black; Sonneborn-Berger; seed (from the third on our choice).
+    Order of standings: points; fewer byes; more games with Black; Sonneborn-Berger; seed (from the third on our
+    choice).
 
-    Details of a round's explanation: `pairing_order` (ids), `bye` (id or None), `history_removed` (numbers of rounds, in
-    order of removal), `colour_bound`, `pairs` ([first, second]), `playing_order` ([White, Black]).
+    Details of a round's explanation: `pairing_order` (ids), `bye` (id or None), `history_removed` (numbers of rounds,
+    in order of removal), `colour_bound`, `pairs` ([first, second]), `playing_order` ([White, Black]).
 
-    Draws: only `seeding="random"`: purpose ``seed``, key id, of round 0.
+    Draws: only for ``seeding="random"``: purpose ``seed``, key id, of round 0.
     """
 
     name = "tcec"
@@ -100,8 +102,8 @@ class Tcec(ByRounds):
         if way is None:
             raise Refused(
                 "no-pairing",
-                "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, or "
-                "let somebody ask for a bye.",
+                "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, "
+                "or let somebody ask for a bye.",
             )
         pairs = [(pool[first], pool[second]) for first, second in way.matching.first_pairing()]
         scores = {id_: lines[id_].score for id_ in pool}
@@ -214,7 +216,9 @@ def _way(
         allowed = _by_colour(pool, balance, bound, never)
         matching.allow(allowed)
 
-    rounds = deque((number, [pair for pair in pairs if pair[0] in place and pair[1] in place]) for number, pairs in past)
+    rounds = deque(
+        (number, [pair for pair in pairs if pair[0] in place and pair[1] in place]) for number, pairs in past
+    )
     met = Counter(pair for _, pairs in rounds for pair in pairs)
     barred = _masks(len(pool), place, met)
     matching = Matching([mask & ~bar for mask, bar in zip(allowed, barred, strict=True)])

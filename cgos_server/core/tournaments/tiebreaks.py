@@ -262,7 +262,7 @@ def standings_by(
         _require(word)
     record = record_of(event, start, own_absences)
     values: dict[str, Mapping[int, float | None]] = {}
-    tied: tuple[tuple[int, ...], ...] = (tuple(record.lines),)
+    tied: tuple[tuple[int, ...], ...] = (tuple(record.lines),) if len(record.lines) > 1 else ()
     for word in order:
         if word not in values:
             values[word] = given[word] if word in given else TIE_BREAKERS[word](replace(record, tied=tied))

@@ -91,6 +91,34 @@ def weights(
     return found
 
 
+def heaviest(order: Sequence[int], found: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
+    """The pairs of the largest total, of several such by lot; everybody is paired.
+
+    :param order: ids, an even number
+    :param found: (smaller, larger) index in `order` -> weight, as from :func:`weights`
+    :param forbidden: (smaller id, larger id) of those who must not meet
+    :returns: (smaller, larger) index, ascending
+    :raises Refused: where forbidden pairs leave somebody without an opponent
+    """
+    ids = np.array(order, dtype=np.int64)
+    edges = [(a, b) for a, b in found if pair_of(order[a], order[b]) not in forbidden]
+    i, j = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    ties = np.floor(rng.units("tie", np.minimum(ids[i], ids[j]), np.maximum(ids[i], ids[j])) * _TIE)
+    levels = [
+        np.ones(len(edges), dtype=np.int64),
+        np.array([found[edge] for edge in edges], dtype=np.int64),
+        ties.astype(np.int64),
+    ]
+    pairs = best(len(order), i, j, pack(levels, len(order) // 2))
+    if 2 * len(pairs) < len(order):
+        raise Refused(
+            "no-pairing",
+            "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, or "
+            "let somebody sit out.",
+        )
+    return pairs
+
+
 class Weighted(FromStarts):
     """A McMahon event in which the whole round is weighed at once, as the programs MacMahon and OpenGotha do it.
 
@@ -154,7 +182,7 @@ class Weighted(FromStarts):
         at = {id_: k for k, id_ in enumerate(order)}
         met = {(at[a], at[b]) if at[a] < at[b] else (at[b], at[a]) for a, b in ledger.met if a in at and b in at}
         found = weights(placed, met, len(groups), self._seeding, self._from_above, self._from_below)
-        pairs = _heaviest(order, found, barred(event), rng)
+        pairs = heaviest(order, found, barred(event), rng)
         chosen = [found[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
         if again:
@@ -206,27 +234,6 @@ def _placed(
             ways = Counter(way for _, way in drawn[id_])
             found.append(Placed(number, len(group), place, ledger.lines[id_].balance, ways[1], ways[-1]))
     return found
-
-
-def _heaviest(order: Sequence[int], found: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
-    """The pairs of the largest total, as indices; everybody is paired."""
-    ids = np.array(order, dtype=np.int64)
-    edges = [(a, b) for a, b in found if pair_of(order[a], order[b]) not in forbidden]
-    i, j = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    ties = np.floor(rng.units("tie", np.minimum(ids[i], ids[j]), np.maximum(ids[i], ids[j])) * _TIE)
-    levels = [
-        np.ones(len(edges), dtype=np.int64),
-        np.array([found[edge] for edge in edges], dtype=np.int64),
-        ties.astype(np.int64),
-    ]
-    pairs = best(len(order), i, j, pack(levels, len(order) // 2))
-    if 2 * len(pairs) < len(order):
-        raise Refused(
-            "no-pairing",
-            "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, or let "
-            "somebody sit out.",
-        )
-    return pairs
 
 
 def _reason(one: Placed, other: Placed, weight: int) -> str:

@@ -13,13 +13,16 @@ from support.tournaments import entrants
 from support.vectors import Vectors
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WINS, Bye, Event, Game, Result, Round
+from cgos_server.core.tournaments.mwm_weights import pair_field
 from cgos_server.core.tournaments.quality import (
     StrengthDifference,
     colours,
+    difference_of,
     float_pairs,
     kendall,
     ndcg,
     spearman,
+    strength_difference,
     unforeseen,
 )
 from cgos_server.errors import Refused
@@ -112,3 +115,38 @@ def test_unforeseen_results_are_wins_of_the_weaker(event: Event) -> None:
 def test_nothing_to_reach_is_reached() -> None:
     assert StrengthDifference(0.0, 0.0).share == 1.0
     assert StrengthDifference(1.0, 4.0).share == 0.25
+
+
+def test_largest_strength_difference(vectors: Vectors) -> None:
+    for case in vectors("ranking_quality")["normalised_strength_difference"]:
+        players = sorted(case["players"], key=lambda one: (-one["score"], -one["elo"], one["order"]))
+        rank = {one["id"]: at for at, one in enumerate(players)}
+        times = np.zeros((len(players), len(players)), dtype=np.int64)
+        for one, other in case["met"]:
+            times[rank[one], rank[other]] = times[rank[other], rank[one]] = 1
+        score, balance = (np.array([one[key] for one in players]) for key in ("score", "c"))
+        strengths = np.array([1000 * case["strength"][one["id"]] for one in players])
+        best = pair_field(score, balance, times, case["beta"], difference_of(strengths))
+        made = sum(abs(case["strength"][one] - case["strength"][other]) for one, other in case["pairs"])
+        assert made == case["total_strength_difference"]
+        assert best.total[-1] / 1000 == pytest.approx(case["maximum_total"], abs=1e-9)
+        assert made / (best.total[-1] / 1000) == pytest.approx(case["normalised_strength_difference"], abs=1e-9)
+
+
+def test_strength_difference_of_an_event() -> None:
+    # Four equal in score: 1-2 and 3-4 differ by 30 together, 1-3 and 2-4 by 50, 1-4 and 2-3 too.
+    strength = {1: 40.0, 2: 30.0, 3: 20.0, 4: 0.0}
+    first = Round(1, (Game(1, 2, WHITE_WINS), Game(3, 4, WHITE_WINS)))
+    event = Event("swiss", entrants([40.0, 30.0, 20.0, 0.0]), rounds=(first,))
+    assert strength_difference(event, strength) == (30.0, 50.0)
+    # Then the scores leave 1-3 and 2-4 only, which is what can be reached.
+    second = Round(2, (Game(3, 1, WHITE_WINS), Game(4, 2, WHITE_WINS)))
+    event = Event("swiss", entrants([40.0, 30.0, 20.0, 0.0]), rounds=(first, second))
+    assert strength_difference(event, strength) == (80.0, 100.0)
+    assert strength_difference(event, strength).share == pytest.approx(0.8)
+
+
+def test_several_opponents_in_a_round_cannot_be_compared() -> None:
+    event = Event("bubble", entrants([None] * 3), rounds=(Round(1, (Game(1, 2, DRAWN), Game(2, 3, DRAWN))),))
+    with pytest.raises(Refused, match="several opponents"):
+        strength_difference(event, {1: 1.0, 2: 2.0, 3: 3.0})

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from support.tournaments import entrants
+from support.vectors import Vectors, parametrize
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WINS, Bye, Entrant, Event, Game, Result
 from cgos_server.core.tournaments.base import Round as Round_
@@ -17,8 +19,6 @@ from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.mms import mms
 from cgos_server.core.tournaments.tiebreaks import ASCENDING, TIE_BREAKERS, description, standings_by
 from cgos_server.errors import Refused
-from support.tournaments import entrants
-from support.vectors import Vectors, parametrize
 
 GO_RESULTS = {"B": BLACK_WINS, "W": WHITE_WINS, "D": DRAWN}
 
@@ -154,7 +154,8 @@ def test_tcec_final_rankings(vectors: Vectors) -> None:
         assert [row.name for row in table.rows] == final["ranking"], case["name"]
         for row in table.rows:
             points, byes, black, berger, _ = row.values
-            assert points is not None and berger is not None
+            assert points is not None
+            assert berger is not None
             assert (2 * points, byes, black, 4 * berger) == (
                 final["score_half_points"][row.name],
                 final["byes"][row.name],
@@ -389,10 +390,20 @@ def test_direct_encounter_separates_two_and_not_three_who_have_not_all_met() -> 
     assert [(row.place, row.entrant, row.values[1]) for row in table.rows] == [
         (1, 2, None), (2, 1, None), (2, 3, None), (4, 4, None),
     ]  # fmt: skip
-    more = replace(event, rounds=(*rounds, Round_(3, (Game(1, 3, DRAWN),))))
-    assert [row.values[1] for row in standings_by(more, ["points", "direct"]).rows] == [None, None, None, None] or [
-        row.place for row in standings_by(more, ["points", "direct"]).rows
-    ] == [1, 2, 2, 4]
+    for result, places in ((DRAWN, [1, 2, 2, 4]), (BLACK_WINS, [1, 2, 3, 4])):
+        met = replace(event, rounds=(*rounds, Round_(3, (Game(1, 3, result),))))
+        assert [row.place for row in standings_by(met, ["points", "direct"]).rows] == places
+    drawn = replace(event, rounds=(*rounds, Round_(3, (Game(1, 3, DRAWN),))))
+    assert [row.values[1] for row in standings_by(drawn, ["points", "direct"]).rows] == [None, 0.5, 0.5, None]
+
+
+def test_direct_encounter_looks_at_those_equal_in_every_word_before() -> None:
+    """Three with a point each in a circle, then a fourth word that leaves two of them equal."""
+    circle = (Game(1, 2, WHITE_WINS), Game(2, 3, WHITE_WINS), Game(3, 1, WHITE_WINS))
+    event = Event("swiss", entrants([2000.0, 2000.0, 1900.0]), rounds=(Round_(1, circle),))
+    assert [row.values[1] for row in standings_by(event, ["points", "direct"]).rows] == [1.0, 1.0, 1.0]
+    table = standings_by(event, ["points", "rating", "direct"])
+    assert [(row.entrant, row.values[2]) for row in table.rows] == [(1, 1.0), (2, 0.0), (3, None)]
 
 
 def test_unknown_words_are_refused_with_the_choices() -> None:

@@ -1,0 +1,209 @@
+"""AccelRat: everybody meets the nearest rating that he has not met, and the ratings follow the results at once.
+
+Knows how pairs are chosen by rating, and how the event's own games move ratings between its rounds. Must not know:
+scores, rating systems of a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import ClassVar, Final, NamedTuple
+
+from cgos_server.core.options import Choice, Flag, Number, Option
+from cgos_server.core.rating.gor import FLOOR, con, expectancy
+from cgos_server.core.rating.graded import logistic
+from cgos_server.core.tournaments.base import Chance, Event, Explanation, Round
+from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.colours import game
+from cgos_server.core.tournaments.epm_search import explore
+from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.groups import pair_group
+from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.mcmahon import barred, sit_out
+from cgos_server.core.tournaments.rematches import Pair, fewest_rematches, pair_of
+
+UNRATED: Final = 1500.0
+K: Final = 32.0
+
+_PER_POINT: Final = 1000
+_DEFERRED: Final = 10**9
+_REMATCH: Final = 10**12
+"""Costs are whole thousandths of a rating point. A deferred pair counts more than any difference, a rematch more than
+a deferred pair."""
+
+_ELO: Final = 173.71779276130073  # 400 / ln 10
+_EARLY: Final = 2
+
+
+class Nearest(NamedTuple):
+    """Pairs by rating.
+
+    :ivar pairs: (the higher in the order, other), in the order of choosing
+    :ivar rematches: whether there had to be any
+    """
+
+    pairs: list[Pair]
+    rematches: bool
+
+
+def pair_nearest(
+    order: Sequence[int],
+    cost: Callable[[int, int], int],
+    met: Mapping[Pair, int],
+    forbidden: Collection[Pair] = (),
+) -> Nearest:
+    """From the top everybody takes, of those left whom he has not met, the least undesirable; of two the higher.
+
+    Where the rest cannot be paired then, the choice is taken back (our choice; where that takes too long, the smallest
+    sum of what is undesirable counts instead). Where nothing works everybody takes in the same way those whom he has
+    met least often.
+
+    :param order: ids, best first, an even number
+    :param cost: how undesirable two are for each other; symmetric, from 0 to under 10^12
+    :param met: (smaller id, larger id) -> how often
+    :raises Refused: where forbidden pairs leave somebody without an opponent
+    """
+
+    def never(one: int, other: int) -> bool:
+        return pair_of(one, other) in forbidden
+
+    def again(one: int, other: int) -> int:
+        return met.get(pair_of(one, other), 0) * _REMATCH + cost(one, other)
+
+    found = pair_group(order, lambda _: cost, lambda a, b: met.get(pair_of(a, b), 0) > 0 or never(a, b))
+    if found is not None:
+        return Nearest(found, False)
+    anything = explore(order, again, never).pairs
+    return Nearest(anything if anything is not None else fewest_rematches(order, cost, met, forbidden), True)
+
+
+def by_rating(ratings: Mapping[int, float]) -> Callable[[int, int], int]:
+    """The difference of two ratings, in whole thousandths of a point."""
+    return lambda one, other: round(abs(ratings[one] - ratings[other]) * _PER_POINT)
+
+
+def best_first(ratings: Mapping[int, float]) -> list[int]:
+    """Ids from the highest rating down; of equal ones the smaller id first."""
+    return sorted(ratings, key=lambda id_: (-ratings[id_], id_))
+
+
+class AccelRat(ByRounds):
+    """Pairing by rating alone: the highest rated entrant meets the nearest whom he has not met, and so on down.
+
+    For informative games between equals in any number of rounds; it does not find a winner, since the strong meet the
+    strong whatever their points. Nobody meets the same opponent twice unless the whole field cannot be paired
+    otherwise; pairs that must not meet never do. In an odd field the lowest rated of those with the fewest byes sits
+    out. Colours: :mod:`cgos_server.core.tournaments.colours`; draws: `colour` (better placed, other).
+
+    Source: AccelRat 2.5 (Matthews) as described by Vuorinen (2010), section 3.3. "The closest two players" there is
+    read as the closest to the top one, which is how the program's own description has it. Backtracking, byes, and what
+    happens where rematches cannot be avoided are our choice: :func:`pair_nearest`. So are the tie-breaker (performance)
+    and how ratings move. Of other criteria, such as time zones, there are none here.
+
+    Options:
+
+    - `update`: how ratings move before the next round, for this event only: `elo` (K times score less expectancy, on
+      the logistic curve of 400 points), `gor` (the EGF's tables before 2021, games without handicap) or `none`. The
+      games of a round count together, from the ratings before it; only games really played count.
+    - `k`: of `elo`.
+    - `unrated`: what those without a rating begin with.
+    - `defer_neighbours`: in the first half of the planned rounds, or in two where none are planned, neighbours in the
+      order and members of one club avoid each other; the two highest rated do before the last planned round too. They
+      meet all the same where there is no other way. What AccelRat 2.5 calls early is not known: our choice.
+
+    Details: `ratings` (id as text -> rating now), `deferred` (pairs that met though they should have waited),
+    `rematches` (pairs).
+    """
+
+    name = "accelrat"
+    tie_breakers = ("points", "performance")
+    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
+        {
+            "update": Choice(("elo", "gor", "none")),
+            "k": Number(0, 400),
+            "unrated": Number(-10_000, 10_000),
+            "defer_neighbours": Flag(),
+        }
+    )
+
+    def __init__(
+        self, update: str = "elo", k: float = K, unrated: float = UNRATED, defer_neighbours: bool = False
+    ) -> None:
+        self._update = update
+        self._k = k
+        self._unrated = unrated
+        self._defer = defer_neighbours
+
+    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
+        now = self.ratings(event, ledger)
+        ratings = {one.id: now[one.id] for one in field.players}
+        byes, order, why = sit_out(event, best_first(ratings), ledger)
+        waits = self._deferred(event, field, order)
+        distance = by_rating(ratings)
+
+        def cost(one: int, other: int) -> int:
+            return distance(one, other) + (_DEFERRED if pair_of(one, other) in waits else 0)
+
+        pairs, again = pair_nearest(order, cost, ledger.met, barred(event))
+        games = tuple(
+            game(
+                ledger,
+                a,
+                b,
+                rng,
+                f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / _PER_POINT:.0f} apart",
+            )
+            for a, b in pairs
+        )
+        first = f"Round {field.number}: {len(games)} games between the nearest ratings of those who have not met."
+        rematches = [pair for pair in pairs if ledger.have_met(*pair)]
+        if again:
+            why.append(f"{len(rematches)} of the games are rematches: without any, not everybody could play.")
+        deferred = [pair for pair in pairs if pair_of(*pair) in waits]
+        if deferred:
+            why.append(f"{len(deferred)} pairs that should have waited for a later round could not be avoided.")
+        details = {
+            "ratings": {str(id_): round(ratings[id_], 3) for id_ in ratings},
+            "deferred": [list(pair) for pair in deferred],
+            "rematches": [list(pair) for pair in rematches],
+        }
+        return Round(field.number, games, tuple(byes), Explanation(" ".join((first, *why)), details))
+
+    def ratings(self, event: Event, ledger: Ledger) -> dict[int, float]:
+        """Everybody's rating after the games of the record."""
+        ratings = {one.id: self._unrated if one.rating is None else one.rating for one in event.entrants}
+        if self._update == "none":
+            return ratings
+        for number in range(1, len(event.rounds) + 1):
+            before = dict(ratings)
+            for id_, line in ledger.lines.items():
+                for entry in line.entries:
+                    if entry.round == number and entry.kind == "game" and entry.opponent is not None:
+                        score = min(max(entry.points / 2, 0.0), 1.0)
+                        ratings[id_] += self._moved(before[id_], before[entry.opponent], score)
+            if self._update == "gor":
+                ratings = {id_: max(FLOOR, value) if value != before[id_] else value for id_, value in ratings.items()}
+        return ratings
+
+    def _moved(self, mine: float, theirs: float, score: float) -> float:
+        if self._update == "gor":
+            return con(mine) * (score - expectancy(mine, theirs)[0])
+        return self._k * (score - logistic((mine - theirs) / _ELO))
+
+    def _deferred(self, event: Event, field: Field, order: Sequence[int]) -> set[Pair]:
+        """Pairs that should wait."""
+        if not self._defer or len(order) < 2:
+            return set()
+        planned = event.planned
+        waits: set[Pair] = set()
+        if planned is not None and field.number < planned:
+            waits.add(pair_of(order[0], order[1]))
+        if field.number <= (_EARLY if planned is None else planned // 2):
+            waits.update(pair_of(a, b) for a, b in pairwise(order))
+            club = {one.id: one.club for one in field.players if one.club}
+            waits.update(
+                pair_of(a, b) for a in order for b in order if a < b and club.get(a) and club.get(a) == club.get(b)
+            )
+        return waits

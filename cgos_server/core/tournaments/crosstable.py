@@ -1,0 +1,218 @@
+"""Crosstables: who met whom, by rounds and pair by pair, as values and as the text that people know.
+
+The text of a cell of a round is the opponent's number in the table, a sign and a colour:
+
+- ``12+w`` a win with White against number 12, ``12=b`` a draw with Black, ``12-b2`` a loss with Black and two stones;
+- ``12+!`` and ``12-!`` a forfeit without a game, ``12x`` a void game, ``12?w`` no result yet;
+- ``bye+`` a bye given because the field was odd, ``off=`` one asked for: a win's points, a draw's, or ``-`` none;
+- ``--`` absent; empty: had not entered yet. Several games of one round have commas between.
+
+The text of a pair is one letter a game: ``1``, ``=``, ``0``; by forfeit ``+``, ``=``, ``-``; ``?`` no result yet, ``x``
+void. Signs go by a side's own points. Must not know: how a table is shown, tie-breakers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from msgspec import Struct
+
+from cgos_server.core.tournaments.base import DRAW, WIN, Event, Standings
+from cgos_server.core.tournaments.ledger import Entry, Kind, Line, ledger
+
+_PLAYED: Final = ("game", "forfeit")
+
+
+class Cell(Struct, frozen=True):
+    """What an entrant did in a round.
+
+    :ivar opponent: its number in the table; None without one
+    :ivar points: half points, own
+    :ivar against: half points of the opponent
+    :ivar white: had White; None where nobody had a colour
+    :ivar handicap: stones that Black received
+    """
+
+    kind: Kind
+    opponent: int | None
+    points: int
+    against: int
+    white: bool | None
+    handicap: int
+    text: str
+
+
+class CrossRow(Struct, frozen=True):
+    """One entrant's line.
+
+    :ivar number: 1, 2... down the table; what cells refer to
+    :ivar place: the same for those whom nothing separates
+    :ivar values: in points, one for each of :attr:`Crosstable.order`
+    :ivar rounds: cells of each round; none in a round before it entered
+    """
+
+    number: int
+    place: int
+    entrant: int
+    name: str
+    values: tuple[float | None, ...]
+    rounds: tuple[tuple[Cell, ...], ...]
+
+
+class Pair(Struct, frozen=True):
+    """What number `row` made against number `column`, over all their games.
+
+    :ivar points: half points, own
+    :ivar games: how many count: played or forfeited
+    """
+
+    row: int
+    column: int
+    points: int
+    games: int
+    text: str
+
+
+class Crosstable(Struct, frozen=True):
+    """:ivar name: of the event
+    :ivar order: words of the values
+    :ivar rounds: how many
+    :ivar rows: best first
+    :ivar pairs: of those who have been paired, both ways round, by row and column
+    """
+
+    name: str
+    order: tuple[str, ...]
+    rounds: int
+    rows: tuple[CrossRow, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Heads of the table by rounds."""
+        return (*self._heads, *(str(number) for number in range(1, self.rounds + 1)), *self.order)
+
+    @property
+    def text(self) -> tuple[tuple[object, ...], ...]:
+        """Lines of the table by rounds."""
+        return tuple(
+            (*self._named(row), *(",".join(cell.text for cell in cells) for cells in row.rounds), *_shown(row.values))
+            for row in self.rows
+        )
+
+    @property
+    def everybody_met(self) -> bool:
+        """Whether every two have been paired, so that the table pair by pair has no holes."""
+        return len(self.rows) > 1 and len(self.pairs) == len(self.rows) * (len(self.rows) - 1)
+
+    @property
+    def matrix_columns(self) -> tuple[str, ...]:
+        """Heads of the table pair by pair."""
+        return (*self._heads, *(str(row.number) for row in self.rows), *self.order)
+
+    @property
+    def matrix_text(self) -> tuple[tuple[object, ...], ...]:
+        """Lines of the table pair by pair: ``.`` where two have not been paired, ``*`` for oneself."""
+        texts = {(pair.row, pair.column): pair.text for pair in self.pairs}
+        numbers = [row.number for row in self.rows]
+        return tuple(
+            (
+                *self._named(row),
+                *(texts.get((row.number, other), "*" if other == row.number else ".") for other in numbers),
+                *_shown(row.values),
+            )
+            for row in self.rows
+        )
+
+    @property
+    def _shared(self) -> bool:
+        return any(row.place != row.number for row in self.rows)
+
+    @property
+    def _heads(self) -> tuple[str, ...]:
+        return ("no", "place", "name") if self._shared else ("no", "name")
+
+    def _named(self, row: CrossRow) -> tuple[object, ...]:
+        return (row.number, row.place, row.name) if self._shared else (row.number, row.name)
+
+
+def crosstable(event: Event, standings: Standings) -> Crosstable:
+    """The crosstable of an event in the order of its standings, open games included."""
+    lines = ledger(event).lines
+    numbers = {row.entrant: number for number, row in enumerate(standings.rows, 1)}
+    rows = []
+    pairs = []
+    for number, row in enumerate(standings.rows, 1):
+        line = lines[row.entrant]
+        cells = _by_rounds(line, len(event.rounds), numbers)
+        rows.append(CrossRow(number, row.place, row.entrant, row.name, row.values, cells))
+        pairs += _pairs(number, line, numbers)
+    return Crosstable(event.name, standings.order, len(event.rounds), tuple(rows), tuple(pairs))
+
+
+def _by_rounds(line: Line, count: int, numbers: dict[int, int]) -> tuple[tuple[Cell, ...], ...]:
+    found: list[list[Cell]] = [[] for _ in range(count)]
+    for entry in line.entries:
+        found[entry.round - 1].append(_cell(entry, numbers))
+    return tuple(map(tuple, found))
+
+
+def _cell(entry: Entry, numbers: dict[int, int]) -> Cell:
+    opponent = None if entry.opponent is None else numbers[entry.opponent]
+    has_colour = entry.kind in ("game", "open")
+    text = _cell_text(entry, opponent)
+    white = entry.white if has_colour else None
+    return Cell(entry.kind, opponent, entry.points, entry.against, white, entry.handicap, text)
+
+
+def _cell_text(entry: Entry, opponent: int | None) -> str:
+    match entry.kind:
+        case "absent":
+            return "--"
+        case "bye":
+            return f"bye{_sign(entry.points)}"
+        case "requested":
+            return f"off{_sign(entry.points)}"
+        case "void":
+            return f"{opponent}x"
+        case "forfeit":
+            return f"{opponent}{_sign(entry.points)}!"
+    sign = "?" if entry.kind == "open" else _sign(entry.points)
+    return f"{opponent}{sign}{'w' if entry.white else 'b'}{entry.handicap or ''}"
+
+
+def _sign(points: int) -> str:
+    return "+" if points >= WIN else "=" if points >= DRAW else "-"
+
+
+def _pairs(number: int, line: Line, numbers: dict[int, int]) -> list[Pair]:
+    by_opponent: defaultdict[int, list[Entry]] = defaultdict(list)
+    for entry in line.entries:
+        if entry.opponent is not None:
+            by_opponent[numbers[entry.opponent]].append(entry)
+    return [
+        Pair(
+            number,
+            opponent,
+            sum(entry.points for entry in entries),
+            sum(entry.kind in _PLAYED for entry in entries),
+            "".join(map(_letter, entries)),
+        )
+        for opponent, entries in sorted(by_opponent.items())
+    ]
+
+
+def _letter(entry: Entry) -> str:
+    match entry.kind:
+        case "open":
+            return "?"
+        case "void":
+            return "x"
+        case "forfeit":
+            return _sign(entry.points)
+    return "1" if entry.points >= WIN else "=" if entry.points >= DRAW else "0"
+
+
+def _shown(values: tuple[float | None, ...]) -> tuple[float | None, ...]:
+    return tuple(None if value is None else round(value, 2) for value in values)

@@ -1,0 +1,218 @@
+"""Cup: whoever loses is out. Its matches wait only for those that they follow.
+
+Must not know: how a match is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar
+
+from cgos_server.core.options import Choice, Flag, Option
+from cgos_server.core.tournaments.base import Chance, Event, Explanation, Game, Round, Standings
+from cgos_server.core.tournaments.bracket import Slots, Standing, drawn, leaders, recorded, size_for, stand
+from cgos_server.core.tournaments.chance import shuffled
+from cgos_server.core.tournaments.event import open_games, require_results
+from cgos_server.core.tournaments.fixed_field import (
+    latecomers,
+    listed,
+    refuse_over,
+    require_two,
+    starters,
+    too_late,
+)
+from cgos_server.core.tournaments.knockout import REPLAYS, colours, placed
+from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.errors import Refused
+
+
+class Cup:
+    """Whoever loses a match is out; the last one left has won.
+
+    For a winner in few rounds: log2 of N, rounded up (Vuorinen 2010, section 3.2, where "2N players" must read 2^N). It
+    finds only the winner, and needs entrants whose order is known if that shall be the right one. Seeds are the order
+    of registration of those who are there when the first round begins. With P the smallest power of two that is at
+    least N, P - N of them pass the first round, N - P/2 games are played in it, N - 1 in all.
+
+    Options. `bracket`: `standard` (our choice, the default): seeds s and P + 1 - s meet first, and 1 and 2 can meet
+    only in the final; or `list` (Vuorinen): first and second of the list meet first, third and fourth, and so on.
+    `passes`: who passes the first round: the first `seeds` (our choice, the default) or those who are drawn by `lot`
+    (Vuorinen), in the standard bracket of the better half. `third_place`: the losers of the semifinals meet for it, in
+    the round of the final. `replays`: how often a drawn match is played again before the better seed advances.
+
+    A match can have several games, all in its round: a draw is played again with colours swapped, a void game with the
+    same colours and without counting. A forfeit decides. If neither gets a point, both are out, and whoever waits for
+    the winner advances without a game. So does the opponent of somebody who has withdrawn, or who asked for a bye in a
+    round in which he has a match: that loses it (our choice: a cup cannot wait). Advancing without a game is recorded
+    as a bye. Whoever enters late is not paired, and the summary says so. Two who must not meet cannot be kept apart:
+    their match is refused.
+
+    Colours (our choice, Vuorinen is silent): who had White less often; else those who had different colours last change
+    them; else the better seed has Black in matches of odd number.
+
+    `ready_games` offers each match as soon as those before it are decided, with the number of its own round, and
+    replays; `pair` waits for all games: it gives the next round, or the replays of the present one as further games of
+    it.
+
+    Standings: `advanced`, rounds got through, passes and byes included; those who lost in the same round share a place
+    (our choice). With `third_place` the word `third` follows: 1 for who won that match, 0 for who did not. The event's
+    tie-breakers, if it has any, come last.
+
+    Details of a round: `slots`, ids by slots of the bracket, null for empty ones; `matches`: [number in the round, or 0
+    for the third place, upper id, lower id] of each game. Draws: `pass`, keyed by the upper seed of a match in the
+    first round, with `list` by its number; the smallest pass.
+    """
+
+    name = "cup"
+    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
+        {
+            "bracket": Choice(("standard", "list")),
+            "passes": Choice(("seeds", "lot")),
+            "third_place": Flag(),
+            "replays": REPLAYS,
+        }
+    )
+
+    def __init__(
+        self, bracket: str = "standard", passes: str = "seeds", third_place: bool = False, replays: int = 2
+    ) -> None:
+        self._is_standard = bracket == "standard"
+        self._by_lot = passes == "lot"
+        self._third_place = third_place
+        self._replays = replays
+        self.tie_breakers = ("advanced", "third") if third_place else ("advanced",)
+
+    def length(self, event: Event) -> int:
+        return _rounds(len(starters(event)))
+
+    def pair(self, event: Event, rng: Chance) -> Round:
+        require_results(event)
+        require_two("A cup", len(starters(event)))
+        due = self._due(event, self._slots(event, rng))
+        if not due:
+            raise refuse_over(event)
+        first = min(due)
+        return self._round(event, rng, first, due[first])
+
+    def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
+        """See the class. Two who must not meet are left out here, and refused by `pair`."""
+        if len(starters(event)) < 2:
+            return ()
+        due = self._due(event, self._slots(event, rng))
+        found = []
+        for number in sorted(due):
+            allowed = [each for each in due[number] if not (each.is_due and _pair(each) in event.forbidden)]
+            if allowed:
+                found.append(self._round(event, rng, number, allowed))
+        return tuple(found)
+
+    def standings(self, event: Event) -> Standings:
+        ids = [one.id for one in starters(event)]
+        advanced: dict[int, float | None] = {one.id: None for one in event.entrants}
+        third: dict[int, float | None] = dict(advanced)
+        advanced.update(dict.fromkeys(ids, 0))
+        if event.rounds and len(ids) > 1:
+            for each in self._stand(event, recorded(event, ids, self._is_standard)):
+                if each.number and each.winner:
+                    advanced[each.winner] = each.round
+                elif each.winner:
+                    third.update({id_: float(id_ == each.winner) for id_ in each.sides if id_})
+        values = {"advanced": advanced, "third": third}
+        return placed(event, self.tie_breakers, values)
+
+    def is_over(self, event: Event) -> bool:
+        if open_games(event):
+            return False
+        ids = [one.id for one in starters(event)]
+        if len(ids) < 2:
+            return True
+        if not event.rounds:
+            return event.planned == 0
+        return not self._due(event, recorded(event, ids, self._is_standard))
+
+    def _slots(self, event: Event, rng: Chance) -> Slots:
+        ids = [one.id for one in starters(event)]
+        if event.rounds:
+            return recorded(event, ids, self._is_standard)
+        order = sorted(leaders(len(ids), self._is_standard))
+        free = size_for(len(ids)) - len(ids)
+        passing = shuffled(rng, order, "pass") if self._by_lot else order
+        return drawn(ids, self._is_standard, passing[:free])
+
+    def _stand(self, event: Event, slots: Slots) -> list[Standing]:
+        seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
+        return stand(event, slots, seeds, self._replays, self._third_place)
+
+    def _due(self, event: Event, slots: Slots) -> dict[int, list[Standing]]:
+        """Round -> matches of which something can begin, or a bye is to be recorded."""
+        found = self._stand(event, slots)
+        decided = {(each.round, each.number) for each in found if each.is_decided}
+        due: dict[int, list[Standing]] = {}
+        for each in found:
+            # Whoever rejoins after the match that followed was decided without him does not open his own again.
+            overtaken = each.is_due and each.number > 0 and (each.round + 1, (each.number + 1) // 2) in decided
+            planned = event.planned is None or each.round <= event.planned
+            if (each.is_due or each.byes) and planned and not overtaken:
+                due.setdefault(each.round, []).append(each)
+        return due
+
+    def _round(self, event: Event, rng: Chance, number: int, matches: Sequence[Standing]) -> Round:
+        names = {one.id: one.name for one in event.entrants}
+        field = starters(event)
+        seeds = {one.id: seed for seed, one in enumerate(field, 1)}
+        known = ledger(event)
+        games: list[Game] = []
+        pairs: list[list[int]] = []
+        for each in matches:
+            if each.is_due:
+                better, worse = sorted(_pair(each), key=lambda id_: seeds[id_])
+                if _pair(each) in event.forbidden:
+                    raise Refused(
+                        "forbidden-pair",
+                        f"The next match is {names[better]} against {names[worse]}, who must not meet. Withdraw one of "
+                        "them, or lift that.",
+                    )
+                title = _title(number, each.number, _rounds(len(field)))
+                if each.again is not None:
+                    game = Game(each.again.white, each.again.black, reason=f"{title}: {each.again.reason}")
+                else:
+                    white, black, why = colours(known, better, worse, max(each.number, 1))
+                    reason = f"{title}: seed {seeds[better]} against seed {seeds[worse]}; {why}"
+                    game = Game(white, black, reason=reason)
+                games.append(game)
+                pairs.append([each.number, *(id_ or 0 for id_ in each.sides)])
+        byes = tuple(bye for each in matches for bye in each.byes)
+        free = [names[bye.entrant] for bye in byes if not bye.requested]
+        sentences = [f"{_name(number, _rounds(len(field))).capitalize()}: {len(games)} game{'s'[: len(games) != 1]}."]
+        if any(each.again is not None for each in matches):
+            sentences.append("Undecided matches go on.")
+        if free:
+            sentences.append(f"{listed(free)} advance{'s'[: len(free) == 1]} without a game.")
+        late = too_late([one.name for one in latecomers(event, field)])
+        details = {"slots": list(self._slots(event, rng)), "matches": pairs}
+        return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + late, details))
+
+
+def _pair(each: Standing) -> tuple[int, int]:
+    """The two of a match whose sides are both known: smaller id, larger id."""
+    one, other = sorted(id_ for id_ in each.sides if id_)
+    return one, other
+
+
+def _rounds(entrants: int) -> int:
+    return max(0, entrants - 1).bit_length()
+
+
+def _name(number: int, rounds: int) -> str:
+    """What a round is called."""
+    left = rounds - number
+    return ("final", "semifinals", "quarterfinals")[left] if left < 3 else f"round of the last {2 << left}"
+
+
+def _title(number: int, match: int, rounds: int) -> str:
+    """What a match is called."""
+    if match == 0:
+        return "match for the third place"
+    left = rounds - number
+    return "final" if left == 0 else f"{_name(number, rounds).removesuffix('s')} {'match ' * (left > 2)}{match}"

@@ -1,0 +1,135 @@
+"""EPM: McMahon groups paired by a search that gives everybody, from the top, the opponent that suits best.
+
+Knows what makes an opponent suit. Must not know: how the search goes, who floats, how scores are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from types import MappingProxyType
+from typing import ClassVar, Final
+
+from cgos_server.core.options import Choice, Number, Option
+from cgos_server.core.tournaments.base import Chance, Event, Round
+from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.grades import FLOOR, nominal_rating
+from cgos_server.core.tournaments.groups import METHODS, Cost, CostOf, by_method, pair_groups
+from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.mcmahon import MCMAHON_OPTIONS, NO_BAR, FromStarts, barred, sit_out
+
+RATING: Final = "rating"
+GRADE: Final = 100.0
+
+_PER_POINT: Final = 1000
+
+
+class Epm(FromStarts):
+    """McMahon with EPM's search: the best of a group takes the cheapest opponent, then the next best, and so on.
+
+    For fields of very different strength, in any number of rounds. Scores, starting points, floor, bar and handicap are
+    those of :class:`cgos_server.core.tournaments.mcmahon.McMahon`, but points for absences count, unless asked
+    otherwise, only for pairing and for the opponents' sums, not in one's own final score. Odd groups send their middle
+    entrant down, who meets the middle of the next group. The search goes through a group's pairings in the order in
+    which its members prefer their opponents, best member first, and takes the first without rematches; that is not the
+    one of the smallest total cost. Where it gives up, after a million pairs tried, the smallest total cost is taken.
+    Nobody meets the same opponent twice unless the whole field cannot be paired otherwise; pairs that must not meet
+    never do. Byes and colours as in McMahon. Draws: `order` (id), `seeding` (id; cost `random`), `colour` (better
+    placed, other).
+
+    Source: Vuorinen (2010), section 6.1, with the repairs told in :mod:`cgos_server.core.tournaments.epm_search`. The
+    thesis does not give its cost; ours follows its measure of a tournament, the difference in strength of those who
+    meet. What else is left open is in :func:`cgos_server.core.tournaments.groups.pair_groups`.
+
+    Options, besides those of McMahon:
+
+    - `cost`: `rating`, the difference of ratings; who has none counts as its grade's, and without a grade as the mean
+      of those who are there. Or how far a pair is from a method of seeding: `folding`, `double-folding`, `translation`,
+      `random`, `adjacent`.
+    - `same_country`, `same_club`: rating points (with other costs: places) that are added where both are of one
+      country, or of one club. For engines: of one author, of one family.
+    - `absences`: `pairing` by default.
+
+    Details: `groups` (ids, best first), `scores`, and `floats`, `merged`, `rematches` of
+    :class:`cgos_server.core.tournaments.groups.Paired`.
+    """
+
+    name = "epm"
+    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
+        {
+            **MCMAHON_OPTIONS,
+            "cost": Choice((RATING, *METHODS)),
+            "same_country": Number(0, 10_000),
+            "same_club": Number(0, 10_000),
+        }
+    )
+
+    def __init__(
+        self,
+        floor: str = FLOOR,
+        bar: str = NO_BAR,
+        absences: str = "pairing",
+        handicap: bool = False,
+        reduction: int = 1,
+        cost: str = RATING,
+        same_country: float = GRADE,
+        same_club: float = GRADE,
+    ) -> None:
+        super().__init__(floor, bar, absences, handicap, reduction)
+        self._cost = cost
+        self._same_country = round(same_country * _PER_POINT)
+        self._same_club = round(same_club * _PER_POINT)
+
+    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
+        scores = self.scores(event, field, ledger, rng)
+        byes, order, why = sit_out(event, scores.order, ledger)
+        groups = scores.groups(order)
+        paired = pair_groups(groups, self.cost_of(field, rng), ledger.met, barred(event))
+        games = [
+            self.game(scores, ledger, a, b, rng, _reason(scores.group(a), scores.group(b), self._cost))
+            for a, b in paired.pairs
+        ]
+        why += paired.sentences([scores.group(group[0]) for group in groups])
+        return self.round(field, scores, games, byes, why, {"groups": groups, **paired.details()})
+
+    def cost_of(self, field: Field, rng: Chance) -> CostOf:
+        """The cost inside a group, in thousandths of a rating point or of a place."""
+        country = {one.id: one.country for one in field.players}
+        club = {one.id: one.club for one in field.players}
+        strength = strengths(field)
+        by_place = None if self._cost == RATING else by_method(self._cost, rng)
+
+        def of(members: Sequence[int]) -> Cost:
+            places = None if by_place is None else by_place(members)
+
+            def cost(one: int, other: int) -> int:
+                apart = (
+                    round(abs(strength[one] - strength[other]) * _PER_POINT)
+                    if places is None
+                    else places(one, other) * _PER_POINT
+                )
+                if country[one] and country[one] == country[other]:
+                    apart += self._same_country
+                if club[one] and club[one] == club[other]:
+                    apart += self._same_club
+                return apart
+
+            return cost
+
+        return of
+
+
+def strengths(field: Field) -> dict[int, float]:
+    """Rating points of those who are there: the rating, else the grade's, else the mean of the others; 0 where nobody
+    has either."""
+    known = {
+        one.id: one.rating if one.rating is not None else float(nominal_rating(one.grade))
+        for one in field.players
+        if one.rating is not None or one.grade
+    }
+    mean = fsum(known.values()) / len(known) if known else 0.0
+    return {one.id: known.get(one.id, mean) for one in field.players}
+
+
+def _reason(one: int, other: int, cost: str) -> str:
+    return f"both in the group of {one} points, by {cost}" if one == other else f"groups of {one} and {other} points"

@@ -1,0 +1,61 @@
+"""Who takes part in systems whose field is fixed when the event begins.
+
+Must not know: which systems those are.
+"""
+
+from __future__ import annotations
+
+from cgos_server.core.tournaments.base import Entrant, Event
+from cgos_server.core.tournaments.event import field_of
+from cgos_server.errors import Refused
+
+
+def starters(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:
+    """Those who were there for the first round, or would be if it began now, in the order of registration.
+
+    Once the first round has begun they are those of its record, so that whoever leaves later stays one of them.
+
+    :param keep_byes: whether those are among them who asked for a bye in that round
+    """
+    if not event.rounds:
+        field = field_of(event, 1)
+        there = {one.id for one in field.players}
+        if keep_byes:
+            there.update(bye.entrant for bye in field.byes)
+    else:
+        first = event.rounds[0]
+        there = {id_ for game in first.games for id_ in game.pair}
+        there.update(bye.entrant for bye in first.byes if keep_byes or not bye.requested)
+    return tuple(one for one in event.entrants if one.id in there)
+
+
+def latecomers(event: Event, field: tuple[Entrant, ...]) -> tuple[Entrant, ...]:
+    """Those who are there for the next round, but are not of the field."""
+    ids = {one.id for one in field}
+    return tuple(one for one in field_of(event).players if one.id not in ids)
+
+
+def require_two(what: str, count: int) -> None:
+    """Raises Refused for a field of one or none.
+
+    :param what: begins the sentence, such as "A cup"
+    """
+    if count < 2:
+        raise Refused("too-few-entrants", f"{what} needs at least two entrants, and has {count}. Enter more of them.")
+
+
+def refuse_over(event: Event) -> Refused:
+    """What to raise where nothing is left to pair."""
+    return Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
+
+
+def too_late(names: list[str]) -> str:
+    """A sentence on those who came too late; empty for none."""
+    if not names:
+        return ""
+    return f" {listed(names)} entered after the start and {'is' if len(names) == 1 else 'are'} not paired."
+
+
+def listed(names: list[str]) -> str:
+    """Names in a sentence: one; one and another; several, with commas."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,388 @@
+"""GoDraw: inside groups of equal score everything is drawn by lot, within rules that keep the draw fair.
+
+Knows the lots and their rules. Must not know: how starting points are found, how standings are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Final, NamedTuple, TypeAlias
+
+from cgos_server.core.options import Option
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round
+from cgos_server.core.tournaments.chance import choice, coin, shuffled
+from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.grades import FLOOR
+from cgos_server.core.tournaments.groups import Cost, odd_one_out, pair_group
+from cgos_server.core.tournaments.ledger import Ledger, Line
+from cgos_server.core.tournaments.mcmahon import (
+    MCMAHON_OPTIONS,
+    NO_BAR,
+    FromStarts,
+    Scores,
+    barred,
+    drawn,
+    name_of,
+    sat_out,
+)
+from cgos_server.core.tournaments.rematches import fewest_rematches, pair_of
+
+RESTARTS: Final = 50
+"""How often a group is drawn anew before it is searched."""
+
+_COSTS: Final = 1 << 20
+
+Labels: TypeAlias = Mapping[int, str | int]
+"""Id -> what an entrant shares with others; its own id where nothing is known."""
+
+
+class Drawn(NamedTuple):
+    """Two who were drawn together.
+
+    :ivar wants_white: the first one's wish, which decides where both have had their colours alike
+    """
+
+    first: int
+    second: int
+    wants_white: bool
+    reason: str
+
+
+class Part(NamedTuple):
+    """A group, or several as one.
+
+    :ivar numbers: of groups, 1 = the top one
+    :ivar members: ids, best first
+    """
+
+    numbers: tuple[int, ...]
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the lots are bound by.
+
+    :ivar barred: these two must not be paired: they have met, or never must
+    :ivar lost: ids of those who lost their previous game
+    :ivar rose: ids of those who were paired down last round and won
+    :ivar labels: countries, then clubs
+    :ivar least: smallest number of byes in the field
+    """
+
+    ledger: Ledger
+    barred: Callable[[int, int], bool]
+    lost: frozenset[int]
+    rose: frozenset[int]
+    labels: tuple[Labels, Labels]
+    least: int
+
+
+@dataclass(slots=True)
+class Drawing:
+    """A whole field drawn.
+
+    :ivar floats: (id, opponent)
+    :ivar restarts: number of the group -> how often it was drawn anew
+    :ivar searched: numbers of groups that no draw could complete
+    """
+
+    pairs: list[Drawn] = field(default_factory=list)
+    out: int | None = None
+    floats: list[tuple[int, int]] = field(default_factory=list)
+    restarts: dict[int, int] = field(default_factory=dict)
+    searched: list[int] = field(default_factory=list)
+
+
+class GoDraw(FromStarts):
+    """A McMahon event in which opponents of equal score are drawn by lot: guided random.
+
+    For events that want no seeding inside groups, and for pools in which one author has several engines. Any number of
+    rounds will do. Guarantees: no rematch unless the field cannot be paired otherwise, at most one bye for each while
+    somebody has had none, those of the same author apart unless one author has more than half of a group or rematches
+    interfere. For engines `country` is the author and `club` the program's family; who has none is alone in it (our
+    choice).
+
+    Groups are those of equal whole McMahon points, from the top:
+
+    1. An odd group sends one down: by lot among those who lost their previous game, else among all. He meets, in the
+       next group, one by lot of those who were paired down last round and won, else of all. Whom he has met is passed
+       over; where that leaves nobody, first the one set is widened to its whole group, then the other, then both, and
+       then the group further down is asked. In the last group the lowest of those with the fewest byes sits out.
+    2. Inside: a player by lot from the country with most unpaired players (of equal ones by lot), and his opponent
+       from the second one; where he has met all of these, from the third, and so on. When one country is left, the
+       same by clubs; then at random.
+    3. The first of a pair wants the colour that he has had less, or one by lot. His opponent is taken from those who
+       want the other colour, else from all of them. Who has had both alike fits either wish, and where both want the
+       same, he gets it who has had it less, then the first (our choice). With handicap the weaker has Black.
+    4. Where nobody is left to choose, the group is drawn anew, its floater included, at most 50 times; then it is
+       searched as EPM does, with costs by lot. If that fails it is handled as one with the next group, the last one
+       with the group above. Only if the whole field fails there are rematches, as few as possible.
+
+    Source: Kaniuk's GoDraw as described by Vuorinen (2010); who sits out, the order in which a draw is given up, and
+    that groups are whole points are our choice. Standings as in McMahon, whose options for starting points, absences
+    and handicap it has.
+
+    Draws, each with the number of the group and of the attempt as first keys: `down` (id), `up` (id that comes down),
+    `country` and `club` (number of the pair, smallest unpaired id of that country), `player`, `opponent` (number of the
+    pair), `want` (id); and `cost` (number of the group, 0 for the whole field; smaller id, larger id), `order` (id).
+    Players are in the order of their ids when one is drawn.
+
+    Details: `groups` (ids, best first), `scores`, `floats` (id, opponent), `merged` (numbers of groups drawn as one),
+    `restarts` (number of the group as text -> how many), `searched` (numbers of groups), `rematches`.
+    """
+
+    name = "godraw"
+    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({**MCMAHON_OPTIONS})
+
+    def __init__(
+        self,
+        floor: str = FLOOR,
+        bar: str = NO_BAR,
+        absences: str = "all",
+        handicap: bool = False,
+        reduction: int = 1,
+    ) -> None:
+        super().__init__(floor, bar, absences, handicap, reduction)
+
+    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
+        scores = self.scores(event, field, ledger, rng)
+        groups = scores.groups(scores.order)
+        facts = _facts(event, field, ledger, scores)
+        parts = [Part((number,), tuple(group)) for number, group in enumerate(groups, 1)]
+        found = _draw(parts, facts, event, rng)
+        while isinstance(found, int) and len(parts) > 1:
+            first = min(found, len(parts) - 2)
+            one, other = parts[first : first + 2]
+            parts[first : first + 2] = [Part(one.numbers + other.numbers, one.members + other.members)]
+            found = _draw(parts, facts, event, rng)
+        if isinstance(found, int):
+            found = _with_rematches(scores.order, facts, event, rng)
+        return self._explained(event, field, ledger, scores, groups, parts, found)
+
+    def _explained(
+        self,
+        event: Event,
+        field: Field,
+        ledger: Ledger,
+        scores: Scores,
+        groups: Sequence[Sequence[int]],
+        parts: Sequence[Part],
+        found: Drawing,
+    ) -> Round:
+        place = {id_: at for at, id_ in enumerate(scores.order)}
+        pairs = sorted(found.pairs, key=lambda pair: min(place[pair.first], place[pair.second]))
+        games = [self._game(scores, ledger, pair) for pair in pairs]
+        rematches = [[game.white, game.black] for game in games if ledger.have_met(game.white, game.black)]
+        merged = [list(part.numbers) for part in parts if len(part.numbers) > 1]
+        byes, why = [], []
+        if found.out is not None:
+            byes.append(Bye(found.out, event.bye_points))
+            why.append(sat_out(name_of(event, found.out)))
+        if merged:
+            named = "; ".join(" and ".join(map(str, numbers)) for numbers in merged)
+            why.append(f"Drawn together, because they could not be paired by themselves: groups {named}.")
+        if found.searched:
+            why.append(f"Searched, because the lots could not complete them: groups {_listed(found.searched)}.")
+        if rematches:
+            why.append(f"{len(rematches)} of the games are rematches: with fewer, not everybody could play.")
+        details = {
+            "groups": groups,
+            "floats": [list(float_) for float_ in found.floats],
+            "merged": merged,
+            "restarts": {str(number): count for number, count in found.restarts.items()},
+            "searched": found.searched,
+            "rematches": rematches,
+        }
+        return self.round(field, scores, games, byes, why, details)
+
+    def _game(self, scores: Scores, ledger: Ledger, pair: Drawn) -> Game:
+        first, second, wants_white, reason = pair
+        handicapped = self.with_stones(scores, first, second, reason)
+        if handicapped is not None:
+            return handicapped
+        balances = (ledger.lines[first].balance, ledger.lines[second].balance)
+        first_is_white = wants_white if balances[0] == balances[1] else balances[0] < balances[1]
+        white, black = (first, second) if first_is_white else (second, first)
+        return Game(white, black, reason=reason)
+
+
+def _facts(event: Event, field: Field, ledger: Ledger, scores: Scores) -> Facts:
+    never = barred(event)
+    last = field.number - 1
+    ways = drawn(ledger, scores.starts)
+    ids = [one.id for one in field.players]
+    return Facts(
+        ledger,
+        lambda one, other: ledger.have_met(one, other) or pair_of(one, other) in never,
+        frozenset(id_ for id_ in ids if _lost_last(ledger.lines[id_])),
+        frozenset(id_ for id_ in ids if (last, -1) in ways[id_] and _won_in(ledger.lines[id_], last)),
+        (
+            {one.id: one.country or one.id for one in field.players},
+            {one.id: one.club or one.id for one in field.players},
+        ),
+        min((ledger.lines[id_].byes for id_ in ids), default=0),
+    )
+
+
+def _lost_last(line: Line) -> bool:
+    for entry in reversed(line.entries):
+        if entry.kind in ("game", "forfeit"):
+            return entry.points < entry.against
+    return False
+
+
+def _won_in(line: Line, number: int) -> bool:
+    return any(
+        entry.round == number and entry.opponent is not None and entry.points > entry.against for entry in line.entries
+    )
+
+
+def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Drawing | int:
+    """The field drawn; or which part, 0 the top one, cannot be."""
+    drawing = Drawing()
+    gone: set[int] = set()
+    for at, part in enumerate(parts):
+        members = [id_ for id_ in part.members if id_ not in gone]
+        below = [left for p in parts[at + 1 :] if (left := [id_ for id_ in p.members if id_ not in gone])]
+        if len(members) % 2 and not below:
+            drawing.out = _sits_out(members, facts, event, whole=len(parts) == 1)
+            if drawing.out is None:
+                return at
+            members.remove(drawing.out)
+        found = _group(part.numbers[0], members, below, facts, rng, drawing)
+        if found is None:
+            return at
+        drawing.pairs += found
+        gone.update(id_ for pair in found for id_ in (pair.first, pair.second))
+    return drawing
+
+
+def _sits_out(members: Sequence[int], facts: Facts, event: Event, whole: bool) -> int | None:
+    """Of the last group; None where others have had fewer byes."""
+    if whole:
+        return odd_one_out(members, facts.ledger, barred(event))
+    return next((id_ for id_ in reversed(members) if facts.ledger.lines[id_].byes == facts.least), None)
+
+
+def _group(
+    number: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance, drawing: Drawing
+) -> list[Drawn] | None:
+    """The pairs of a group, that of its floater first; None where it cannot be paired without rematches."""
+    floats: dict[int, Drawn] = {}
+    for attempt in range(RESTARTS + 1):
+        pair = None
+        rest = members
+        if len(members) % 2:
+            pair = _floater(number, attempt, members, below, facts, rng)
+            if pair is None:
+                return None
+            floats.setdefault(pair.first, pair)
+            rest = [id_ for id_ in members if id_ != pair.first]
+        inside = _inside(number, attempt, rest, facts, rng)
+        if inside is not None:
+            if attempt:
+                drawing.restarts[number] = attempt
+            return _noted(drawing, pair, inside)
+    drawing.restarts[number] = RESTARTS
+    drawing.searched.append(number)
+    for pair in floats.values() or (None,):
+        rest = [id_ for id_ in members if pair is None or id_ != pair.first]
+        found = pair_group(rest, lambda _: _by_lot(number, rng), facts.barred)
+        if found is not None:
+            return _noted(drawing, pair, [_searched(number, one, other, facts, rng) for one, other in found])
+    return None
+
+
+def _noted(drawing: Drawing, pair: Drawn | None, inside: Sequence[Drawn]) -> list[Drawn]:
+    if pair is None:
+        return list(inside)
+    drawing.floats.append((pair.first, pair.second))
+    return [pair, *inside]
+
+
+def _floater(
+    number: int, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance
+) -> Drawn | None:
+    """Who comes down from an odd group, and whom he meets; None where all who could have met."""
+    losers = [id_ for id_ in members if id_ in facts.lost] or members
+    for group in below:
+        winners = [id_ for id_ in group if id_ in facts.rose] or group
+        for downs, ups in ((losers, winners), (members, winners), (losers, group), (members, group)):
+            for down in shuffled(rng, downs, "down", number, attempt):
+                free = sorted(up for up in ups if not facts.barred(down, up))
+                if free:
+                    up = choice(rng, free, "up", number, attempt, down)
+                    wants_white = _wants_white(number, attempt, down, facts, rng)
+                    return Drawn(down, up, wants_white, f"drawn down from group {number}, by lot")
+    return None
+
+
+def _inside(number: int, attempt: int, members: Sequence[int], facts: Facts, rng: Chance) -> list[Drawn] | None:
+    """An even group drawn by countries and clubs; None where somebody has met all who are left."""
+    left = sorted(members)
+    pairs: list[Drawn] = []
+    while left:
+        at = (number, attempt, len(pairs))
+        first, pools, how = _first(at, left, facts, rng)
+        wants_white = _wants_white(number, attempt, first, facts, rng)
+        open_ = ([id_ for id_ in pool if not facts.barred(first, id_)] for pool in pools)
+        may = next(filter(None, open_), [])
+        if not may:
+            return None
+        fit = [id_ for id_ in may if _fits(facts.ledger.lines[id_], wants_white)]
+        second = choice(rng, fit or may, "opponent", *at)
+        left = [id_ for id_ in left if id_ not in (first, second)]
+        pairs.append(Drawn(first, second, wants_white, f"group {number}, by lot{how}"))
+    return pairs
+
+
+def _first(
+    at: tuple[int, int, int], left: Sequence[int], facts: Facts, rng: Chance
+) -> tuple[int, list[list[int]], str]:
+    """The first of the next pair; among whom his opponent is drawn, the first set that has one; and how, in words."""
+    for word, labels in zip(("country", "club"), facts.labels, strict=True):
+        sets: dict[str | int, list[int]] = {}
+        for id_ in left:
+            sets.setdefault(labels[id_], []).append(id_)
+        if len(sets) > 1:
+            ordered = sorted(sets.values(), key=lambda ids: (-len(ids), rng.unit(word, *at, ids[0]), ids[0]))
+            shared = len(sets) < len(left)
+            return choice(rng, ordered[0], "player", *at), ordered[1:], f" across {_PLURAL[word]}" if shared else ""
+    first = choice(rng, left, "player", *at)
+    return first, [[id_ for id_ in left if id_ != first]], ""
+
+
+_PLURAL: Final[Mapping[str, str]] = MappingProxyType({"country": "countries", "club": "clubs"})
+
+
+def _wants_white(number: int, attempt: int, id_: int, facts: Facts, rng: Chance) -> bool:
+    balance = facts.ledger.lines[id_].balance
+    return balance < 0 if balance else coin(rng, "want", number, attempt, id_)
+
+
+def _fits(line: Line, other_wants_white: bool) -> bool:
+    return line.balance >= 0 if other_wants_white else line.balance <= 0
+
+
+def _by_lot(number: int, rng: Chance) -> Cost:
+    return lambda one, other: int(rng.unit("cost", number, *pair_of(one, other)) * _COSTS)
+
+
+def _searched(number: int, one: int, other: int, facts: Facts, rng: Chance) -> Drawn:
+    wants_white = _wants_white(number, RESTARTS + 1, one, facts, rng)
+    return Drawn(one, other, wants_white, f"group {number}, by search" if number else "by search")
+
+
+def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chance) -> Drawing:
+    never = barred(event)
+    out = odd_one_out(order, facts.ledger, never) if len(order) % 2 else None
+    rest = [id_ for id_ in order if id_ != out]
+    pairs = fewest_rematches(rest, _by_lot(0, rng), facts.ledger.met, never)
+    return Drawing([_searched(0, one, other, facts, rng) for one, other in pairs], out)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,142 @@
+"""What systems have in common in which whoever loses is out: how a match ends, its colours, who meets whom by folding.
+
+A match is one game, and more where that was drawn or void; all are games of one round. Must not know: brackets, groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from cgos_server.core.options import Number
+from cgos_server.core.tournaments.base import Event, Game, Standings
+from cgos_server.core.tournaments.colours import Colours, last_colour
+from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.perfect import Matching
+from cgos_server.core.tournaments.standings import ranked
+from cgos_server.core.tournaments.tiebreaks import standings_by
+
+REPLAYS = Number(0, 2, whole=True)
+"""How often a drawn match may be played again before the better seed advances."""
+
+
+class Match(NamedTuple):
+    """How a match stands.
+
+    :ivar is_open: a game of it is being played
+    :ivar winner: id; None: none, or not yet
+    :ivar losers: ids, both where each of them lost
+    :ivar again: the game to be played next where the match is not decided; None: the first one, or none
+    """
+
+    is_open: bool = False
+    winner: int | None = None
+    losers: tuple[int, ...] = ()
+    again: Game | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        return bool(self.losers)
+
+
+def match(games: Sequence[Game], better: int, worse: int, replays: int) -> Match:
+    """How a match stands after some games.
+
+    A draw is played again with colours swapped, up to `replays` times, then the better seed advances; a void game is
+    played again as it was and counts for nothing; a game that gives nobody points is lost by both (all our choice). A
+    forfeit decides like any game.
+
+    :param games: of these two in this round, in order
+    """
+    draws = 0
+    again: Game | None = None
+    for game in games:
+        result = game.result
+        if result is None:
+            return Match(is_open=True)
+        if result.how == "void":
+            again = Game(game.white, game.black, reason="the game before was void")
+        elif result.white != result.black:
+            winner, loser = (game.white, game.black) if result.white > result.black else (game.black, game.white)
+            return Match(winner=winner, losers=(loser,))
+        elif result.white == 0:
+            return Match(losers=(better, worse))
+        elif draws == replays:
+            return Match(winner=better, losers=(worse,))
+        else:
+            draws += 1
+            again = Game(game.black, game.white, reason=f"replay {draws} of {replays} after a draw, colours swapped")
+    return Match(again=again)
+
+
+def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:
+    """(Smaller id, larger id) -> their games in a round of the record, in order."""
+    found: dict[tuple[int, int], list[Game]] = {}
+    if number <= len(event.rounds):
+        for game in event.rounds[number - 1].games:
+            found.setdefault(game.pair, []).append(game)
+    return found
+
+
+def colours(ledger: Ledger, better: int, worse: int, board: int) -> Colours:
+    """Who has White in the first game of a match (our choice): who had White less often, by games really played; else
+    those who had different colours last change them; else the better seed has Black on odd boards. No lot decides, so
+    that colours do not depend on when a game begins.
+
+    :param board: from 1
+    """
+    first, second = ledger.lines[better], ledger.lines[worse]
+    if first.balance != second.balance:
+        white = better if first.balance < second.balance else worse
+        why = "White had fewer games with White"
+    elif last_colour(first) != last_colour(second):
+        white = better if last_colour(first) is False or last_colour(second) is True else worse
+        why = "colours change from the last game"
+    else:
+        white = worse if board % 2 else better
+        why = f"the better seed has {'Black' if board % 2 else 'White'} on board {board}"
+    return Colours(white, worse if white == better else better, why)
+
+
+def folded(order: Sequence[int], barred: Callable[[int, int], bool]) -> list[tuple[int, int]] | None:
+    """The best of them meets the worst whom he may, the best of the others the worst of these, and so on; a choice that
+    leaves the rest without a pairing is taken back. None where there is no pairing.
+
+    :param order: ids, best first, an even number
+    :param barred: symmetric
+    :returns: (better, worse), by the better
+    """
+    n = len(order)
+    masks = [
+        sum(1 << other for other in range(n) if other != at and not barred(order[at], order[other])) for at in range(n)
+    ]
+    matching = Matching(masks)
+    if not matching.is_perfect:
+        return None
+    pairs: list[tuple[int, int]] = []
+    left = list(range(n))
+    while left:
+        first = left.pop(0)
+        second = next(at for at in reversed(left) if masks[first] >> at & 1 and matching.take(first, at))
+        left.remove(second)
+        pairs.append((order[first], order[second]))
+    return pairs
+
+
+def placed(
+    event: Event,
+    order: Sequence[str],
+    values: Mapping[str, Mapping[int, float | None]],
+    ascending: Sequence[str] = (),
+) -> Standings:
+    """The standings by `order`; the event's tie-breakers, if it has any, separate those who would share a place."""
+    if not event.tie_breakers:
+        return ranked(event, order, values, ascending)
+    others = standings_by(event, event.tie_breakers)
+    places: dict[int, float | None] = {row.entrant: row.place for row in others.rows}
+    found = ranked(event, (*order, ""), {**values, "": places}, (*ascending, ""))
+    more = {row.entrant: row.values for row in others.rows}
+    rows = tuple(replace(row, values=(*row.values[:-1], *more[row.entrant])) for row in found.rows)
+    return Standings((*order, *others.order), rows)

@@ -1,0 +1,104 @@
+"""Swiss: entrants with equal points meet, and nobody meets the same opponent twice.
+
+Knows the order before a round and how it becomes groups. Must not know: how groups are paired inside, how tie-breakers
+are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from types import MappingProxyType
+from typing import ClassVar, Final
+
+from cgos_server.core.options import Choice, Option
+from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Round
+from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.colours import game
+from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.groups import METHODS, by_method, listed, pair_groups
+from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.mcmahon import barred, sit_out
+
+SAME: Final = "same"
+
+
+class Swiss(ByRounds):
+    """Swiss by groups of equal points, as Go and card tournaments have it: pairs from the top group down.
+
+    For fields in which a round robin would take too long. ceil(log2 N) rounds find a single unbeaten winner among N if
+    there are no draws; the number of rounds is to be fixed beforehand, and any number will do. Nobody meets the same
+    opponent twice unless the whole field cannot be paired otherwise; pairs that must not meet never do. In an odd field
+    the lowest of those with the fewest byes sits out, so that nobody has a second bye before everybody has had one. An
+    odd group's middle entrant floats one group down, further only where he has met all of it.
+
+    Order inside a group: standings (points and tie-breakers), then the initial order. The initial order is that of the
+    ratings, then of those without one, by lot; equal ratings by lot as well. That lot is one for the whole event:
+    `order`, keyed by id, of the lots of round 0. Other draws: `seeding` (id; method `random`), `colour` (better placed,
+    other). Colours: :mod:`cgos_server.core.tournaments.colours`.
+
+    Source: Vuorinen (2010), section 4.2. Who floats, whom he meets, when groups are paired together and the last way
+    out are our choice: :func:`cgos_server.core.tournaments.groups.pair_groups`; so are `adjacent`, the second bye, the
+    tie-breakers (Buchholz, then Sonneborn-Berger) and the order inside groups.
+
+    Options:
+
+    - `method`: how groups are paired inside. Of eight, `folding` makes 1-8, 2-7, 3-6, 4-5; `double-folding` 1-4, 2-3,
+      5-8, 6-7; `translation` 1-5, 2-6, 3-7, 4-8; `adjacent` 1-2, 3-4, 5-6, 7-8; `random` any pairs.
+    - `first_round`: the method of the first round; by default the same.
+    - `initial`: `rating`, or `lot` for an initial order by lot alone.
+    - `within`: `standings`, or `initial` to order groups by the initial order alone.
+
+    Details: `groups` (ids, best first), `points` of each group, and `floats`, `merged`, `rematches` of
+    :class:`cgos_server.core.tournaments.groups.Paired`.
+    """
+
+    name = "swiss"
+    tie_breakers = ("points", "buchholz", "sonneborn-berger")
+    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
+        {
+            "method": Choice(METHODS),
+            "first_round": Choice((SAME, *METHODS)),
+            "initial": Choice(("rating", "lot")),
+            "within": Choice(("standings", "initial")),
+        }
+    )
+
+    def __init__(
+        self, method: str = "folding", first_round: str = SAME, initial: str = "rating", within: str = "standings"
+    ) -> None:
+        self._method = method
+        self._first_round = method if first_round == SAME else first_round
+        self._initial = initial
+        self._within = within
+
+    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
+        byes, order, why = sit_out(event, self._order(event, field, ledger), ledger)
+        groups = [list(group) for _, group in groupby(order, key=lambda id_: ledger.lines[id_].score)]
+        method = self._first_round if field.number == 1 else self._method
+        paired = pair_groups(groups, by_method(method, rng), ledger.met, barred(event))
+        points = [ledger.lines[group[0]].score / 2 for group in groups]
+        of = {id_: value for value, group in zip(points, groups, strict=True) for id_ in group}
+        games = tuple(game(ledger, a, b, rng, _reason(of[a], of[b], method)) for a, b in paired.pairs)
+        in_groups = f" in groups of {listed(points)} points" if len(points) > 1 else ""
+        first = f"Round {field.number}: {len(games)} games{in_groups}."
+        why += paired.sentences(points)
+        details = {"groups": groups, "points": points, **paired.details()}
+        return Round(field.number, games, tuple(byes), Explanation(" ".join((first, *why)), details))
+
+    def _order(self, event: Event, field: Field, ledger: Ledger) -> list[int]:
+        """Ids of those who are there, best first."""
+        places = {row.entrant: row.place for row in self.standings(event).rows} if self._within == "standings" else {}
+        rated = self._initial == "rating"
+        lots = Lots(event.seed, 0)
+
+        def key(one: Entrant) -> tuple[float, ...]:
+            rating = one.rating if rated and one.rating is not None else float("-inf")
+            return (-ledger.lines[one.id].score, places.get(one.id, 0), -rating, lots.unit("order", one.id), one.id)
+
+        return [one.id for one in sorted(field.players, key=key)]
+
+
+def _reason(one: float, other: float, method: str) -> str:
+    return f"both {one:g} points, by {method}" if one == other else f"{one:g} and {other:g} points"

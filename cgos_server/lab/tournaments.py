@@ -1,0 +1,191 @@
+"""Many simulated tournaments in several processes, and what their measures say together.
+
+Tournament number t of a series is the same whatever the number of processes, and however often it is simulated; with
+one seed all systems meet the same players with the same ratings. Must not know: how one is simulated, command lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import Final, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from threadpoolctl import threadpool_limits
+
+from cgos_server.core.tournaments.simulate import Measures, Plan, check, seed_of, simulate
+from cgos_server.errors import Refused
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told how many tournaments are done, and of how many."""
+
+ONE_BY_ONE: Final = 4
+"""Tournaments a task where each is simulated by itself, which may take long."""
+
+WAITING: Final = 3
+"""Tasks per process that are handed out ahead."""
+
+
+class Series(Struct, frozen=True):
+    """The tournaments of one plan, in order: the first of as many as were asked for."""
+
+    plan: Plan
+    measures: tuple[Measures, ...]
+
+
+class Figure(Struct, frozen=True):
+    """A measure over a series.
+
+    :ivar mean: None: it was not measured
+    :ivar error: standard error of the mean; None: fewer than two tournaments
+    """
+
+    measure: str
+    mean: float | None
+    error: float | None
+
+
+class Runs(Struct, frozen=True):
+    """What was done. Where it was interrupted all series end with about the same tournament."""
+
+    series: tuple[Series, ...]
+    interrupted: bool = False
+
+
+class _Task(Struct, frozen=True):
+    at: int
+    plan: Plan
+    seeds: tuple[int, ...]
+
+
+def run(
+    plans: Sequence[Plan], tournaments: int, jobs: int = 1, seed: int = 0, progress: Progress = lambda _done, _all: None
+) -> Runs:
+    """Simulate `tournaments` tournaments by each plan. Ctrl-C ends the processes at once and gives what is complete.
+
+    :param jobs: how many processes compute; 1: this one
+    :param seed: of the whole series
+    :raises Refused: where a plan cannot be, or a system refuses to go on
+    """
+    sizes = [_at_once(plan) for plan in plans]
+    tasks = _tasks(plans, sizes, tournaments, seed)
+    found: list[list[Measures]] = [[] for _ in plans]
+    everything = tournaments * len(plans)
+    interrupted = False
+    try:
+        with contextlib.closing(_here(tasks) if jobs == 1 else _in_processes(tasks, jobs)) as answers:
+            progress(0, everything)
+            for at, measures in answers:
+                found[at] += measures
+                progress(sum(map(len, found)), everything)
+    except KeyboardInterrupt:
+        interrupted = True
+    series = tuple(Series(plan, tuple(measures)) for plan, measures in zip(plans, found, strict=True))
+    return Runs(series, interrupted)
+
+
+def figures(series: Series) -> list[Figure]:
+    """Mean and standard error of each measure, by its name."""
+    found = []
+    for name in Measures.__struct_fields__:
+        values = [getattr(each, name) for each in series.measures]
+        if not values or None in values:
+            found.append(Figure(name, None, None))
+            continue
+        of = np.array(values, dtype=np.float64)
+        error = float(of.std(ddof=1)) / len(of) ** 0.5 if len(of) > 1 else None
+        found.append(Figure(name, float(of.mean()), error))
+    return found
+
+
+def _at_once(plan: Plan) -> int:
+    """How many tournaments make a task: for the same plan always as many."""
+    return _fast().AT_ONCE if _is_fast(plan) else ONE_BY_ONE
+
+
+def _tasks(plans: Sequence[Plan], sizes: Sequence[int], tournaments: int, seed: int) -> Iterator[_Task]:
+    """All tasks; the plans take turns, so that an interruption leaves series of about the same length."""
+    done = [0] * len(plans)
+    while any(count < tournaments for count in done):
+        at = min(range(len(plans)), key=lambda each: done[each])
+        end = min(tournaments, done[at] + sizes[at])
+        yield _Task(at, plans[at], tuple(seed_of(seed, index) for index in range(done[at], end)))
+        done[at] = end
+
+
+def _here(tasks: Iterable[_Task]) -> Iterator[tuple[int, list[Measures]]]:
+    with threadpool_limits(1):
+        for task in tasks:
+            yield task.at, _done(task)
+
+
+def _in_processes(tasks: Iterable[_Task], jobs: int) -> Iterator[tuple[int, list[Measures]]]:
+    before = set(multiprocessing.active_children())
+    executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
+    waiting: deque[tuple[int, Future[list[Measures] | tuple[str, str]]]] = deque()
+    try:
+        for task in tasks:
+            with _deaf():  # processes are started here, and hear no Ctrl-C: this one does, and ends them
+                waiting.append((task.at, executor.submit(_answer, task)))
+            if len(waiting) >= jobs * WAITING:
+                yield _taken(*waiting.popleft())
+        while waiting:
+            yield _taken(*waiting.popleft())
+        executor.shutdown()
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            if child not in before:
+                child.terminate()
+        raise
+
+
+def _taken(at: int, future: Future[list[Measures] | tuple[str, str]]) -> tuple[int, list[Measures]]:
+    answer = future.result()
+    if isinstance(answer, tuple):
+        raise Refused(*answer)
+    return at, answer
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Ctrl-C waits; processes that are started meanwhile never hear it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker() -> None:
+    """One thread of linear algebra; and the process ends with the one that started it, however that ends."""
+    threadpool_limits(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _answer(task: _Task) -> list[Measures] | tuple[str, str]:
+    """What came of it; or why not, since refusals do not travel between processes."""
+    try:
+        return _done(task)
+    except Refused as refused:
+        return refused.code, refused.sentence
+
+
+def _done(task: _Task) -> list[Measures]:
+    if _is_fast(task.plan):
+        return _fast().simulate_many(task.plan, task.seeds).measures
+    return [simulate(task.plan, seed).measures for seed in task.seeds]

@@ -1,0 +1,359 @@
+"""Events from tournament reports: starting ranks are the ids and, but for ``XXC rank``, the order of registration.
+
+========================  ==============================================================================================
+1 0 =, W L D              a game, also one of less than a move
+\\+ -                      a forfeit; two - : both lost by it
+opponent, blank result    a game without a result yet
+U, and + without opponent the bye of the pairing, `Event.bye_points`
+F H Z (0000 with = -)     a bye of full, half or no points that was asked for, and the request
+blank                     absent; blanks from round 1 on: joined later
+a column with byes only   requests for the round that is to be paired next, as are XXZ and 240
+XXP, 260                  forbidden, where it holds for the next round
+142, XXR                  planned
+162, XXS, BBW to BBU      points; a game gives what they say, in whole half points
+========================  ==============================================================================================
+
+A forfeit of which nobody says the colours is recorded as if the smaller id had White: nothing follows from it. What
+the format cannot hold comes from our own comment (:class:`cgos_server.protocol.trf_records.Extra`) or is not there:
+system, options, seed, tie-breakers, handicaps, voids, who has withdrawn, grades, clubs, starting points. Explanations
+and reasons are in no report. Must not know: systems, files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
+from cgos_server.errors import Refused
+from cgos_server.protocol.trf import Cell, Document, Player, fault
+from cgos_server.protocol.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
+
+DEFAULT_SYSTEM: Final = "dutch"
+NAME_WIDTH: Final = 33
+COUNTRY_WIDTH: Final = 3
+RATING_MAX: Final = 9999
+
+_NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "Z": "Z", " ": "Z"}
+_PLAYED: Final = {"1": "W", "W": "W", "=": "D", "D": "D", "0": "L", "L": "L"}
+_BYE_POINTS: Final = {"F": "FPB", "H": "HPB", "Z": "ZPB", "U": "PAB"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A points column that does not follow from the results.
+
+    :ivar line: 1 = the first
+    :ivar column: of its characters, 1 = the first
+    :ivar says: tenths
+    :ivar results: tenths
+    """
+
+    line: int
+    column: int
+    player: int
+    says: int
+    results: int
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Line {self.line}, column {self.column}: player {self.player} has {self.says / 10:.1f} points, "
+            f"but the results give {self.results / 10:.1f}."
+        )
+
+
+def to_event(document: Document, system: str | None = None) -> Event:
+    """The event of a report.
+
+    :param system: its word; None: what the report says, or ``dutch``
+    :raises Misread: where lines contradict each other
+    :raises Refused: where a result gives points that are not whole half points
+    """
+    found = records(document)
+    halves = _halves(found.points)
+    players = list(document.players) if found.by_rank else sorted(document.players, key=lambda one: one.id)
+    begun = rounds_begun(document)
+    _require_known(document, found)
+    extra = found.extra
+    rounds = tuple(_rounds(document, found, halves, begun))
+    entrants = tuple(_entrant(one, extra.entrants.get(str(one.id)), begun) for one in players)
+    past = [Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested]
+    ids = {one.id for one in players}
+    return Event(
+        system=system or system_said(found) or DEFAULT_SYSTEM,
+        entrants=entrants,
+        name=found.name,
+        options=dict(extra.options) if system in (None, extra.system) else {},
+        planned=found.rounds,
+        seed=extra.seed,
+        rounds=rounds,
+        withdrawn=tuple(id_ for id_ in extra.withdrawn if id_ in ids),
+        requests=(*past, *_asked(document, found, halves, begun)),
+        forbidden=() if found.teams else tuple(_forbidden(found, begun + 1)),
+        bye_points=halves["PAB"],
+        tie_breakers=extra.tie_breakers,
+    )
+
+
+def system_said(found: Records) -> str | None:
+    """The word of the system that a report names; None: none, or one that we have not."""
+    if found.extra.system:
+        return found.extra.system
+    if found.type in SYSTEMS or found.type in SHORT:
+        return found.type
+    coded = found.type.upper()
+    return next((word for word in ("dutch", "burstein") if coded.startswith(f"FIDE_{word.upper()}")), None)
+
+
+def hindrances(document: Document) -> tuple[str, ...]:
+    """Why our systems must not pair the next round of this report, in sentences."""
+    found = records(document)
+    return tuple(_hindrances(found))
+
+
+def _hindrances(found: Records) -> Iterator[str]:
+    if found.teams:
+        yield "The file is of a team tournament. Only tournaments of single players are paired here."
+    usual = {**STANDARD_POINTS, "PAB": found.points["PAB"]}
+    if found.points != usual:
+        other = ", ".join(f"{key} {value / 10:.1f}" for key, value in found.points.items() if usual[key] != value)
+        yield (
+            f"The file gives other points than 1, one half and 0 ({other}; words as for XXS). Its standings can be "
+            "shown, but its rounds cannot be paired here."
+        )
+    if found.abnormal:
+        yield "The file gives points that do not follow from results (299). Its rounds cannot be paired here."
+
+
+def remarks(document: Document) -> tuple[str, ...]:
+    """What of this report is kept but has no effect here, in sentences."""
+    found = records(document)
+    said = []
+    if found.accelerations:
+        said.append("The fictitious points of the acceleration are kept in the file but have no effect here.")
+    if found.colour:
+        said.append("The initial colour is kept in the file but has no effect here.")
+    if any((one.first, one.last) != (1, 999) for one in found.forbidden):
+        said.append("Pairs forbidden for some rounds are taken as forbidden where the next round is one of them.")
+    return tuple(said)
+
+
+def check_scores(document: Document) -> tuple[Difference, ...]:
+    """Where the points column does not follow from the results.
+
+    As bbpPairings has it, the column may also contain the fictitious points of the next round, the points of byes for
+    the next round, or both.
+    """
+    found = records(document)
+    begun = rounds_begun(document)
+    differences = []
+    for one in document.players:
+        if one.points is None:
+            continue
+        points = sum(_tenths(found.points, cell) for cell in one.cells[:begun])
+        more = found.accelerations.get(one.id, {}).get(begun + 1, 0)
+        asked = sum(_tenths(found.points, cell) for cell in one.cells[begun : begun + 1])
+        if one.points not in (points, points + more, points + asked, points + more + asked):
+            differences.append(Difference(one.line + 1, 81 + one.shift, one.id, one.points, points))
+    return tuple(differences)
+
+
+def rounds_begun(document: Document) -> int:
+    """How many rounds have been paired: columns up to the last with a game or a bye of the pairing; a column of other
+    byes for everybody counts too, if it follows."""
+    players = document.players
+    begun = 0
+    for one in players:
+        for number, cell in enumerate(one.cells, 1):
+            if cell.opponent or cell.result in ("U", "+"):
+                begun = max(begun, number)
+    while players and all(len(one.cells) > begun and not one.cells[begun].is_blank for one in players):
+        begun += 1
+    return begun
+
+
+def code_points(points: Mapping[str, int], code: str, *, white: bool) -> int:
+    """What a code of a game gives, in the unit of `points`."""
+    if code in "+-":
+        return points["FW" if code == "+" else "FL"]
+    return points[("W" if white else "B") + _PLAYED[code]]
+
+
+def _tenths(points: Mapping[str, int], cell: Cell) -> int:
+    if cell.is_blank:
+        return 0
+    if cell.opponent == 0:
+        return points[_BYE_POINTS[_NO_GAME.get(cell.result, "Z")]]
+    return code_points(points, cell.result, white=cell.colour == "w") if cell.result in "10=+-WDL" else 0
+
+
+def _halves(points: Mapping[str, int]) -> dict[str, int]:
+    for key, value in points.items():
+        if value % 5:
+            raise Refused(
+                "trf-points",
+                f"The file gives {value / 10:.1f} points ({key}), but only whole and half points can be counted here.",
+            )
+    return {key: value // 5 for key, value in points.items()}
+
+
+def _require_known(document: Document, found: Records) -> None:
+    """Raises Misread where a line names a player that there is not."""
+    if found.teams:
+        return
+    ids = {one.id for one in document.players}
+    named = [(at, id_) for at, absent in found.absent for id_ in absent]
+    named += [(one.line, id_) for one in found.byes for id_ in one.ids]
+    named += [(one.line, id_) for one in found.forbidden for id_ in one.ids]
+    for at, id_ in named:
+        if id_ not in ids:
+            text = document.lines[at].text
+            column = text.find(str(id_), 3) + 1
+            raise fault(at, column, f"there is no player {id_}", "Name starting ranks of 001 lines")
+
+
+def _entrant(player: Player, extra: ExtraEntrant | None, begun: int) -> Entrant:
+    extra = extra or ExtraEntrant()
+    blanks = 0
+    for cell in player.cells[:begun]:
+        if not cell.is_blank:
+            break
+        blanks += 1
+    if len(player.cells) <= blanks:
+        blanks = begun
+    rating = (
+        player.rating if extra.rating is None or rating_column(extra.rating) != (player.rating or 0) else extra.rating
+    )
+    same_name = extra.name and name_column(extra.name) == player.name
+    same_country = extra.country and country_column(extra.country) == player.federation
+    return Entrant(
+        id=player.id,
+        name=extra.name if same_name else player.name or f"Player {player.id}",
+        rating=rating,
+        start=extra.start,
+        grade=extra.grade,
+        country=extra.country if same_country else player.federation,
+        club=extra.club,
+        joined=extra.joined or blanks + 1,
+    )
+
+
+def rating_column(rating: float | None) -> int:
+    """What the column of ratings holds: 0 for unknown and for what does not fit."""
+    rounded = round(rating or 0)
+    return rounded if 0 <= rounded <= RATING_MAX else 0
+
+
+def name_column(name: str) -> str:
+    return " ".join(name.split())[:NAME_WIDTH].strip()
+
+
+def country_column(country: str) -> str:
+    return " ".join(country.split())[:COUNTRY_WIDTH].strip()
+
+
+def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun: int) -> Iterator[Round]:
+    players = {one.id: one for one in document.players}
+    given = set(found.extra.given)
+    more = {(one.round, one.white, one.black): one for one in found.extra.games}
+    for number in range(1, begun + 1):
+        games, byes = [], []
+        for id_, one in sorted(players.items()):
+            cell = one.cells[number - 1] if number <= len(one.cells) else None
+            if cell is None or cell.is_blank:
+                continue
+            if cell.opponent == 0:
+                code = _bye_code(one, cell)
+                requested = code != "U" and (number, id_) not in given
+                byes.append(Bye(id_, halves[_BYE_POINTS[code]], requested))
+                continue
+            other = players.get(cell.opponent)
+            if other is None or other is one:
+                raise fault(one.line, cell.column, f"round {number} has no opponent {cell.opponent}", "Name a player")
+            facing = other.cells[number - 1] if number <= len(other.cells) else None
+            if facing is None or facing.opponent != id_:
+                problem = f"in round {number} player {id_} meets {other.id}, but not the other way round (line"
+                raise fault(one.line, cell.column, f"{problem} {other.line + 1})", "Let both lines say the same")
+            if id_ < other.id:
+                games.append(_game(one, cell, facing, number, halves, more))
+        yield Round(number, tuple(games), tuple(byes))
+
+
+def _bye_code(player: Player, cell: Cell) -> str:
+    if cell.colour != "-" or cell.result not in _NO_GAME:
+        what = f"{cell.colour} {cell.result}".strip("- ")
+        raise fault(player.line, cell.column, f"{what} without an opponent", "Name the opponent, or give U H F or Z")
+    return _NO_GAME[cell.result]
+
+
+def _game(
+    player: Player,
+    cell: Cell,
+    facing: Cell,
+    number: int,
+    halves: Mapping[str, int],
+    more: Mapping[tuple[int, int, int], ExtraGame],
+) -> Game:
+    """The game of `player`, whose id is the smaller one, and an opponent whose cell is `facing`."""
+    colours = {cell.colour, facing.colour} - {"-"}
+    codes = cell.result, facing.result
+    whose = f"round {number} of {player.id} and {cell.opponent}"
+    remedy = "Let both lines say the same"
+    if not colours and set(codes) <= {"+", "-"}:
+        white = True
+    elif not colours or (cell.colour == facing.colour):
+        raise fault(player.line, cell.column + 5, f"{whose} has not one White and one Black", remedy)
+    else:
+        white = cell.colour == "w" or facing.colour == "b"
+    first, second = (player.id, cell.opponent) if white else (cell.opponent, player.id)
+    extra = more.get((number, first, second))
+    if codes == (" ", " "):
+        return Game(first, second, None, extra.handicap if extra else 0)
+    if not (set(codes) <= set(_PLAYED) or (set(codes) <= {"+", "-"} and codes != ("+", "+"))):
+        raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
+    kinds = [_PLAYED.get(code, code) for code in codes]
+    if "W" in kinds and "L" not in kinds:
+        raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
+    mine, theirs = code_points(halves, codes[0], white=white), code_points(halves, codes[1], white=not white)
+    forfeit = "+" in codes or "-" in codes
+    result = Result(mine if white else theirs, theirs if white else mine, "forfeit" if forfeit else "played")
+    if extra and extra.void and codes == ("-", "-"):
+        result = VOID
+    return Game(first, second, result, extra.handicap if extra else 0)
+
+
+def _asked(document: Document, found: Records, halves: Mapping[str, int], begun: int) -> Iterator[Request]:
+    """Requests for rounds that are to come, each once: by column, then 240, then XXZ."""
+    asked: dict[tuple[int, int], int] = {}
+    for one in document.players:
+        for number, cell in enumerate(one.cells, 1):
+            if number > begun and not cell.is_blank:
+                asked[(one.id, number)] = halves[_BYE_POINTS[_bye_code(one, cell)]]
+    if not found.teams:
+        for byes in found.byes:
+            for id_ in byes.ids:
+                if byes.round > begun:
+                    asked.setdefault((id_, byes.round), halves[_BYE_POINTS[byes.kind]])
+        for _, ids in found.absent:
+            for id_ in ids:
+                asked.setdefault((id_, begun + 1), 0)
+    gone = set(found.extra.withdrawn)
+    for (id_, number), points in asked.items():
+        if not (id_ in gone and number == begun + 1 and points == 0):
+            yield Request(id_, number, points)
+
+
+def _forbidden(found: Records, number: int) -> Iterator[tuple[int, int]]:
+    """Pairs that must not meet in round `number`, each once, smaller id first."""
+    seen = set()
+    for one in found.forbidden:
+        if one.first <= number <= one.last:
+            for at, first in enumerate(one.ids):
+                for second in one.ids[at + 1 :]:
+                    pair = (min(first, second), max(first, second))
+                    if first != second and pair not in seen:
+                        seen.add(pair)
+                        yield pair

@@ -1,0 +1,145 @@
+"""`cgos-server tournament` on files, as a person calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support.tournaments import entrants
+
+from cgos_server.cli.main import main
+from cgos_server.core.tournaments.base import Event
+from cgos_server.core.tournaments.tournament import from_json, to_json
+
+CSV = "id,name,rating\n1,Alder,2400\n2,Birch,2300\n3,Cedar,2200\n4,Elm,2100\n5,Fir,2000\n"
+
+
+def run(*words: object, given: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, ["tournament", *map(str, words)], input=given)
+
+
+def shown(*words: object) -> Any:
+    result = run(*words, "--json")
+    assert result.exit_code in (0, 1), result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    file = tmp_path / "engines.csv"
+    file.write_text(CSV)
+    return file
+
+
+def test_an_event_from_a_table_of_engines_to_its_end(csv: Path, tmp_path: Path) -> None:
+    event = tmp_path / "event.json"
+    result = run("next", csv, "--system", "tcec", "--rounds", 2, "--output", event)
+    assert result.exit_code == 0, result.output
+    assert "Alder (0)" in result.stdout
+    assert "Written to" in result.stderr
+    for _ in range(2):
+        before = from_json(event.read_bytes())
+        for game in before.rounds[-1].games:
+            name = before.entrants[game.white - 1].name
+            assert run("result", event, name.lower(), game.black, "1/2-1/2").exit_code == 0
+        last = run("next", event, "--output", event)
+    assert last.exit_code == 1
+    assert "The event is over after 2 rounds" in last.stderr
+    after = from_json(event.read_bytes())
+    assert (after.system, after.planned, len(after.rounds)) == ("tcec", 2, 2)
+    assert all(each.is_complete for each in after.rounds)
+    assert run("check", event).exit_code == 0
+    table = shown("standings", event)
+    assert [row["place"] for row in table["rows"]] == [1, 2, 3, 4, 5]
+    assert sum(row["values"][0] for row in table["rows"]) == 6.0
+    assert "Alder" in run("standings", event, "--order", "points,rating").stdout
+
+
+def test_what_is_asked_for_comes_before_what_the_file_says(tmp_path: Path) -> None:
+    file = tmp_path / "event.json"
+    file.write_bytes(to_json(Event("mwm", entrants([2000, 1900, 1800, 1700]), options={"beta": 1}, seed=3)))
+    assert shown("next", file)["options"] == {"beta": 1}
+    told = shown("next", file, "--system", "random2", "--seed", 9, "--option", "beta=2")
+    assert (told["system"], told["options"], told["seed"]) == ("mwm", {"order": "random2", "beta": 2}, 9)
+    assert shown("next", file, "--system", "mwm")["options"] == {"beta": 1}
+    assert shown("next", file, "--system", "swiss")["options"] == {}
+    assert run("next", "-", given=file.read_bytes()).exit_code == 0
+
+
+def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
+    event = tmp_path / "event.json"
+    assert run("next", csv, "--system", "dutch", "--output", event).exit_code == 0
+    other = run("check", event, "--system", "tcec")
+    assert other.exit_code == 1
+    assert "differs" in other.stdout
+    found = shown("check", event, "--system", "tcec")
+    assert [each["agrees"] for each in found] == [False]
+    assert found[0]["missing"]
+    assert shown("check", event)[0]["agrees"] is True
+    assert "Nothing has been paired yet" in run("check", csv, "--system", "dutch").stderr
+
+
+def test_tables_and_pictures(csv: Path, tmp_path: Path) -> None:
+    event, picture = tmp_path / "event.json", tmp_path / "table.svg"
+    run("next", csv, "--system", "round-robin", "--output", event)
+    game = from_json(event.read_bytes()).rounds[0].games[0]
+    assert run("result", event, game.white, game.black, "1-0", "--round", 1).exit_code == 0
+    assert run("result", event, game.white, game.black, "0-1", "--round", 1).exit_code == 0
+    cell = f"{game.white}+b"
+    assert cell in run("crosstable", event).stdout
+    assert cell in json.dumps(shown("crosstable", event))
+    assert run("crosstable", event, "--svg", picture).exit_code == 0
+    assert picture.read_text().startswith("<svg")
+    for ending in ("trf", "csv", "json"):
+        target = tmp_path / f"again.{ending}"
+        assert run("convert", event, target).exit_code == 0
+        assert cell in run("crosstable", target, "--system", "round-robin").stdout
+
+
+def test_games_that_could_begin_now(csv: Path, tmp_path: Path) -> None:
+    event = tmp_path / "cup.json"
+    run("next", csv, "--system", "cup", "--output", event)
+    assert run("next", event).exit_code == 1
+    ready = shown("next", event, "--ready")
+    assert [each["number"] for each in ready] == [2], "two of four quarterfinals were passes"
+    (game,) = from_json(event.read_bytes()).rounds[0].games
+    run("result", event, game.white, game.black, "1-0")
+    assert len(shown("next", event)["games"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("next", "FILE"), "does not say which system. Give --system, one of: round-robin, cup"),
+        (("next", "FILE", "--system", "chess"), "'chess' is not one of"),
+        (("next", "FILE", "--system", "mwm", "--option", "beta"), "'beta' is not NAME=VALUE"),
+        (("next", "FILE", "--system", "mwm", "--option", "beta=none"), "mwm: beta cannot be 'none'"),
+        (("next", "FILE", "--system", "mwm", "--option", "alpha=1"), "mwm has no option 'alpha'"),
+        (("next", "nowhere.trf", "--system", "mwm"), "nowhere.trf"),
+        (("standings", "FILE", "--order", "points,height"), "height"),
+        (("result", "FILE", "Alder", "Gorse", "1-0"), "Nobody entered as 'Gorse'"),
+        (("result", "FILE", "Alder", "Birch", "1-0"), "No round has a game of Alder"),
+    ],
+)
+def test_refusals(csv: Path, words: tuple[str, ...], sentence: str) -> None:
+    result = run(*(str(csv) if word == "FILE" else word for word in words))
+    assert result.exit_code in (1, 2)
+    assert sentence in result.stderr
+    assert csv.read_text() == CSV
+
+
+def test_a_file_that_cannot_be_written_stays_as_it_was(csv: Path, tmp_path: Path) -> None:
+    result = run("next", csv, "--system", "tcec", "--output", tmp_path / "no" / "event.json")
+    assert result.exit_code == 1
+    assert "cannot be used" in result.stderr
+    assert list(tmp_path.iterdir()) == [csv]
+
+
+def test_the_systems() -> None:
+    told = shown("systems")
+    assert told["short"]["dutch"] == {"system": "mwm", "options": {"order": "dutch"}}
+    assert "dutch" in told["systems"]["mwm"]["order"]
+    assert "burstein" in run("systems").stdout

@@ -1,0 +1,47 @@
+"""Who belongs to a fixed field, before the start and after it."""
+
+from __future__ import annotations
+
+import pytest
+from support.tournaments import entrants
+
+from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Round
+from cgos_server.core.tournaments.event import begin, enter, rejoin, request_bye, withdraw
+from cgos_server.core.tournaments.fixed_field import latecomers, listed, require_two, starters, too_late
+from cgos_server.errors import Refused
+
+
+def _ids(found: tuple[Entrant, ...]) -> list[int]:
+    return [one.id for one in found]
+
+
+def test_before_the_start_those_who_are_there() -> None:
+    event = withdraw(Event("cup", entrants([None] * 4)), 2)
+    event = request_bye(event, Request(3, 1))
+    assert _ids(starters(event)) == [1, 4]
+    assert _ids(starters(event, keep_byes=True)) == [1, 3, 4]
+    assert _ids(starters(rejoin(event, 2))) == [1, 2, 4]
+
+
+def test_after_the_start_those_of_the_first_round() -> None:
+    event = withdraw(Event("cup", entrants([None] * 5)), 5)
+    event = begin(event, Round(1, (Game(2, 1),), (Bye(3), Bye(4, 0, requested=True))))
+    event = withdraw(enter(rejoin(event, 5), Entrant(6, "late")), 1)
+    assert _ids(starters(event)) == [1, 2, 3]
+    assert _ids(starters(event, keep_byes=True)) == [1, 2, 3, 4]
+    assert _ids(latecomers(event, starters(event, keep_byes=True))) == [5, 6]
+    assert _ids(latecomers(withdraw(event, 6), starters(event, keep_byes=True))) == [5]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_are_refused(count: int) -> None:
+    with pytest.raises(Refused, match=f"A cup needs at least two entrants, and has {count}"):
+        require_two("A cup", count)
+    require_two("A cup", 2)
+
+
+def test_sentences() -> None:
+    assert too_late([]) == ""
+    assert too_late(["Ann"]) == " Ann entered after the start and is not paired."
+    assert too_late(["Ann", "Ben", "Cy"]) == " Ann, Ben and Cy entered after the start and are not paired."
+    assert listed(["Ann", "Ben"]) == "Ann and Ben"
