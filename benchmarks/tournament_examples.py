@@ -79,7 +79,7 @@ def main() -> None:
     EXAMPLES.mkdir(exist_ok=True)
     for name, terms in track(EVENTS.items(), "events"):
         (EXAMPLES / f"{name}.json").write_bytes(to_json(played(*terms)) + b"\n")
-    for name in ("round-robin", "mwm"):
+    for name in ("round-robin", "cup", "mwm"):
         run(f"cgos-server tournament crosstable docs/examples/{name}.json --svg docs/images/{name}.svg", ROOT)
     PAGE.write_text(refreshed(PAGE.read_text(), ROOT, lambda command: print(command, file=sys.stderr)))
 

@@ -17,6 +17,7 @@ import msgspec
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.cli.tournament_files import RESULTS, Asked, asking, player, save, write
 from cgos_server.cli.tournament_picture import crosstable_svg
 from cgos_server.cli.tournament_simulate import reproduce, simulate
@@ -24,11 +25,11 @@ from cgos_server.core.options import Choice, Number, Option
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import Event, Round
 from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
+from cgos_server.core.tournaments.cup import Cup
 from cgos_server.core.tournaments.event import Played, apply, begin, correct
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
-from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.errors import Refused
 
 output_option = click.option(
@@ -130,8 +131,9 @@ def check(asked: Asked, as_json: bool) -> None:
 def standings(asked: Asked, order: str | None, as_json: bool) -> None:
     """Who stands where, by points and tie-breakers in the stated order."""
     _, event = asked.open(needs_system=False)
-    words = tuple(word.strip() for word in order.split(",")) if order is not None else ()
-    found = standings_by(event, words) if words else pure.standings(event)
+    if order is not None:
+        event = msgspec.structs.replace(event, tie_breakers=tuple(word.strip() for word in order.split(",")))
+    found = pure.standings(event)
     if as_json:
         print_json(found)
         return
@@ -141,7 +143,7 @@ def standings(asked: Asked, order: str | None, as_json: bool) -> None:
 
 @tournament.command()
 @asking
-@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a picture instead.")
+@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture instead; of a cup, its bracket.")
 @json_option
 def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     """Who met whom in which round, with which result.
@@ -151,7 +153,9 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     _, event = asked.open(needs_system=False)
     table = make_crosstable(event, pure.standings(event))
     if svg is not None:
-        write(svg, crosstable_svg(table).encode())
+        system = pure.system_of(event)
+        matches = system.matches(event) if isinstance(system, Cup) else []
+        write(svg, (bracket_svg(event, matches) if matches else crosstable_svg(table)).encode())
     if as_json:
         print_json(table)
     elif svg is None:

@@ -24,6 +24,8 @@ _SHADES: Final = 16
 _UNKNOWN: Final = "#eeeeee"
 _SELF: Final = "#bbbbbb"
 _INK: Final = "#222222"
+_PAPER: Final = "#ffffff"
+_BLACK: Final = "#000000"
 _LINE: Final = "#cccccc"
 _TOP: Final = 44
 
@@ -82,6 +84,11 @@ def shade(share: float) -> str:
     low = min(int(step), 1)
     mixed = zip(_STOPS[low], _STOPS[low + 1], strict=True)
     return "#" + "".join(f"{round(one + (step - low) * (other - one)):02x}" for one, other in mixed)
+
+
+def ink(share: float) -> str:
+    """The colour of figures on :func:`shade`, whichever is easier to read there."""
+    return _PAPER if share > 0.7 else _BLACK
 
 
 def figure(pair: Pair) -> str:
@@ -188,34 +195,34 @@ def _share(pair: Pair) -> float:
 
 def _figures(at: int, pairs: Iterable[Pair], sizes: Sizes) -> Iterator[str]:
     y = f"{sizes.top + (at + 0.72) * sizes.cell:g}"
-    for ink, bright in (("#ffffff", True), (_INK, False)):
-        toned = [pair for pair in pairs if (_share(pair) > 0.6) == bright]
+    for colour in (_PAPER, _BLACK):
+        toned = [pair for pair in pairs if ink(_share(pair)) == colour]
         short = [pair for pair in toned if len(figure(pair)) == 1]
         if short:
             # One place for each letter: a tenth of the bytes of a text element a cell.
             places = " ".join(_middle(sizes, pair.column - 1) for pair in short)
-            yield f'<text fill="{ink}" y="{y}" x="{places}">{"".join(map(figure, short))}</text>'
+            yield f'<text fill="{colour}" y="{y}" x="{places}">{"".join(map(figure, short))}</text>'
         for pair in toned:
             shown = figure(pair)
             if len(shown) > 1:
                 small = round(sizes.cell * min(0.42, 1.5 / len(shown)))
                 x = _middle(sizes, pair.column - 1)
-                yield f'<text fill="{ink}" y="{y}" x="{x}" font-size="{small}">{shown}</text>'
+                yield f'<text fill="{colour}" y="{y}" x="{x}" font-size="{small}">{shown}</text>'
 
 
 def _legend(y: int) -> Iterator[str]:
     """What colours and figures mean."""
     yield '<g font-size="12">'
     x = 8
-    for colour, ink, mark, words in (
-        (shade(1.0), "#ffffff", "1", "won, + by forfeit"),
-        (shade(0.5), _INK, "½", "drawn"),
-        (shade(0.0), _INK, "0", "lost, - by forfeit"),
+    for colour, on_it, mark, words in (
+        (shade(1.0), ink(1.0), "1", "won, + by forfeit"),
+        (shade(0.5), ink(0.5), "½", "drawn"),
+        (shade(0.0), ink(0.0), "0", "lost, - by forfeit"),
         (_UNKNOWN, _INK, "?", "no result yet, x void"),
-        ("#ffffff", _INK, "", "not met"),
+        (_PAPER, _INK, "", "not met"),
     ):
         yield f'<rect x="{x}" y="{y - 12}" width="16" height="16" fill="{colour}" stroke="{_LINE}"/>'
-        yield f'<text x="{x + 8}" y="{y}" fill="{ink}" text-anchor="middle">{mark}</text>'
+        yield f'<text x="{x + 8}" y="{y}" fill="{on_it}" text-anchor="middle">{mark}</text>'
         yield f'<text x="{x + 21}" y="{y}">{words}</text>'
         x += 36 + round(len(words) * 5.8)
     words = "Row against column; 1½/2 is one and a half points of two games. The darker, the more."

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Final, TypeAlias
 
@@ -20,11 +20,15 @@ import numpy as np
 from msgspec import Struct
 from threadpoolctl import threadpool_limits
 
-from cgos_server.core.tournaments.simulate import Measures, Plan, check, seed_of, simulate
+from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
+from cgos_server.core.tournaments.simulate_mwm import AT_ONCE, is_fast, simulate_many
 from cgos_server.errors import Refused
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how many tournaments are done, and of how many."""
+
+Answers: TypeAlias = Generator[tuple[int, list[Measures]], None, None]
+"""The next tournaments of a plan, which is named by its index."""
 
 ONE_BY_ONE: Final = 4
 """Tournaments a task where each is simulated by itself, which may take long."""
@@ -107,7 +111,7 @@ def figures(series: Series) -> list[Figure]:
 
 def _at_once(plan: Plan) -> int:
     """How many tournaments make a task: for the same plan always as many."""
-    return _fast().AT_ONCE if _is_fast(plan) else ONE_BY_ONE
+    return AT_ONCE if is_fast(plan) else ONE_BY_ONE
 
 
 def _tasks(plans: Sequence[Plan], sizes: Sequence[int], tournaments: int, seed: int) -> Iterator[_Task]:
@@ -120,13 +124,13 @@ def _tasks(plans: Sequence[Plan], sizes: Sequence[int], tournaments: int, seed: 
         done[at] = end
 
 
-def _here(tasks: Iterable[_Task]) -> Iterator[tuple[int, list[Measures]]]:
+def _here(tasks: Iterable[_Task]) -> Answers:
     with threadpool_limits(1):
         for task in tasks:
             yield task.at, _done(task)
 
 
-def _in_processes(tasks: Iterable[_Task], jobs: int) -> Iterator[tuple[int, list[Measures]]]:
+def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
     waiting: deque[tuple[int, Future[list[Measures] | tuple[str, str]]]] = deque()
@@ -186,6 +190,6 @@ def _answer(task: _Task) -> list[Measures] | tuple[str, str]:
 
 
 def _done(task: _Task) -> list[Measures]:
-    if _is_fast(task.plan):
-        return _fast().simulate_many(task.plan, task.seeds).measures
+    if is_fast(task.plan):
+        return simulate_many(task.plan, task.seeds).measures
     return [simulate(task.plan, seed).measures for seed in task.seeds]

@@ -319,5 +319,5 @@ def _configured(text: str, found: Records) -> None:
 def _extra(at: int, text: str) -> Extra:
     try:
         return msgspec.json.decode(text[len(EXTRA) :], type=Extra)
-    except (msgspec.DecodeError, UnicodeEncodeError) as problem:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as problem:
         raise fault(at, len(EXTRA) + 1, f"the comment is not ours: {problem}", "Take the line out") from problem

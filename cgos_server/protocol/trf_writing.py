@@ -68,7 +68,7 @@ def from_event(event: Event, places: Mapping[int, int] | None = None) -> Documen
     body = [_player_line(one, scores[one.id].score, places[one.id], grid[one.id]) for one in event.entrants]
     tail = [*_pair_lines(event.forbidden), *_absence_lines(event, found.points)]
     order = [one.id for one in event.entrants]
-    if order != sorted(order):
+    if order != list(range(1, len(order) + 1)):  # with gaps too: bbpPairings refuses them otherwise
         head.append("XXC rank")
     return trf.document(Line(text, "\r\n") for text in (*head, *body, *tail) if text)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from support.tournaments import better_wins, by_lot, entrants, play, play_round
 
 from cgos_server.cli.tournament_bracket import bracket_svg
-from cgos_server.core.tournaments.base import Event
+from cgos_server.core.tournaments.base import VOID, Event
 from cgos_server.core.tournaments.bracket import NOBODY, Standing, recorded, stand
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,6 +62,11 @@ def test_points_of_replays_are_added() -> None:
     assert [(text, bold) for text, bold in shown if text in ("1½", "bot-1", "bot-2")] == [
         ("bot-1", True), ("1½", True), ("bot-2", False), ("1½", False),
     ]  # fmt: skip
+
+
+def test_a_void_game_is_not_a_score() -> None:
+    event = play_round(Event("cup", entrants([None] * 2)), lambda _game: VOID)
+    assert {text for text, _ in words(bracket_svg(event, matches_of(event)))} == {"Bracket", "Final", "bot-1", "bot-2"}
 
 
 def test_no_matches() -> None:

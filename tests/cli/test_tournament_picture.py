@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from support.tournaments import entrants
 
-from cgos_server.cli.tournament_picture import crosstable_svg, figure, plain, shade
+from cgos_server.cli.tournament_picture import crosstable_svg, figure, ink, plain, shade
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Event, Game, Result
 from cgos_server.core.tournaments.base import Round as Round_
 from cgos_server.core.tournaments.crosstable import Crosstable, Pair, crosstable
@@ -83,6 +83,28 @@ def test_the_better_the_darker() -> None:
     assert len(set(light)) == 17
     assert shade(-1.0) == shade(0.0)
     assert shade(2.0) == shade(1.0)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_figures_can_be_read_on_every_colour() -> None:
+    for at in range(17):
+        low, high = sorted((luminance(shade(at / 16)), luminance(ink(at / 16))))
+        assert (high + 0.05) / (low + 0.05) > 4.5, at
+
+
+def test_the_row_won_where_it_is_dark() -> None:
+    event = Event("swiss", entrants([None] * 2), rounds=(Round_(1, (Game(1, 2, WHITE_WINS),)),))
+    root = ElementTree.fromstring(crosstable_svg(table_of(event)))
+    corners = {path.get("fill"): str(path.get("d"))[1:].split("h")[0] for path in root.iter(f"{SVG}path")}
+    won, lost = (tuple(map(int, corners[shade(share)].split())) for share in (1.0, 0.0))
+    assert won[0] > lost[0]  # the first row's second column
+    assert won[1] < lost[1]
 
 
 def test_figures() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from support.console import examples, run
 
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
+from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, system
 from cgos_server.core.tournaments.tiebreaks import TIE_BREAKERS, description
+from cgos_server.protocol import tournament_file
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tournaments.md").read_text("utf-8")
@@ -44,3 +45,16 @@ def test_every_tie_breaker_is_in_the_table() -> None:
     section = PAGE.partition("## Order of standings")[2].partition("\n## ")[0]
     rows = [f"| `{word}` | {description(word)} |" for word in TIE_BREAKERS]
     assert re.findall(r"^\| `.*\|$", section, re.MULTILINE) == rows
+    orders = [f"- {word}: {', '.join(system(word).tie_breakers)}" for word in SYSTEMS]
+    assert re.findall(r"^- [a-z-]+: .*$", section, re.MULTILINE) == orders
+
+
+def test_the_table_of_players_can_be_read() -> None:
+    (text,) = re.findall(r"^```csv\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    event = tournament_file.read("engines.csv", text.encode()).event
+    assert [one.name for one in event.entrants] == ["Alder", "Birch", "Cedar"]
+    assert [[game.pair for game in each.games] for each in event.rounds] == [[(1, 2)], [(1, 3)]]
+    for cell in re.findall(r"`([^`]+)`", PAGE.partition("| cell | says |")[2].partition("```")[0]):
+        if cell != "--":
+            table = f"name,id,r1\nAlder,1,{cell}\nBirch,12,\n"
+            assert tournament_file.read("engines.csv", table.encode()).event.entrants, cell

@@ -53,26 +53,39 @@ def pair_nearest(
     cost: Callable[[int, int], int],
     met: Mapping[Pair, int],
     forbidden: Collection[Pair] = (),
+    deferred: Collection[Pair] = (),
 ) -> Nearest:
     """From the top everybody takes, of those left whom he has not met, the least undesirable; of two the higher.
 
     Where the rest cannot be paired then, the choice is taken back (our choice; where that takes too long, the smallest
     sum of what is undesirable counts instead). Where nothing works everybody takes in the same way those whom he has
-    met least often.
+    met least often. Deferred pairs come before that: none is made where all can be paired without, and else each only
+    where nobody else is left to choose.
 
     :param order: ids, best first, an even number
-    :param cost: how undesirable two are for each other; symmetric, from 0 to under 10^12
+    :param cost: how undesirable two are for each other; symmetric, from 0 to under 10^9
     :param met: (smaller id, larger id) -> how often
+    :param deferred: (smaller id, larger id) of those who should meet later
     :raises Refused: where forbidden pairs leave somebody without an opponent
     """
 
     def never(one: int, other: int) -> bool:
         return pair_of(one, other) in forbidden
 
-    def again(one: int, other: int) -> int:
-        return met.get(pair_of(one, other), 0) * _REMATCH + cost(one, other)
+    def known(one: int, other: int) -> bool:
+        return met.get(pair_of(one, other), 0) > 0 or never(one, other)
 
-    found = pair_group(order, lambda _: cost, lambda a, b: met.get(pair_of(a, b), 0) > 0 or never(a, b))
+    def later(one: int, other: int) -> int:
+        return (pair_of(one, other) in deferred) * _DEFERRED + cost(one, other)
+
+    def again(one: int, other: int) -> int:
+        return met.get(pair_of(one, other), 0) * _REMATCH + later(one, other)
+
+    found = None
+    if deferred:
+        found = pair_group(order, lambda _: cost, lambda a, b: known(a, b) or pair_of(a, b) in deferred)
+    if found is None:
+        found = pair_group(order, lambda _: later, known)
     if found is not None:
         return Nearest(found, False)
     anything = explore(order, again, never).pairs
@@ -142,11 +155,7 @@ class AccelRat(ByRounds):
         byes, order, why = sit_out(event, best_first(ratings), ledger)
         waits = self._deferred(event, field, order)
         distance = by_rating(ratings)
-
-        def cost(one: int, other: int) -> int:
-            return distance(one, other) + (_DEFERRED if pair_of(one, other) in waits else 0)
-
-        pairs, again = pair_nearest(order, cost, ledger.met, barred(event))
+        pairs, again = pair_nearest(order, distance, ledger.met, barred(event), waits)
         games = tuple(
             game(
                 ledger,

@@ -16,9 +16,7 @@ from cgos_server.core.options import Number, Option
 from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
 from cgos_server.core.tournaments.event import open_games, require_results
-from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.standings import ranked
-from cgos_server.core.tournaments.tiebreaks import standings_by
+from cgos_server.core.tournaments.knockout import placed
 from cgos_server.errors import Refused
 
 USUAL_UNPARK = 5
@@ -29,15 +27,15 @@ class Bubble:
 
     The order of registration is the old ranking, best first. The lowest `active_size` play all against all. Then, again
     and again, one leaves and one comes. If the last of the active set has played `min_matches` matches, it is ranked
-    for good (*drop*); if not, the first is set aside (*park*), so that a strong newcomer is carried upwards without
-    playing everybody whom it passes. Who comes: the longest parked who has met fewer than `unpark_below` of those who
-    stay; else the next of the old list; else, where one is dropped, of the parked the one who has met the fewest. It
-    plays those whom it has not met: two meet once in a run. Where nobody could come for one who is parked, the last is
-    dropped although it has played too little (our choice). When nobody is left to come, the active set's standings end
-    the ranking.
+    for good (*drop*); if not, the first is set aside (*park*), so that the strong do not play all the weak. Who comes:
+    the longest parked who has met fewer than `unpark_below` of those who stay; else the next of the old list; else,
+    where one is dropped, of the parked the one who has met the fewest. It plays those whom it has not met: two meet
+    once in a run. Where nobody could come for one who is parked, the last is dropped although it has played too little
+    (our choice). When nobody is left to come, the active set's standings end the ranking.
 
-    What it guarantees: it ends after n(n - 1)/2 matches at most. It pays for long lists only: 20 in the right order play
-    179 of 190 matches, 30 in disorder some 300 of 435. How many rounds it takes is not known before.
+    What it guarantees: it ends after n(n - 1)/2 matches at most. It pays for long lists only: 20 in the right order
+    play 179 of 190 matches, 40 of whom the last is the strongest 359 of 780. How many rounds it takes is not known
+    before.
 
     * A round is a step: the matches of whoever came. An engine may play several matches in it. The next step needs the
       results of all of them. Steps without a match are part of the next round.
@@ -47,7 +45,8 @@ class Bubble:
     * `unpark_below` may be 1 to `active_size` - 1, so that whoever returns has somebody to play, and the run ends;
       without it 5, or less in a small active set.
     * Standings inside the active set: see :func:`cgos_server.core.tournaments.bubble_run.table`.
-    * Games that are void are played again; forfeits count as they were given (our choice).
+    * Games that are void are played again, as further games of the present round; forfeits count as they were given
+      (our choice).
     * Withdrawals (our choice): from the old list or the parked somebody is just taken out. In the active set its
       results no longer count in standings, its opponents keep their number of matches, and somebody comes for it as
       above. It is not in the new ranking, unless it had been ranked.
@@ -62,7 +61,8 @@ class Bubble:
     parked. What ties, draws and colours do is not in the source.
 
     Standings: `list` (the new ranking; while the run goes on: the rest of the old list, the parked, the active set, the
-    ranked), points, games with Black. Who has withdrawn or waits for the next run is no part of the list.
+    ranked), then the event's tie-breakers, or points and games with Black. Who has withdrawn or waits for the next run
+    is no part of the list.
 
     Details of a round's explanation: `events` (each has `event`, `step` and what its kind has of the other values of
     :class:`cgos_server.core.tournaments.bubble_run.Move`) and `withdrawn` (ids that had withdrawn). What they say
@@ -102,9 +102,11 @@ class Bubble:
     def pair(self, event: Event, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         require_results(event)
         run, moves, played = self._next(event)
-        if run.is_finished or _all_planned(event):
+        if _is_over(event, run, moves):
             raise Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
         games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
+        if not moves:
+            return Round(len(event.rounds), games, (), Explanation(f"To be played again: {len(games)} games."))
         names = {one.id: one.name for one in event.entrants}
         summary = " ".join(_sentence(move, names) for move in moves)
         details = {
@@ -122,8 +124,6 @@ class Bubble:
         return (Round(len(event.rounds), again),) if again else ()
 
     def standings(self, event: Event) -> Standings:
-        if event.tie_breakers:
-            return standings_by(event, event.tie_breakers)
         run, _, played = self._replayed(event)
         place = old_ranking(event.entrants)
         there = _there(event, len(event.rounds) + 1, event.withdrawn)
@@ -133,18 +133,13 @@ class Bubble:
             run = after if after.is_finished else run
         active = [id_ for id_, _, _ in table([id_ for id_ in run.active if id_ in there], place, played)]
         best_first = (*reversed(run.below), *reversed(run.parked), *active, *reversed(run.ranked))
-        lines = ledger(event).lines
-        listed: dict[int, float | None] = dict.fromkeys(lines)
+        listed: dict[int, float | None] = {one.id: None for one in event.entrants}
         listed.update({id_: float(at) for at, id_ in enumerate(best_first, 1)})
-        values: dict[str, Mapping[int, float | None]] = {
-            "list": listed,
-            "points": {id_: line.score / 2 for id_, line in lines.items()},
-            "games-black": {id_: float(line.blacks) for id_, line in lines.items()},
-        }
-        return ranked(event, self.tie_breakers, values, ascending=("list",))
+        event = msgspec.structs.replace(event, tie_breakers=event.tie_breakers or self.tie_breakers[1:])
+        return placed(event, ("list",), {"list": listed}, ascending=("list",))
 
     def is_over(self, event: Event) -> bool:
-        return not open_games(event) and (_all_planned(event) or self._next(event)[0].is_finished)
+        return not open_games(event) and _is_over(event, *self._next(event)[:2])
 
     def trace(self, event: Event) -> list[dict[str, Any]]:
         """All events of the run so far, as in a round's details, the last ones with `finish` if it is over."""
@@ -204,7 +199,6 @@ _SAID: Mapping[Kind, Sequence[str]] = MappingProxyType(
         "drop": ("last", "last_matches", "table", *_LEAVING),
         "withdraw": _LEAVING,
         "enter": ("replacement", "source", "matches"),
-        "replay": ("matches",),
         "finish": ("table",),
     }
 )
@@ -273,8 +267,13 @@ def old_ranking(entrants: Sequence[Entrant]) -> dict[int, int]:
     return {one.id: at for at, one in enumerate(listed)}
 
 
-def _all_planned(event: Event) -> bool:
-    return event.planned is not None and len(event.rounds) >= event.planned
+def _is_over(event: Event, run: Run, moves: Sequence[Move]) -> bool:
+    """Nothing is left but what nobody has planned.
+
+    :param run: after the next step
+    :param moves: that step; empty where something has to be played again
+    """
+    return run.is_finished or (bool(moves) and event.planned is not None and len(event.rounds) >= event.planned)
 
 
 def _there(event: Event, number: int, withdrawn: Collection[int]) -> list[int]:
@@ -336,6 +335,4 @@ def _sentence(move: Move, names: Mapping[int, str]) -> str:
         return f"{who} is last of the active set and gets its place in the new ranking.{comes}"
     if move.event == "withdraw":
         return f"{who} has withdrawn.{comes or ' Nobody is left to come.'}"
-    if move.event == "replay":
-        return f"Matches that came to no result are played again: {len(move.matches)}."
     return comes.strip()

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-Kind: TypeAlias = Literal["start", "park", "drop", "withdraw", "enter", "replay", "finish"]
+Kind: TypeAlias = Literal["start", "park", "drop", "withdraw", "enter", "finish"]
 Source: TypeAlias = Literal["old", "parked"]
 
 
@@ -43,9 +43,8 @@ class Move(Struct, frozen=True):
     """What happened in one step, ids throughout.
 
     :ivar event: `start`: the lowest of the list begin; `park`, `drop`: somebody leaves, somebody comes; `withdraw`: the
-        same for one who went by itself; `enter`: somebody fills a gap; `replay`: matches that came to nothing are
-        played again; `finish`: all are ranked
-    :ivar step: 0, 1...; `replay` has the step of the matches that it repeats
+        same for one who went by itself; `enter`: somebody fills a gap; `finish`: all are ranked
+    :ivar step: 0, 1...
     :ivar active: of `start`, lowest first
     :ivar who: leaves
     :ivar last: of the table
@@ -110,10 +109,9 @@ def arranged(run: Run, there: Collection[int], place: Mapping[int, int]) -> Run:
 def advance(
     run: Run, there: Collection[int], place: Mapping[int, int], matches: Matches, rules: Rules
 ) -> tuple[Run, list[Move]]:
-    """What happens until somebody has to play, or all are ranked.
+    """What happens until somebody has to play, or all are ranked. Nothing, where matches have to be played first.
 
     :param run: arranged
-    :param matches: complete, or those to be repeated come first
     """
     moves: list[Move] = []
     gone = [id_ for id_ in run.active if id_ not in there]
@@ -129,8 +127,6 @@ def advance(
         found = (run.below[0], "old")
         run = _take(run, moves, _exchange(run, "enter", None, run.active, found, matches))
     left = unmet(run.active, matches)
-    if left and not moves:
-        moves.append(Move("replay", run.steps - 1, matches=left))
     while not left and not run.is_finished:
         run = _take(run, moves, _step(run, place, matches, rules))
         left = unmet(run.active, matches)
@@ -143,8 +139,6 @@ def follow(run: Run, move: Move) -> Run:
     :raises ValueError: where the step does not fit
     """
     active, below, parked, ranked = (list(part) for part in (run.active, run.below, run.parked, run.ranked))
-    if move.event == "replay":
-        return run
     for id_ in move.active:
         below.remove(id_)
         active.append(id_)

@@ -107,17 +107,24 @@ class Cup:
                 found.append(self._round(event, rng, number, allowed))
         return tuple(found)
 
+    def matches(self, event: Event) -> list[Standing]:
+        """How every match of the bracket stands, by rounds and slots, the one for the third place last; none before
+        the first round has begun."""
+        ids = [one.id for one in starters(event)]
+        if not event.rounds or len(ids) < 2:
+            return []
+        return self._stand(event, recorded(event, ids, self._is_standard))
+
     def standings(self, event: Event) -> Standings:
         ids = [one.id for one in starters(event)]
         advanced: dict[int, float | None] = {one.id: None for one in event.entrants}
         third: dict[int, float | None] = dict(advanced)
         advanced.update(dict.fromkeys(ids, 0))
-        if event.rounds and len(ids) > 1:
-            for each in self._stand(event, recorded(event, ids, self._is_standard)):
-                if each.number and each.winner:
-                    advanced[each.winner] = each.round
-                elif each.winner:
-                    third.update({id_: float(id_ == each.winner) for id_ in each.sides if id_})
+        for each in self.matches(event):
+            if each.number and each.winner:
+                advanced[each.winner] = each.round
+            elif each.is_decided and not each.number:
+                third.update({id_: float(id_ == each.winner) for id_ in each.sides if id_})
         values = {"advanced": advanced, "third": third}
         return placed(event, self.tie_breakers, values)
 

@@ -60,6 +60,15 @@ class Part(NamedTuple):
     numbers: tuple[int, ...]
     members: tuple[int, ...]
 
+    @property
+    def key(self) -> int:
+        """Of its lots."""
+        return self.numbers[0]
+
+    def __str__(self) -> str:
+        first, last = self.numbers[0], self.numbers[-1]
+        return f"group {first}" if first == last else f"groups {first} to {last}"
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -112,8 +121,9 @@ class GoDraw(FromStarts):
        over; where that leaves nobody, first the one set is widened to its whole group, then the other, then both, and
        then the group further down is asked. In the last group the lowest of those with the fewest byes sits out.
     2. Inside: a player by lot from the country with most unpaired players (of equal ones by lot), and his opponent
-       from the second one; where he has met all of these, from the third, and so on. When one country is left, the
-       same by clubs; then at random.
+       from the second one; where he has met all of these, from the third, and so on. Countries of equal size are one
+       for that (our choice: where all are alone in theirs, the next rule would have nobody to choose from). When one
+       country is left, the same by clubs; then at random.
     3. The first of a pair wants the colour that he has had less, or one by lot. His opponent is taken from those who
        want the other colour, else from all of them. Who has had both alike fits either wish, and where both want the
        same, he gets it who has had it less, then the first (our choice). With handicap the weaker has Black.
@@ -125,9 +135,10 @@ class GoDraw(FromStarts):
     that groups are whole points are our choice. Standings as in McMahon, whose options for starting points, absences
     and handicap it has.
 
-    Draws, each with the number of the group and of the attempt as first keys: `down` (id), `up` (id that comes down),
-    `country` and `club` (number of the pair, smallest unpaired id of that country), `player`, `opponent` (number of the
-    pair), `want` (id); and `cost` (number of the group, 0 for the whole field; smaller id, larger id), `order` (id).
+    Draws, each with the number of the group (of several the top one) and of the attempt as first keys: `down` (id),
+    `up` (id that comes down), `country` and `club` (number of the pair, smallest unpaired id of that country),
+    `player`, `opponent` (number of the pair), `want` (id). Others: `cost` (number of the group, 0 for the whole field;
+    smaller id, larger id), `order` (id).
     Players are in the order of their ids when one is drawn.
 
     Details: `groups` (ids, best first), `scores`, `floats` (id, opponent), `merged` (numbers of groups drawn as one),
@@ -182,10 +193,11 @@ class GoDraw(FromStarts):
             byes.append(Bye(found.out, event.bye_points))
             why.append(sat_out(name_of(event, found.out)))
         if merged:
-            named = "; ".join(" and ".join(map(str, numbers)) for numbers in merged)
-            why.append(f"Drawn together, because they could not be paired by themselves: groups {named}.")
+            named = "; ".join(str(part) for part in parts if len(part.numbers) > 1)
+            why.append(f"Drawn together, because they could not be paired by themselves: {named}.")
         if found.searched:
-            why.append(f"Searched, because the lots could not complete them: groups {_listed(found.searched)}.")
+            named = "; ".join(str(part) for part in parts if part.key in found.searched)
+            why.append(f"Searched, because the lots could not complete them: {named}.")
         if rematches:
             why.append(f"{len(rematches)} of the games are rematches: with fewer, not everybody could play.")
         details = {
@@ -252,7 +264,7 @@ def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Dra
             if drawing.out is None:
                 return at
             members.remove(drawing.out)
-        found = _group(part.numbers[0], members, below, facts, rng, drawing)
+        found = _group(part, members, below, facts, rng, drawing)
         if found is None:
             return at
         drawing.pairs += found
@@ -268,7 +280,7 @@ def _sits_out(members: Sequence[int], facts: Facts, event: Event, whole: bool) -
 
 
 def _group(
-    number: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance, drawing: Drawing
+    part: Part, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance, drawing: Drawing
 ) -> list[Drawn] | None:
     """The pairs of a group, that of its floater first; None where it cannot be paired without rematches."""
     floats: dict[int, Drawn] = {}
@@ -276,23 +288,24 @@ def _group(
         pair = None
         rest = members
         if len(members) % 2:
-            pair = _floater(number, attempt, members, below, facts, rng)
+            pair = _floater(part, attempt, members, below, facts, rng)
             if pair is None:
                 return None
             floats.setdefault(pair.first, pair)
             rest = [id_ for id_ in members if id_ != pair.first]
-        inside = _inside(number, attempt, rest, facts, rng)
+        inside = _inside(part, attempt, rest, facts, rng)
         if inside is not None:
             if attempt:
-                drawing.restarts[number] = attempt
+                drawing.restarts[part.key] = attempt
             return _noted(drawing, pair, inside)
-    drawing.restarts[number] = RESTARTS
-    drawing.searched.append(number)
+    drawing.restarts[part.key] = RESTARTS
+    drawing.searched.append(part.key)
     for pair in floats.values() or (None,):
         rest = [id_ for id_ in members if pair is None or id_ != pair.first]
-        found = pair_group(rest, lambda _: _by_lot(number, rng), facts.barred)
+        found = pair_group(rest, lambda _: _by_lot(part.key, rng), facts.barred)
         if found is not None:
-            return _noted(drawing, pair, [_searched(number, one, other, facts, rng) for one, other in found])
+            inside = [_searched(part.key, one, other, facts, rng, f"{part}, by search") for one, other in found]
+            return _noted(drawing, pair, inside)
     return None
 
 
@@ -304,30 +317,30 @@ def _noted(drawing: Drawing, pair: Drawn | None, inside: Sequence[Drawn]) -> lis
 
 
 def _floater(
-    number: int, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance
+    part: Part, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance
 ) -> Drawn | None:
     """Who comes down from an odd group, and whom he meets; None where all who could have met."""
     losers = [id_ for id_ in members if id_ in facts.lost] or members
     for group in below:
         winners = [id_ for id_ in group if id_ in facts.rose] or group
         for downs, ups in ((losers, winners), (members, winners), (losers, group), (members, group)):
-            for down in shuffled(rng, downs, "down", number, attempt):
+            for down in shuffled(rng, downs, "down", part.key, attempt):
                 free = sorted(up for up in ups if not facts.barred(down, up))
                 if free:
-                    up = choice(rng, free, "up", number, attempt, down)
-                    wants_white = _wants_white(number, attempt, down, facts, rng)
-                    return Drawn(down, up, wants_white, f"drawn down from group {number}, by lot")
+                    up = choice(rng, free, "up", part.key, attempt, down)
+                    wants_white = _wants_white(part.key, attempt, down, facts, rng)
+                    return Drawn(down, up, wants_white, f"drawn down from {part}, by lot")
     return None
 
 
-def _inside(number: int, attempt: int, members: Sequence[int], facts: Facts, rng: Chance) -> list[Drawn] | None:
+def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts, rng: Chance) -> list[Drawn] | None:
     """An even group drawn by countries and clubs; None where somebody has met all who are left."""
     left = sorted(members)
     pairs: list[Drawn] = []
     while left:
-        at = (number, attempt, len(pairs))
+        at = (part.key, attempt, len(pairs))
         first, pools, how = _first(at, left, facts, rng)
-        wants_white = _wants_white(number, attempt, first, facts, rng)
+        wants_white = _wants_white(part.key, attempt, first, facts, rng)
         open_ = ([id_ for id_ in pool if not facts.barred(first, id_)] for pool in pools)
         may = next(filter(None, open_), [])
         if not may:
@@ -335,7 +348,7 @@ def _inside(number: int, attempt: int, members: Sequence[int], facts: Facts, rng
         fit = [id_ for id_ in may if _fits(facts.ledger.lines[id_], wants_white)]
         second = choice(rng, fit or may, "opponent", *at)
         left = [id_ for id_ in left if id_ not in (first, second)]
-        pairs.append(Drawn(first, second, wants_white, f"group {number}, by lot{how}"))
+        pairs.append(Drawn(first, second, wants_white, f"{part}, by lot{how}"))
     return pairs
 
 
@@ -349,8 +362,11 @@ def _first(
             sets.setdefault(labels[id_], []).append(id_)
         if len(sets) > 1:
             ordered = sorted(sets.values(), key=lambda ids: (-len(ids), rng.unit(word, *at, ids[0]), ids[0]))
-            shared = len(sets) < len(left)
-            return choice(rng, ordered[0], "player", *at), ordered[1:], f" across {_PLURAL[word]}" if shared else ""
+            pools: dict[int, list[int]] = {}
+            for ids in ordered[1:]:
+                pools.setdefault(len(ids), []).extend(ids)
+            how = f" across {_PLURAL[word]}" if len(sets) < len(left) else ""
+            return choice(rng, ordered[0], "player", *at), [sorted(pool) for pool in pools.values()], how
     first = choice(rng, left, "player", *at)
     return first, [[id_ for id_ in left if id_ != first]], ""
 
@@ -358,22 +374,21 @@ def _first(
 _PLURAL: Final[Mapping[str, str]] = MappingProxyType({"country": "countries", "club": "clubs"})
 
 
-def _wants_white(number: int, attempt: int, id_: int, facts: Facts, rng: Chance) -> bool:
+def _wants_white(key: int, attempt: int, id_: int, facts: Facts, rng: Chance) -> bool:
     balance = facts.ledger.lines[id_].balance
-    return balance < 0 if balance else coin(rng, "want", number, attempt, id_)
+    return balance < 0 if balance else coin(rng, "want", key, attempt, id_)
 
 
 def _fits(line: Line, other_wants_white: bool) -> bool:
     return line.balance >= 0 if other_wants_white else line.balance <= 0
 
 
-def _by_lot(number: int, rng: Chance) -> Cost:
-    return lambda one, other: int(rng.unit("cost", number, *pair_of(one, other)) * _COSTS)
+def _by_lot(key: int, rng: Chance) -> Cost:
+    return lambda one, other: int(rng.unit("cost", key, *pair_of(one, other)) * _COSTS)
 
 
-def _searched(number: int, one: int, other: int, facts: Facts, rng: Chance) -> Drawn:
-    wants_white = _wants_white(number, RESTARTS + 1, one, facts, rng)
-    return Drawn(one, other, wants_white, f"group {number}, by search" if number else "by search")
+def _searched(key: int, one: int, other: int, facts: Facts, rng: Chance, reason: str) -> Drawn:
+    return Drawn(one, other, _wants_white(key, RESTARTS + 1, one, facts, rng), reason)
 
 
 def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chance) -> Drawing:
@@ -381,8 +396,4 @@ def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chanc
     out = odd_one_out(order, facts.ledger, never) if len(order) % 2 else None
     rest = [id_ for id_ in order if id_ != out]
     pairs = fewest_rematches(rest, _by_lot(0, rng), facts.ledger.met, never)
-    return Drawing([_searched(0, one, other, facts, rng) for one, other in pairs], out)
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
+    return Drawing([_searched(0, one, other, facts, rng, "the whole field, by matching") for one, other in pairs], out)

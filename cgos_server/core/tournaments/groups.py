@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cgos_server.core.tournaments.base import Chance
 from cgos_server.core.tournaments.chance import shuffled
-from cgos_server.core.tournaments.epm_search import explore
+from cgos_server.core.tournaments.epm_search import LIMIT, explore
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.rematches import Pair, can_be_paired, cheapest, fewest_rematches, pair_of
 from cgos_server.errors import Refused
@@ -94,8 +94,9 @@ def by_method(method: str, rng: Chance) -> CostOf:
 def odd_one_out(places: Sequence[int], ledger: Ledger, forbidden: Collection[Pair] = ()) -> int:
     """Who sits out because the field is odd: of those with the fewest such byes the one who stands lowest.
 
-    Where forbidden pairs would leave one of the others without an opponent, the next in this order sits out (our
-    choice).
+    Byes asked for do not count (our choice). Whether the others will have to meet again is not looked at: the source
+    decides this first. Where forbidden pairs would leave one of the others without an opponent, the next in this order
+    sits out (our choice).
 
     :param places: ids, best first, an odd number
     :raises Refused: where forbidden pairs spoil it whoever sits out
@@ -276,12 +277,17 @@ def _nearest(members: Sequence[int], place: int) -> list[int]:
     return [id_ for _, id_ in sorted(enumerate(members, 1), key=lambda each: (abs(each[0] - place), each[0]))]
 
 
-def pair_group(members: Sequence[int], cost_of: CostOf, barred: Callable[[int, int], bool]) -> list[Pair] | None:
-    """An even group paired without barred pairs: (better, other), by the better; None where it cannot be."""
+def pair_group(
+    members: Sequence[int], cost_of: CostOf, barred: Callable[[int, int], bool], limit: int = LIMIT
+) -> list[Pair] | None:
+    """An even group paired without barred pairs: (better, other), by the better; None where it cannot be.
+
+    :param limit: how many pairs the search may try before the smallest total cost is taken instead
+    """
     cost = cost_of(members)
     found = explore(members, cost, barred, _QUICK)
     if found.gave_up and can_be_paired(members, barred):
-        found = explore(members, cost, barred)
+        found = explore(members, cost, barred, limit)
         if found.gave_up:
             return cheapest(members, cost, barred)
     return found.pairs

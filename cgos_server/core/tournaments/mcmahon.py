@@ -131,7 +131,9 @@ class McMahon(FromStarts):
     is 1-4 for 10 to 20 entrants, 5-8 for 25 to 50, 10-15 for 85 to 110 (Vuorinen 2010, table 4.1; advice, not
     enforced). The McMahon score (MMS) is the starting points, the points of games and byes, and half a point for each
     absence, the sum of the latter rounded down to whole points; disconnected engines are absent. Rounds before a late
-    entrant joined are no absences: such a one has what it started with.
+    entrant joined are no absences: such a one has what it started with (our choice). Starts:
+    :func:`cgos_server.core.tournaments.grades.starting_points`; ratings are read as those of Go players (20k = 100, 1d
+    = 2100), so for another scale give each entrant its `start`, or all the same by floor and bar.
 
     Groups are those of equal whole points, from the top (that half points count with the points below them is our
     choice). Nobody meets the same opponent twice unless the whole field cannot be paired otherwise; pairs that must not
@@ -183,7 +185,7 @@ class McMahon(FromStarts):
             self.game(scores, ledger, a, b, rng, _reason(number[a], number[b], self._method)) for a, b in paired.pairs
         ]
         if paired.merged:
-            named = "; ".join(" and ".join(map(str, numbers)) for numbers in paired.merged)
+            named = "; ".join(f"{numbers[0]} to {numbers[-1]}" for numbers in paired.merged)
             why.append(f"Paired together, because they could not be paired by themselves: groups {named}.")
         if paired.rematches:
             why.append(f"{len(paired.rematches)} of the games are rematches: with fewer, not everybody could play.")

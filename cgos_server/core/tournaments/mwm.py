@@ -97,8 +97,8 @@ class Mwm(ByRounds):
     )
 
     def __init__(self, order: str = "burstein", beta: float = 2, ties: str = "listed") -> None:
-        self._order = order
-        self._beta = int(beta)
+        self.order = order
+        self.beta = int(beta)
         self._by_lot = ties == "lot"
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
@@ -114,17 +114,17 @@ class Mwm(ByRounds):
         lines = [ledger.lines[id_] for id_ in ids]
         decision = self._decision(ids, [names[id_] for id_ in ids], lines, ledger, event, rng)
         if decision.level != "strict":
-            why.append(_RELAXED[decision.level].format(beta=self._beta))
+            why.append(_RELAXED[decision.level].format(beta=self.beta))
         games = _games(ids, lines, decision, ledger, rng)
         again = [
             f"{names[game.white]} - {names[game.black]}" for game in games if ledger.have_met(game.white, game.black)
         ]
         if again:
             why.append(f"Once more: {', '.join(again)}.")
-        first = f"Round {field.number}: {len(games)} game{'s' * (len(games) != 1)}, order {self._order}."
+        first = f"Round {field.number}: {len(games)} game{'s' * (len(games) != 1)}, order {self.order}."
         details = {
-            "order": self._order,
-            "beta": self._beta,
+            "order": self.order,
+            "beta": self.beta,
             "level": decision.level,
             "total": list(decision.total),
             "ranked": ids,
@@ -178,8 +178,8 @@ class Mwm(ByRounds):
 
         score = np.array([line.score for line in lines], dtype=np.int64)
         balance = np.array([line.balance for line in lines], dtype=np.int64)
-        third = third_of(self._order, score, u)
-        return pair_field(score, balance, times, self._beta, third, barred)
+        third = third_of(self.order, score, u)
+        return pair_field(score, balance, times, self.beta, third, barred)
 
 
 def _games(

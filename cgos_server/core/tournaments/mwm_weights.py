@@ -165,7 +165,7 @@ class _Field:
             # Pairs left out make any round cost more than `least + near`.
             if found is not None and -found.total[0] <= self.least + near:
                 return found
-            near = inf if found is None else -found.total[0] - self.least
+            near = 2 * near + 4 if found is None else -found.total[0] - self.least
 
     def best(self, level: Level, near: float) -> Decision | None:
         """The best round of pairs whose detour is no longer than `near`."""

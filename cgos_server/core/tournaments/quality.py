@@ -98,7 +98,8 @@ def kendall_of(strengths: Floats) -> Floats:
         return np.ones(len(strengths))
     above, below = np.triu_indices(n, 1)
     signs = np.sign(strengths[:, above] - strengths[:, below]).sum(axis=1)
-    return signs / (n * (n - 1) / 2)
+    tau: Floats = signs / (n * (n - 1) / 2)
+    return tau
 
 
 def spearman_of(places: Ints) -> Floats:
@@ -107,7 +108,8 @@ def spearman_of(places: Ints) -> Floats:
     if n < 2:
         return np.ones(len(places))
     off = places - np.arange(n)
-    return 1.0 - 6.0 * (off * off).sum(axis=1) / (n * (n * n - 1))
+    rho: Floats = 1.0 - 6.0 * (off * off).sum(axis=1) / (n * (n * n - 1))
+    return rho
 
 
 def ndcg_of(places: Ints, cut: int | None = None) -> Floats:

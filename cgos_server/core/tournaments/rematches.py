@@ -1,8 +1,9 @@
 """The way out where a field cannot be paired without rematches: a pairing with as few of them as possible.
 
 Exact, by maximum weight matching. Vuorinen (2010) leaves the case open; what counts, and in which order, is our choice:
-as few rematches as possible, these between those who have met least often, then the smallest total cost. Must not know:
-groups, systems.
+as few rematches as possible, these between those who have met least often, then the smallest total cost. Between what
+is equal in all that, fixed numbers of the places decide, so that the solver's habits do not. Must not know: groups,
+systems.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
-from cgos_server.core.pairing.matching import best, pack
+from cgos_server.core.pairing.matching import best
 from cgos_server.core.tournaments.base import Ints
+from cgos_server.core.tournaments.mwm_weights import packed
 from cgos_server.errors import Refused
 
 Pair = tuple[int, int]
@@ -76,8 +78,10 @@ def _matched(order: Sequence[int], edges: Sequence[Pair], levels: Sequence[Seque
         return None
     if not order:
         return []
-    one = np.ones(len(edges), dtype=np.int64)
-    weights = pack([one, *(-np.asarray(level, dtype=np.int64) for level in levels)], len(order) // 2)
     ends: Ints = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-    found = best(len(order), ends[:, 0], ends[:, 1], weights)
+    i, j = ends[:, 0], ends[:, 1]
+    weights = [1] * len(edges)
+    if levels:
+        weights = packed(len(order), i, j, [-np.asarray(level, dtype=np.int64) for level in levels])
+    found = best(len(order), i, j, weights)
     return [(order[a], order[b]) for a, b in found] if 2 * len(found) == len(order) else None

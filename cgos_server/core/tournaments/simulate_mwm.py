@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import rustworkx
 from numpy.typing import NDArray
 
-from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Floats, Ints
+from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Ints
 from cgos_server.core.tournaments.chance import ManyLots
 from cgos_server.core.tournaments.mwm import Mwm
 from cgos_server.core.tournaments.mwm_weights import MILLION, pair_field, power, separators, third_of
@@ -104,7 +104,8 @@ class _State:
         self, plan: Plan, method: Mwm, seeds: Sequence[int], matching: Matching, detours: Sequence[float]
     ) -> None:
         self.plan, self.seeds, self.matching, self.detours = plan, seeds, matching, detours
-        self.order, self.beta = method._order, method._beta
+        self.order, self.beta = method.order, method.beta
+        self.by_lot = self.order in ("random", "random2")
         b, n, rounds = len(seeds), plan.players, plan.rounds or 0
         self.b, self.n, self.k = b, n, n // 2
         self.strengths, self.ratings = drawn(plan, seeds)
@@ -138,7 +139,8 @@ class _State:
         else:
             self.sat_out.append(np.full(self.b, -1))
         field = _Ranked(self, ranked)
-        pairs = field.pair(self._third(field, lots))
+        # Without lots the first round's ranks are the same pairs in all tournaments.
+        pairs = field.pair(self._third(field, lots), alike=at == 0 and not self.by_lot)
         one, other = (np.take_along_axis(ranked, pairs[:, :, side], axis=1) for side in (0, 1))
         if self.plan.differences:
             self._compare(field, one, other)
@@ -177,7 +179,7 @@ class _State:
 
     def _third(self, field: _Ranked, lots: ManyLots) -> Weigh:
         """The third component of the weights: by tournament and two ranks."""
-        if self.order in ("random", "random2"):
+        if self.by_lot:
             one, other = np.triu_indices(self.n, 1)
             numbers = np.zeros((self.b, self.n, self.n), dtype=np.int64)
             numbers[:, one, other] = np.floor(lots.units("u", one + 1, other + 1) * MILLION)
@@ -218,7 +220,7 @@ class _State:
         places = np.take_along_axis(_places(truth), order, axis=1)
         ahead = self.strengths[self.rows[:, :, None], white] - self.strengths[self.rows[:, :, None], black]
         rounds, games = len(self.games), white[0].size
-        columns: dict[str, Floats | Ints | list[None]] = {
+        columns: dict[str, Any] = {
             "kendall": kendall_of(in_order),
             "spearman": spearman_of(places),
             "ndcg": ndcg_of(places),
@@ -230,12 +232,11 @@ class _State:
             "best_first": (order[:, 0] == truth[:, 0]).astype(np.float64),
             "rounds": np.full(self.b, float(rounds)),
             "games": np.full(self.b, float(games)),
-            "strength_difference": [None] * self.b,
         }
         if self.plan.differences:
             apart, possible = self.apart / 1000.0
             columns["strength_difference"] = np.where(possible > 0, apart / np.where(possible > 0, possible, 1.0), 1.0)
-        lists = {name: each if isinstance(each, list) else each.tolist() for name, each in columns.items()}
+        lists = {name: each.tolist() for name, each in columns.items()}
         measures = [Measures(**{name: each[t] for name, each in lists.items()}) for t in range(self.b)]
         return Many(white + 1, black + 1, made, np.stack(self.sat_out, axis=1) + 1, order + 1, measures)
 
@@ -271,11 +272,9 @@ class _State:
 
     def _direct(self, cut: Ints, buchholz: Ints) -> Ints:
         """(b, n) half points among those equal so far, if they have all met; 0: they have not."""
-        equal = np.ones((self.b, self.n, self.n), dtype=np.bool_)
-        for key in (self.score, cut, buchholz):
-            equal &= key[:, :, None] == key[:, None, :]
+        equal: Bools = _equal(self.score) & _equal(cut) & _equal(buchholz)
         diagonal = np.eye(self.n, dtype=np.bool_)
-        met_all = (~equal | diagonal | (self.times > 0)).all(axis=2)
+        met_all: Bools = np.all(~equal | diagonal | (self.times > 0), axis=2)
         applies = (~equal | met_all[:, None, :]).all(axis=2)
         rows = self.rows[:, :, None]
         among = equal[rows, np.arange(self.n)[:, None], self.opponents] & (self.opponents >= 0)
@@ -312,10 +311,13 @@ class _Ranked:
         balances = np.abs(self.balance[:, :, None] + self.balance[:, None, :])
         self.may = (times == 0) & (balances < 2 * state.beta) & (ranks[:, None] < ranks)
 
-    def pair(self, weigh: Weigh) -> Ints:
-        """(b, k, 2) ranks of the best rounds, the better one first."""
+    def pair(self, weigh: Weigh, alike: bool = False) -> Ints:
+        """(b, k, 2) ranks of the best rounds, the better one first.
+
+        :param alike: it is the same one in all tournaments
+        """
         partner = np.full(self.ranked.shape, -1, dtype=np.int64)
-        left = np.arange(len(self.ranked))
+        left = np.arange(1 if alike else len(self.ranked))
         for most in self.state.detours:
             if len(left):
                 left = left[~self._within(left, most, weigh, partner)]
@@ -323,6 +325,8 @@ class _Ranked:
             decision = pair_field(self.score[t], self.balance[t], self.times[t], self.state.beta, _of_one(weigh, t))
             for one, other in decision.pairs:
                 partner[t, one], partner[t, other] = other, one
+        if alike:
+            partner[:] = partner[0]
         ranks = np.arange(self.m)
         better = np.broadcast_to(ranks, partner.shape)[partner > ranks].reshape(len(partner), -1)
         return np.stack((better, np.take_along_axis(partner, better, axis=1)), axis=2)
@@ -369,7 +373,7 @@ class _Ranked:
                 flat += (lo + other, lo + one)
         found.reshape(-1)[where] = flat
         cost = np.abs(self.score[among] - np.take_along_axis(self.score[among], found, axis=1)).sum(axis=1) // 2
-        good = ~np.array(failed) & (cost <= self.least[among] + most)
+        good: Bools = ~np.array(failed) & (cost <= self.least[among] + most)
         partner[among[good]] = found[good]
         return good
 
@@ -395,6 +399,12 @@ def _places(seats: Ints) -> Ints:
     places = np.empty_like(seats)
     np.put_along_axis(places, seats, np.broadcast_to(np.arange(seats.shape[1]), seats.shape), axis=1)
     return places
+
+
+def _equal(key: Ints) -> Bools:
+    """(b, n, n) of (b, n)."""
+    found: Bools = np.equal(key[:, :, None], key[:, None, :])
+    return found
 
 
 def _square(n: int, of: Callable[[Ints, Ints], Ints]) -> Ints:

@@ -10,8 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-from msgspec.structs import replace
-
 from cgos_server.core.options import Choice, Flag, Number, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.by_rounds import ByRounds
@@ -86,9 +84,8 @@ class Tcec(ByRounds):
         return seeded(event.entrants, self.seeding, self.groups, Lots(event.seed, 0))
 
     def standings(self, event: Event) -> Standings:
-        entrants = {one.id: one for one in event.entrants}
-        by_seed = replace(event, entrants=tuple(entrants[id_] for id_ in self.seeds(event)))
-        return standings_by(by_seed, event.tie_breakers or self.tie_breakers)
+        seed: dict[int, float | None] = {id_: float(at) for at, id_ in enumerate(self.seeds(event), 1)}
+        return standings_by(event, event.tie_breakers or self.tie_breakers, given={"seed": seed})
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         lines = ledger.lines

@@ -316,7 +316,7 @@ def _buchholz(record: Record, lowest: int, highest: int) -> Values:
             elif entry.kind in ("forfeit", "void"):
                 scores.append(_virtual(record, line, entry.round))
         scores.sort()
-        values[id_] = sum(scores[lowest : max(lowest, len(scores) - highest)]) / 2
+        values[id_] = sum(scores[lowest : len(scores) - highest]) / 2
     return values
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgos_server.core.pairing.matching import MOST_BITS, WORD_BITS, Packing, best, pack
+from cgos_server.core.pairing.matching import MOST_BITS, WORD_BITS, Packing, best, pack, width
 from cgos_server.errors import OurFault
 
 Edges = Mapping[tuple[int, int], int]
@@ -160,6 +160,20 @@ def test_packed_sums_compare_as_sums_of_tuples(case: tuple[list[np.ndarray], int
     except OurFault:
         return
     assert packing.words(levels).tolist() == (packed if packing.pairs == pairs else pack(levels, packing.pairs))
+
+
+@given(leveled())
+def test_the_numbers_are_the_same_however_many_words_they_take(case: tuple[list[np.ndarray], int]) -> None:
+    levels, pairs = case
+    numbers, factor = [0] * len(levels[0]), 1
+    for level in reversed(levels):
+        numbers = [number + factor * value for number, value in zip(numbers, level.tolist(), strict=True)]
+        factor *= pairs * (max(0, int(level.max())) - min(0, int(level.min()))) + 1
+    ranges = [(int(level.min()), int(level.max())) for level in levels]
+    bits = width(ranges, pairs)
+    if bits <= MOST_BITS:
+        assert pack(levels, pairs) == pack(levels, pairs, ranges) == numbers
+        assert max(map(abs, numbers)).bit_length() <= bits
 
 
 @given(fields(st.tuples(st.integers(0, 1), st.integers(-2, 0), st.integers(-3, 3)), 6))  # type: ignore[arg-type]

@@ -95,7 +95,7 @@ def test_a_round_pairs_the_nearest_by_ratings_as_they_are_now() -> None:
     assert pairs(first) == [(1, 2), (3, 4), (5, 6)]
     assert "10 apart" in first.games[0].reason
     event = play(event, better_wins, 1)
-    assert pairs(next_round(event)) == [(1, 3), (2, 4), (5, 6)] or next_round(event).explanation.details["rematches"]
+    assert pairs(next_round(event)) == [(1, 3), (2, 5), (4, 6)]  # with 2-4, 5 and 6 would meet again
     moved = play(accelrat(k=400), lambda game: Result(2, 0) if game.white > game.black else Result(0, 2), 1)
     now = next_round(moved).explanation.details["ratings"]
     assert now["2"] > now["1"]  # the worse have won, by more than was between them
@@ -157,11 +157,11 @@ def test_none_and_the_unrated() -> None:
 def test_neighbours_and_club_mates_wait_if_asked() -> None:
     event = accelrat(planned=4, update="none", defer_neighbours=True)
     first = next_round(event)
-    assert pairs(first) == [(1, 3), (2, 5), (4, 6)] or not set(pairs(first)) & {(k, k + 1) for k in range(1, 6)}
+    assert pairs(first) == [(1, 3), (2, 5), (4, 6)]
     assert first.explanation.details["deferred"] == []
     in_clubs = tuple(replace(one, club="a" if one.id in (1, 3) else "") for one in SIX)
     apart = next_round(replace(event, entrants=in_clubs))
-    assert not set(pairs(apart)) & {(1, 3), *((k, k + 1) for k in range(1, 6))}
+    assert pairs(apart) == [(1, 4), (2, 5), (3, 6)]
     assert pairs(next_round(accelrat(in_clubs, planned=4, update="none"))) == [(1, 2), (3, 4), (5, 6)]
 
 
@@ -172,7 +172,6 @@ def test_the_top_two_meet_in_the_last_round_at_the_earliest() -> None:
         event = play(event, by_lot(number_), 1)
         met_in.update(dict.fromkeys(pairs(event.rounds[-1]), number_))
     assert met_in[(1, 2)] == 4
-    assert (2, 3) in met_in
 
 
 def test_who_should_wait_meets_all_the_same_where_there_is_no_other_way() -> None:

@@ -49,6 +49,14 @@ def test_every_kind_of_cell() -> None:
         (".", ".", ".", ".", ".", "*"),
     ]
     assert not table.everybody_met
+    counted = {(pair.row, pair.column): (pair.points, pair.games) for pair in table.pairs}
+    assert [counted[two] for two in ((1, 2), (3, 2), (2, 4), (1, 3), (4, 5))] == [
+        (2, 1),
+        (2, 1),
+        (2, 2),
+        (0, 0),
+        (0, 0),
+    ]
     assert table.rows[4].rounds[2][0].white is None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import vectors
 
+from cgos_server.core.tournaments import groups as groups_module
 from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.epm_search import Outcome, explore
 from cgos_server.core.tournaments.groups import (
     METHODS,
     Paired,
@@ -26,7 +27,7 @@ from cgos_server.core.tournaments.groups import (
     seeded,
 )
 from cgos_server.core.tournaments.ledger import Ledger, Line
-from cgos_server.core.tournaments.rematches import can_be_paired, cheapest, fewest_rematches, pair_of
+from cgos_server.core.tournaments.rematches import pair_of
 from cgos_server.errors import Refused
 
 Pair = tuple[int, int]
@@ -183,7 +184,6 @@ def test_forbidden_pairs_never_meet_and_nobody_is_left_out_in_silence() -> None:
 def test_nobody_at_all() -> None:
     assert paired([]).pairs == []
     assert paired([[], []]).pairs == []
-    assert fewest_rematches([], lambda a, b: abs(a - b), {}) == []
 
 
 @st.composite
@@ -240,31 +240,70 @@ def test_there_are_only_as_many_rematches_as_there_must_be(
             assert number[a] == number[b] or {number[a], number[b]} <= merged
 
 
-@settings(max_examples=40)
-@given(fields())
-def test_the_fewest_rematches_are_also_of_those_who_met_least_and_the_cheapest(
-    field: tuple[list[list[int]], list[Pair], set[Pair]],
+def outwards(group: list[int]) -> list[int]:
+    """From the middle outwards, the upper one first."""
+    centre = (len(group) + 1) // 2
+    places = [place for d in range(len(group)) for place in ((centre - d, centre + d) if d else (centre,))]
+    return [group[place - 1] for place in places if 1 <= place <= len(group)]
+
+
+def first_pairing(members: list[int], method: str, met: set[Pair]) -> list[Pair] | None:
+    """Of all pairings the first in the order of preferences."""
+    cost = by_method(method, LOTS)(members)
+
+    def completions(left: list[int]) -> Any:
+        if not left:
+            yield []
+            return
+        one, *others = left
+        for other in sorted(others, key=lambda id_: (cost(one, id_), members.index(id_))):
+            if pair_of(one, other) not in met:
+                for rest in completions([id_ for id_ in others if id_ != other]):
+                    yield [(one, other), *rest]
+
+    return next(completions(members), None)
+
+
+def step_by_step(groups: list[list[int]], method: str, met: set[Pair]) -> list[Pair] | None:
+    """The rules read word for word; None where a group would have to be merged."""
+    left = [list(group) for group in groups]
+    found: list[Pair] = []
+    for number, group in enumerate(left):
+        if len(group) % 2:
+            options = [
+                (floater, other)
+                for floater in outwards(group)
+                for below in left[number + 1 :]
+                for other in outwards(below)
+                if pair_of(floater, other) not in met
+            ]
+            if not options:
+                return None
+            floater, other = options[0]
+            found.append((floater, other))
+            group.remove(floater)
+            next(below for below in left if other in below).remove(other)
+        pairs = first_pairing(group, method, met)
+        if pairs is None:
+            return None
+        found += pairs
+    return found
+
+
+@settings(max_examples=100)
+@given(fields(), st.sampled_from(METHODS))
+def test_where_nothing_is_merged_it_is_the_rules_word_for_word(
+    field: tuple[list[list[int]], list[Pair], set[Pair]], method: str
 ) -> None:
     groups, met, _ = field
-    ids = list(itertools.chain(*groups))
-    counts = Counter(met)
-    cost = by_method("folding", LOTS)(ids)
-
-    def value(pairs: list[Pair]) -> tuple[int, int, int]:
-        times = [counts[pair_of(*pair)] for pair in pairs]
-        return sum(count > 0 for count in times), sum(times), sum(cost(*pair) for pair in pairs)
-
-    assert value(fewest_rematches(ids, cost, counts)) == min(value(pairs) for pairs in pairings(ids))
-    allowed = [pairs for pairs in pairings(ids) if not any(counts[pair] for pair in pairs)]
-
-    def barred(a: int, b: int) -> bool:
-        return counts[pair_of(a, b)] > 0
-
-    cheap = cheapest(ids, cost, barred)
-    assert can_be_paired(ids, barred) == bool(allowed)
-    assert (cheap is None) == (not allowed)
-    if cheap is not None:
-        assert sum(cost(*pair) for pair in cheap) == min(sum(cost(*pair) for pair in each) for each in allowed)
+    expected = step_by_step(groups, method, set(met))
+    found = pair_groups(groups, by_method(method, LOTS), Counter(met))
+    if expected is None:
+        assert found.merged or found.rematches
+    else:
+        assert found.pairs == expected
+        assert not found.merged
+        assert not found.rematches
 
 
 def cliques(a: int, b: int) -> bool:
@@ -272,19 +311,32 @@ def cliques(a: int, b: int) -> bool:
     return a % 2 != b % 2
 
 
-def test_a_hopeless_group_is_noticed_long_before_the_search_has_tried_everything() -> None:
-    calls = 0
+def test_a_hopeless_group_is_noticed_long_before_the_search_has_tried_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
 
-    def cost_of(members: Any) -> Callable[[int, int], int]:
-        def cost(a: int, b: int) -> int:
-            nonlocal calls
-            calls += 1
-            return abs(a - b)
+    def counted(*args: Any) -> Outcome:
+        outcome = explore(*args)
+        tried.append(outcome.tried)
+        return outcome
 
-        return cost
+    monkeypatch.setattr(groups_module, "explore", counted)
+    assert pair_group(range(1, 31), lambda _: lambda a, b: abs(a - b), cliques, limit=100_000) is None
+    assert sum(tried) < 100_000
 
-    assert pair_group(range(1, 31), cost_of, cliques) is None  # 15 odd ones, 15 even ones
-    assert calls < 30 * 30
+
+def test_where_the_search_gives_up_the_cheapest_pairing_is_taken() -> None:
+    members = range(1, 27)
+
+    def only_the_first(a: int, b: int) -> bool:
+        """The last one may meet 1 alone, who likes all others better."""
+        return max(a, b) == 26 and min(a, b) != 1
+
+    found = pair_group(members, lambda _: lambda a, b: abs(a - b), only_the_first, limit=30_000)
+    assert found is not None
+    assert sorted(itertools.chain(*found)) == list(members)
+    assert found == [(1, 26), *((a, a + 1) for a in range(2, 26, 2))]
 
 
 def test_the_lowest_of_those_with_the_fewest_byes_sits_out() -> None:

@@ -10,6 +10,7 @@ from support.tournaments import better_wins, by_lot, finish, play, play_round
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
+    DRAWN,
     WHITE_WINS,
     Bye,
     Entrant,
@@ -255,3 +256,22 @@ def test_forbidden_pairs_that_leave_nothing_are_refused() -> None:
     event = replace(started(2, 2), forbidden=((2, 1),))
     with pytest.raises(Refused, match="must not meet"):
         next_round(event)
+
+
+def test_groups_paired_together_are_named() -> None:
+    event = with_rounds(started(4, 4, 0, 0), [Game(1, 2, DRAWN), Game(3, 4, DRAWN)])
+    round_ = next_round(event)
+    assert not pairs(round_) & {(1, 2), (3, 4)}
+    assert "could not be paired by themselves: groups 1 to 2" in round_.explanation.summary
+
+
+def test_rematches_are_as_few_as_possible() -> None:
+    event = with_rounds(
+        started(0, 0, 0, 0),
+        [Game(1, 2, DRAWN), Game(3, 4, DRAWN)],
+        [Game(1, 3, DRAWN), Game(2, 4, DRAWN)],
+        [Game(1, 4, DRAWN), Game(2, 3, DRAWN)],
+    )
+    round_ = next_round(event)
+    assert len(round_.games) == 2
+    assert "2 of the games are rematches" in round_.explanation.summary

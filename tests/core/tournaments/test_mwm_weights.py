@@ -187,6 +187,26 @@ def test_pairs_left_out_beforehand_are_in_no_best_round(state: State) -> None:
         assert 2 * len(best(n, i, j, [1] * len(i))) < n
 
 
+def test_nor_in_the_rounds_of_long_events() -> None:
+    """The same for fields whose last rounds leave few new pairs, so that the first looks are not enough."""
+    looks = 0
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        n = 2 * int(rng.integers(4, 9))
+        score = -np.sort(-rng.integers(0, int(rng.integers(2, 12)), n))
+        c = rng.integers(-1, 2, n) * int(rng.integers(1, 3))
+        times = np.triu(rng.random((n, n)) < rng.uniform(0, 0.7), 1).astype(np.int64)
+        times += times.T
+        third = third_of(("dutch", "burstein", "monrad")[seed % 3], score)
+        found = pair_field(score, c, times, 2, third)
+        i, j, weight = edges_of(found.level, score, c, times, 2, third)
+        assert found.pairs == best(n, i, j, packed(n, i, j, weight))
+        # Cheaper than this is no round, whoever has met.
+        least = sum((score[at - 1] - score[at]) for at in range(1, n) if at % 2)
+        looks += "rematch" not in found.level and -found.total[0] > least
+    assert looks > 50
+
+
 def test_the_power_is_the_tables(vectors: Vectors) -> None:
     table = vectors("mwm_table1")["power_fixed_millionths"]
     assert len(table) == 129

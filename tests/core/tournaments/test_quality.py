@@ -94,7 +94,8 @@ def event() -> Event:
 
 
 def test_float_pairs_are_pairs_of_different_scores(event: Event) -> None:
-    # Round 2: 5 and 1 have a point each, 3 and 2 half a point and none. Round 3: 1 has 2, 3 has 1.5; 5 has 1, 4 has 1.5.
+    # Round 2: 5 and 1 have a point each, 3 and 2 half a point and none.
+    # Round 3: 1 has two points, 3 one and a half; 5 has one, 4 one and a half.
     assert float_pairs(event) == 3
 
 

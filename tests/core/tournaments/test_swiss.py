@@ -69,18 +69,12 @@ def test_groups_are_in_the_order_of_standings_unless_told_otherwise() -> None:
         return Result(0, 2) if (game.white > game.black) != (game.pair == (1, 8)) else Result(2, 0)
 
     event = play(swiss(), rule, 2)  # 8 beats 1 in the first round
-    for within in ("standings", "initial"):
-        of = replace(event, options={"within": within})
-        groups = next_round(of).explanation.details["groups"]
-        places = {row.entrant: row.place for row in standings(of).rows}
-        for group in groups:
-            key = {"standings": lambda id_: (places[id_], id_), "initial": lambda id_: id_}[within]
-            assert group == sorted(group, key=key)
-    assert any(
-        next_round(replace(event, options={"within": within})).explanation.details["groups"]
-        != next_round(event).explanation.details["groups"]
-        for within in ("standings", "initial")
-    )
+    places = {row.entrant: row.place for row in standings(event).rows}
+    by_place = next_round(event).explanation.details["groups"]
+    by_id = next_round(replace(event, options={"within": "initial"})).explanation.details["groups"]
+    assert [sorted(group) for group in by_place] == by_id
+    assert by_place == [sorted(group, key=lambda id_: (places[id_], id_)) for group in by_id]
+    assert by_place != by_id
 
 
 def order_of(event: Event) -> list[int]:

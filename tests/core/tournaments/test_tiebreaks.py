@@ -373,6 +373,16 @@ def test_a_virtual_opponent_takes_what_the_player_did_not_get() -> None:
         assert value(event_of(rounds, 2), "buchholz")[1] == 1.0 + 1.0 + (1.0 + left + 0.5)
 
 
+def test_rounds_of_two_games_count_twice_for_a_virtual_opponent() -> None:
+    rounds = [
+        Round_(1, (Game(1, 2, DRAWN), Game(2, 1, DRAWN)), (Bye(3, 4),)),
+        Round_(2, (Game(3, 1, DRAWN), Game(1, 3, DRAWN)), (Bye(2, 4),)),
+    ]
+    found = value(event_of(rounds, 3), "buchholz")
+    assert found[3] == 2 * 2.0 + 2 * (0.0 + 1.0)  # before the round, and half a point of each game of the next one
+    assert found[2] == 2 * 2.0 + 2 * (1.0 + 0.0)
+
+
 def test_an_absence_has_no_virtual_opponent_announced_or_not() -> None:
     played = [Round_(1, (Game(1, 2, WHITE_WINS),)), Round_(2)]
     asked = [played[0], Round_(2, (), (Bye(1, 0, True),))]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from support.tournaments import by_lot, entrants, finish
 from support.vectors import parametrize
 
-from cgos_server.core.tournaments.base import DRAWN, WHITE_WINS, Entrant, Event, Game, Round
+from cgos_server.core.tournaments.base import DRAWN, Entrant, Event, Game, Round
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import begin
 from cgos_server.core.tournaments.tournament import next_round
@@ -175,24 +175,32 @@ def test_where_floaters_are_taken_from(above: str, below: str) -> None:
     assert across == [(place[above], 5 + place[below])]
 
 
-def test_colours_that_fit_decide_between_equals() -> None:
-    event = begin(flat(4), Round(1, (Game(1, 4, DRAWN), Game(2, 3, DRAWN))))
-    # Folding would be 1-4 and 2-3 again, or in the second place 1-3 and 2-4 as good as 1-2 and 3-4 but for colours.
-    assert pairs_of(next_round(event)) == {(1, 3), (2, 4)}
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ((Game(1, 3, DRAWN), Game(2, 4, DRAWN)), {(1, 4), (2, 3)}),
+        ((Game(1, 3, DRAWN), Game(4, 2, DRAWN)), {(1, 2), (3, 4)}),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_colours_that_fit_decide_between_equals(first: tuple[Game, ...], expected: set[Pair], seed: int) -> None:
+    event = replace(begin(flat(4, seeding="translation"), Round(1, first)), seed=seed)
+    assert pairs_of(next_round(event)) == expected
 
 
-def test_who_was_drawn_down_is_not_drawn_down_again() -> None:
-    people = tuple(Entrant(at, f"bot-{at}", 2_000.0 - at, start) for at, start in enumerate((4, 4, 4, 2, 2, 2), 1))
-    first = next_round(Event("weighted", people))
-    down = next(game for game in first.games if min(game.pair) <= 3 < max(game.pair)).pair
-    assert down == (2, 5)
-    games = tuple(Game(a, b, WHITE_WINS if (a, b) == down else DRAWN) for a, b in sorted(pairs_of(first)))
-    # 1 and 3 with a draw each are still with 2 points; 2 is alone with 3, and 5 with 1 in its group of three.
-    event = begin(Event("weighted", people), replace(first, games=games))
+def test_who_was_drawn_down_is_not_drawn_down_again_though_best_placed_for_it() -> None:
+    people = tuple(Entrant(at, f"bot-{at}", 2_000.0 - at, 4 if at <= 5 else 0) for at in range(1, 11))
+    event = Event("weighted", people, options={"from_above": "bottom", "from_below": "top"})
+    first = next_round(event)
+    assert (5, 6) in pairs_of(first)
+    event = finish(begin(event, first), lambda _: DRAWN)
     second = next_round(event)
-    assert second.explanation.details["groups"][0] == [2]
+    groups = second.explanation.details["groups"]
+    assert (groups[0][-1], groups[1][0]) == (5, 6)
     assert second.explanation.details["total"] == sum(second.explanation.details["weights"])
-    assert not pairs_of(second) & pairs_of(first)
+    across = [pair for pair in pairs_of(second) if pair[0] <= 5 < pair[1]]
+    assert len(across) == 1
+    assert not {5, 6} & set(across[0])
 
 
 @settings(max_examples=15)

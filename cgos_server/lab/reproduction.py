@@ -1,0 +1,109 @@
+"""A published table of simulations, simulated again and held against what was printed.
+
+Must not know: how a tournament is simulated, command lines.
+
+The table is table 4 of P. Sauer, A. Cseh & P. Lenzner, "Improving ranking quality and fairness in Swiss-system chess
+tournaments" (EC 2022; J. Quant. Anal. Sports 20, 2024): the mean of Kendall's tau, from -1 to 1, between the final
+ranking and the true one. Their rating noise is lost, and part of their weights; what stands for it here is said in
+:func:`cgos_server.core.tournaments.milvang.rating_sd` and :class:`cgos_server.core.tournaments.mwm.Mwm`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from cgos_server.core.tournaments.simulate import Plan
+from cgos_server.lab.tournaments import Figure, Runs, figures
+
+PLAYERS: Final = 32
+ROUNDS: Final = 7
+BETA: Final = 2
+TOURNAMENTS: Final = 2000
+
+ALLOWED: Final = 3.0
+"""Standard errors between a mean and the published one."""
+
+RANGES: Final = ((1000, 1800), (1400, 2200), (1800, 2600))
+"""Of true strengths, in Elo."""
+
+PUBLISHED: Final[Mapping[str, tuple[float, float, float]]] = MappingProxyType(
+    {"burstein": (0.624, 0.671, 0.721), "random2": (0.607, 0.654, 0.706), "dutch": (0.588, 0.634, 0.686)}
+)
+"""By system, the best first: means in these ranges, to three decimals."""
+
+UNPUBLISHED: Final = ("random", "monrad")
+"""Of which the source gives no numbers."""
+
+
+class Cell(Struct, frozen=True):
+    """One mean.
+
+    :ivar tournaments: how many it is the mean of
+    :ivar kendall: None: there are none
+    :ivar error: standard error of the mean
+    :ivar published: None: the source has no number
+    :ivar deviation: from the published mean, in standard errors
+    """
+
+    low: int
+    high: int
+    system: str
+    tournaments: int
+    kendall: float | None
+    error: float | None
+    published: float | None
+    deviation: float | None
+
+
+class Reproduction(Struct, frozen=True):
+    """:ivar within: every published mean is within :data:`ALLOWED` standard errors
+    :ivar ordered: in every range the systems with published means come in the published order
+    """
+
+    cells: tuple[Cell, ...]
+    within: bool
+    ordered: bool
+    interrupted: bool = False
+
+
+def plans() -> list[Plan]:
+    """All cells, range by range."""
+    return [
+        Plan(system, PLAYERS, ROUNDS, float(low), float(high), {"beta": BETA})
+        for low, high in RANGES
+        for system in (*PUBLISHED, *UNPUBLISHED)
+    ]
+
+
+def compared(runs: Runs) -> Reproduction:
+    """What came of :func:`plans` beside what was published."""
+    cells = tuple(
+        _cell(series.plan, len(series.measures), next(each for each in figures(series) if each.measure == "kendall"))
+        for series in runs.series
+    )
+    deviations = [cell.deviation for cell in cells if cell.published is not None]
+    within = all(deviation is not None and abs(deviation) <= ALLOWED for deviation in deviations)
+    return Reproduction(cells, within, all(_ordered(cells, low) for low, _ in RANGES), runs.interrupted)
+
+
+def _cell(plan: Plan, tournaments: int, found: Figure) -> Cell:
+    at = RANGES.index((int(plan.low), int(plan.high)))
+    published = PUBLISHED[plan.system][at] if plan.system in PUBLISHED else None
+    deviation = None
+    if published is not None and found.mean is not None and found.error:
+        deviation = (found.mean - published) / found.error
+    low, high = RANGES[at]
+    return Cell(low, high, plan.system, tournaments, found.mean, found.error, published, deviation)
+
+
+def _ordered(cells: Sequence[Cell], low: int) -> bool:
+    means = {cell.system: cell.kendall for cell in cells if cell.low == low}
+    found = [means[system] for system in PUBLISHED]
+    return all(
+        one is not None and other is not None and one > other for one, other in itertools.pairwise(found)
+    )

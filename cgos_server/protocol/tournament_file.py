@@ -1,0 +1,171 @@
+"""Events in the files that people have: tournament reports (TRF), plain tables (CSV) and our own JSON.
+
+:func:`sniff` tells them apart, :func:`read` gives the event with what its format keeps, :func:`write` gives the file
+back with what has changed, :func:`fresh` makes a new one. Bytes in, values out; must not know: where files lie, command
+lines, single systems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from cgos_server.core.tournaments import tournament
+from cgos_server.core.tournaments.base import Event
+from cgos_server.errors import Refused
+from cgos_server.protocol import tournament_csv, tournament_table, trf, trf_event, trf_records, trf_writing
+from cgos_server.protocol.tournament_csv import Table
+from cgos_server.protocol.trf import Document
+
+Format: TypeAlias = Literal["trf", "csv", "json"]
+FORMATS: Final[tuple[Format, ...]] = ("trf", "csv", "json")
+
+DEFAULT_SYSTEM: Final = trf_event.DEFAULT_SYSTEM
+
+_ENDINGS: Final[Mapping[str, Format]] = {
+    "trf": "trf",
+    "trfx": "trf",
+    "csv": "csv",
+    "tsv": "csv",
+    "json": "json",
+}
+_REPORT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?(?:001 |0[1-9]2 |1[0-9]2 |XX[A-Z] |### )", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentFile:
+    """A file that was read.
+
+    :ivar names_system: whether it says which system; otherwise the event's is what was asked for, or ``dutch``
+    :ivar hindrances: why its next round must not be paired here, in sentences
+    :ivar remarks: what of it has no effect here, in sentences
+    :ivar kept: what its format keeps
+    """
+
+    format: Format
+    event: Event
+    data: bytes
+    names_system: bool = False
+    hindrances: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    kept: Document | Table | None = None
+
+
+def sniff(name: str, data: bytes) -> Format:
+    """The format, by what the bytes look like; by the name's ending where they might be either of two.
+
+    JSON begins with a brace, a report has lines with its codes, everything else is a table.
+    """
+    ending = _ENDINGS.get(name.rpartition(".")[2].lower())
+    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or (ending == "json"):
+        return "json"
+    if ending:
+        return ending
+    return "trf" if _REPORT.search(data.replace(b"\r", b"\n")) else "csv"
+
+
+def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
+    """The event of a file's bytes, with what its format keeps.
+
+    :param name: of the file; only its ending counts
+    :param system: word of the system, over what the file says
+    :raises Refused: where it cannot be understood; a Misread has line and column
+    """
+    format_ = sniff(name, data)
+    if format_ == "json":
+        event = _from_json(data)
+        if system is not None and system != event.system:
+            event = replace(event, system=system, options={})
+        return TournamentFile("json", event, data, names_system=True)
+    if format_ == "csv":
+        table = tournament_csv.read(data)
+        return TournamentFile("csv", tournament_csv.to_event(table, system or DEFAULT_SYSTEM), data, kept=table)
+    document = trf.read(data)
+    return TournamentFile(
+        "trf",
+        trf_event.to_event(document, system),
+        data,
+        trf_event.system_said(trf_records.records(document)) is not None,
+        trf_event.hindrances(document),
+        trf_event.remarks(document),
+        document,
+    )
+
+
+def write(file: TournamentFile, event: Event) -> bytes:
+    """The file again, of the same format: only what has changed is rewritten, and where nothing has, the bytes are
+    those that were read.
+
+    :raises Refused: what the format cannot hold
+    """
+    if event == file.event:
+        return file.data
+    if isinstance(file.kept, Document):
+        return trf.write(trf_writing.with_event(file.kept, event, _order(event)))
+    if isinstance(file.kept, Table):
+        return tournament_table.with_event(file.kept, file.data, event, _places(event))
+    return tournament.to_json(event) + b"\n"
+
+
+def fresh(event: Event, format_: Format) -> bytes:
+    """A new file of that format.
+
+    :raises Refused: what the format cannot hold
+    """
+    if format_ == "trf":
+        return trf.write(trf_writing.from_event(event, _order(event)))
+    if format_ == "csv":
+        return tournament_table.from_event(event, _places(event))
+    return tournament.to_json(event) + b"\n"
+
+
+def check_scores(file: TournamentFile) -> tuple[str, ...]:
+    """Sentences where points that the file states do not follow from its results."""
+    if isinstance(file.kept, Document):
+        return tuple(one.sentence for one in trf_event.check_scores(file.kept))
+    if isinstance(file.kept, Table):
+        return tuple(tournament_csv.check_scores(file.kept, file.event))
+    return ()
+
+
+def _from_json(data: bytes) -> Event:
+    """The event of our JSON, in which everything that is named is there."""
+    try:
+        event = tournament.from_json(data.removeprefix(b"\xef\xbb\xbf"))
+    except RecursionError as problem:
+        raise Refused("event-json", "This is not an event's JSON: it is nested too deeply.") from problem
+    ids = [one.id for one in event.entrants]
+    known = set(ids)
+    if len(known) < len(ids) or min(ids, default=1) < 1:
+        raise Refused("event-json", "Two entrants have the same id, or one has less than 1. Give every one its own.")
+    numbers = [each.number for each in event.rounds]
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise Refused("event-json", f"The rounds have the numbers {numbers}. Number them 1, 2, 3 without gaps.")
+    named = [id_ for each in event.rounds for game in each.games for id_ in (game.white, game.black)]
+    named += [bye.entrant for each in event.rounds for bye in each.byes]
+    named += [
+        *event.withdrawn,
+        *(one.entrant for one in event.requests),
+        *(id_ for pair in event.forbidden for id_ in pair),
+    ]
+    stranger = next((id_ for id_ in named if id_ not in known), None)
+    if stranger is not None:
+        raise Refused("event-json", f"The event names a player {stranger}, but nobody entered as {stranger}.")
+    same = next((each.number for each in event.rounds for game in each.games if game.white == game.black), None)
+    if same is not None:
+        raise Refused("event-json", f"In round {same} somebody plays against itself. Name two entrants.")
+    return event
+
+
+def _places(event: Event) -> dict[int, int]:
+    """By the system's standings; the same place for those whom nothing separates."""
+    return {row.entrant: row.place for row in tournament.standings(event).rows}
+
+
+def _order(event: Event) -> dict[int, int]:
+    """By the system's standings, 1, 2... without equal places, as reports had them before 2026."""
+    return {row.entrant: place for place, row in enumerate(tournament.standings(event).rows, 1)}

@@ -1,0 +1,140 @@
+"""Series of simulated tournaments: the same in one process and in several, what their figures are, how they end."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
+from cgos_server.errors import Refused
+from cgos_server.lab import tournaments
+from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
+from cgos_server.lab.tournaments import Runs, Series, figures, run
+
+FAST = Plan("dutch", 8, 3)
+SLOW = Plan("swiss", 8, 3)
+
+PROGRAM = """
+import sys
+from cgos_server.core.tournaments.simulate import Plan
+from cgos_server.lab.tournaments import run
+
+def told(done, everything):
+    print(done, flush=True)
+
+if __name__ == "__main__":
+    runs = run([Plan("dutch", 32, 7), Plan("swiss", 32, 7)], 1_000_000, int(sys.argv[1]), 1, told)
+    counts = [len(series.measures) for series in runs.series]
+    print("interrupted" if runs.interrupted else "done", *counts, flush=True)
+"""
+
+
+def test_a_series_is_its_tournaments_in_order() -> None:
+    told: list[tuple[int, int]] = []
+    runs = run([FAST, SLOW], 9, 1, 5, lambda done, everything: told.append((done, everything)))
+    for series in runs.series:
+        expected = tuple(simulate(series.plan, seed_of(5, index)).measures for index in range(9))
+        assert series.measures == expected
+    assert not runs.interrupted
+    assert told[0] == (0, 18)
+    assert told[-1] == (18, 18)
+    assert told == sorted(told)
+
+
+def test_any_number_of_processes_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournaments, "AT_ONCE", 3)  # more tasks than processes
+    assert run([FAST, SLOW], 11, 2, 5) == run([FAST, SLOW], 11, 1, 5)
+
+
+def test_refusals_come_from_other_processes_too() -> None:
+    # All meet all in a bubble, so no pairing can be compared with it.
+    plan = Plan("bubble", 5, 1, differences=True)
+    for jobs in (1, 2):
+        with pytest.raises(Refused, match="several opponents"):
+            run([plan], 5, jobs)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_control_c_ends_everything_and_keeps_what_is_done(jobs: int, tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text(PROGRAM)
+    with subprocess.Popen(
+        [sys.executable, str(script), str(jobs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        while int(process.stdout.readline()) <= 64:  # more than the first task
+            pass
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+        *_, last = process.stdout.read().split("\n")[:-1]
+        errors = process.stderr.read()  # ends when nobody is left who could write
+    word, *counts = last.split()
+    assert word == "interrupted"
+    assert all(int(count) > 0 for count in counts)
+    assert process.returncode == 0
+    assert errors == ""
+
+
+def test_workers_do_not_outlive_the_one_who_started_them(tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text(PROGRAM)
+    with subprocess.Popen([sys.executable, str(script), "2"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while int(process.stdout.readline()) < 64:
+            pass
+        process.kill()
+        process.stdout.read()  # ends when the last of them has gone, else the test is never done
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_figures_are_means_with_standard_errors() -> None:
+    values = [0.5, 0.25, 0.75, 0.5]
+    measures = tuple(Measures(value, 1, 1, 1, 1, 1, 0, 0, 1, 3, 12) for value in values)
+    found = {each.measure: each for each in figures(Series(FAST, measures))}
+    assert found["kendall"].mean == statistics.fmean(values)
+    assert found["kendall"].error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
+    assert found["games"].error == 0.0
+    assert found["strength_difference"].mean is None
+    assert {each.error for each in figures(Series(FAST, measures[:1]))} == {None}
+    assert {each.mean for each in figures(Series(FAST, ()))} == {None}
+
+
+def table(**changed: float) -> Runs:
+    """Runs whose means are the published ones, but for those that are named: system and index of the range."""
+    found = []
+    for plan in plans():
+        at = RANGES.index((int(plan.low), int(plan.high)))
+        mean = PUBLISHED.get(plan.system, (0.5, 0.5, 0.5))[at] + changed.get(f"{plan.system}_{at}", 0.0)
+        # Two tournaments 0.02 apart: a standard error of 0.01.
+        rows = tuple(Measures(mean + off, 1, 1, 1, 1, 1, 0, 0, 1, 7, 112) for off in (-0.01, 0.01))
+        found.append(Series(plan, rows))
+    return Runs(tuple(found))
+
+
+def test_a_reproduction_is_held_against_the_published_means() -> None:
+    found = compared(table(dutch_1=0.02))
+    assert (found.within, found.ordered) == (True, False)  # above random2 in its range
+    cell = next(each for each in found.cells if (each.system, each.low) == ("dutch", 1400))
+    assert (cell.published, cell.tournaments) == (0.634, 2)
+    assert cell.deviation == pytest.approx(2.0)
+    assert cell.error == pytest.approx(0.01)
+    assert all(each.published is None for each in found.cells if each.system in UNPUBLISHED)
+
+    found = compared(table(burstein_2=0.031))
+    assert (found.within, found.ordered) == (False, True)
+
+
+def test_a_reproduction_that_has_not_begun_shows_nothing() -> None:
+    found = compared(Runs(tuple(Series(plan, ()) for plan in plans()), interrupted=True))
+    assert (found.within, found.ordered, found.interrupted) == (False, False, True)
