@@ -148,7 +148,8 @@ def standings(asked: Asked, order: str | None, as_json: bool) -> None:
 def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     """Who met whom in which round, with which result.
 
-    A cell such as 12+w is a win with White against number 12; = is a draw, - a loss.
+    A cell such as 12+w is a win with White against number 12; = is a draw, - a loss. Where everybody has met everybody
+    there is a column for each opponent instead of each round.
     """
     _, event = asked.open(needs_system=False)
     table = make_crosstable(event, pure.standings(event))
@@ -159,7 +160,9 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(table)
     elif svg is None:
-        print_table(table.columns, table.text, event.name)
+        by_pair = table.everybody_met
+        columns, text = (table.matrix_columns, table.matrix_text) if by_pair else (table.columns, table.text)
+        print_table(columns, text, event.name)
 
 
 @tournament.command()

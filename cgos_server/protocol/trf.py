@@ -233,10 +233,10 @@ def _cells(at: int, text: str, start: int) -> tuple[Cell, ...]:
 
 def _number(at: int, text: str, start: int, stop: int, what: str, offset: int = 0) -> int | None:
     """The number in these columns (from 0), None where they are blank."""
-    part = text[start:stop]
-    if not part.strip():
+    part = text[start:stop].strip(" ")
+    if not part:
         return None
-    if not (part.strip().isascii() and part.strip().isdigit()):
+    if not (part.isascii() and part.isdigit()):
         column = offset + start + 1
-        raise fault(at, column, f"{part.strip()!r} is no {what}", f"Give a number in columns {column} to {column + 3}")
+        raise fault(at, column, f"{part!r} is no {what}", f"Give a number in columns {column} to {column + 3}")
     return int(part)

@@ -54,7 +54,10 @@ def test_the_table_of_players_can_be_read() -> None:
     event = tournament_file.read("engines.csv", text.encode()).event
     assert [one.name for one in event.entrants] == ["Alder", "Birch", "Cedar"]
     assert [[game.pair for game in each.games] for each in event.rounds] == [[(1, 2)], [(1, 3)]]
-    for cell in re.findall(r"`([^`]+)`", PAGE.partition("| cell | says |")[2].partition("```")[0]):
-        if cell != "--":
-            table = f"name,id,r1\nAlder,1,{cell}\nBirch,12,\n"
-            assert tournament_file.read("engines.csv", table.encode()).event.entrants, cell
+    turned = str.maketrans("+-wb", "-+bw")
+    cells = re.findall(r"`([^`]+)`", PAGE.partition("| cell | says |")[2].partition("```")[0])
+    assert len(cells) == 17
+    for cell in cells:
+        other = "1" + cell[2:].translate(turned) if cell.startswith("12") else ""
+        table = f"name,id,r1\nAlder,1,{cell}\nBirch,12,{other}\n"
+        assert len(tournament_file.read("engines.csv", table.encode()).event.entrants) == 2, cell

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Explanation, Game, Request, Result, Round
 

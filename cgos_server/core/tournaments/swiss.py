@@ -38,7 +38,7 @@ class Swiss(ByRounds):
     `order`, keyed by id, of the lots of round 0. Other draws: `seeding` (id; method `random`), `colour` (better placed,
     other). Colours: :mod:`cgos_server.core.tournaments.colours`.
 
-    Source: Vuorinen (2010), section 4.2. Who floats, whom he meets, when groups are paired together and the last way
+    Source: Vuorinen (2010). Who floats, whom he meets, when groups are paired together and the last way
     out are our choice: :func:`cgos_server.core.tournaments.groups.pair_groups`; so are `adjacent`, the second bye, the
     tie-breakers (Buchholz, then Sonneborn-Berger) and the order inside groups.
 
@@ -101,4 +101,4 @@ class Swiss(ByRounds):
 
 
 def _reason(one: float, other: float, method: str) -> str:
-    return f"both {one:g} points, by {method}" if one == other else f"{one:g} and {other:g} points"
+    return f"{one:g} points each, by {method}" if one == other else f"{one:g} and {other:g} points"

@@ -1,0 +1,285 @@
+"""What a round of a tournament costs, and how many tournaments can be simulated.
+
+CPU time of one thread; rounds: median and largest over an event's rounds. Every ratio is of two things measured in turn
+in the same run. The networkx loop is the simulation on arrays with networkx for the matching of the whole field each
+round; "blocks" is what only the solver is worth: networkx in the loop as it is, which splits the field where it may.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
+
+import argparse
+import json
+import math
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import rustworkx
+from rich.console import Console
+from rich.table import Table
+
+from cgos_server.core.tournaments.base import Event, Game, Result, Round
+from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.event import begin
+from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, edges_of, packed, pair_field, third_of
+from cgos_server.core.tournaments.simulate import Plan, entrants_of, seed_of, simulate
+from cgos_server.core.tournaments.simulate_mwm import AT_ONCE, best, simulate_many
+from cgos_server.core.tournaments.tournament import next_round
+
+GOALS = {
+    "tcec 64, ms": 50.0,
+    "tcec-double 64, ms": 50.0,
+    "mwm 32, ms": 10.0,
+    "mwm 128, ms": 100.0,
+    "mwm 1024 / bare rustworkx": 1.5,
+}
+LEAST = {"tournaments / networkx loop": 15.0}
+"""The larger the better."""
+
+ROUNDS = {"tcec": 11, "tcec-double": 11, **dict.fromkeys(ORDERS, 9)}
+SIMULATED = ("dutch", "burstein", "random2")
+PLAYERS, LENGTH = 32, 7
+
+
+def event_of(system: str, n: int) -> Event:
+    ratings = np.random.default_rng(n).normal(2000.0, 350.0, n).round()
+    return Event(system, entrants_of(ratings), seed=n)
+
+
+def rounds(system: str, n: int) -> list[float]:
+    """CPU seconds of each round of an event."""
+    event = event_of(system, n)
+    seconds = []
+    for number in range(1, ROUNDS[system] + 1):
+        start = time.process_time()
+        found = next_round(event)
+        seconds.append(time.process_time() - start)
+        lots = Lots(n, number)
+        event = begin(event, Round(number, tuple(played(game, lots) for game in found.games), found.byes))
+    return seconds
+
+
+def played(game: Game, lots: Lots) -> Game:
+    drawn = lots.unit("result", game.white, game.black)
+    points = 2 if drawn < 0.4 else 0 if drawn > 0.7 else 1
+    return Game(game.white, game.black, Result(points, 2 - points), reason=game.reason)
+
+
+class Position:
+    """A field of n before a round, by rank, after some rounds of neighbours."""
+
+    def __init__(self, n: int, before: int, order: str) -> None:
+        rng = np.random.default_rng([n, before])
+        self.score = np.zeros(n, dtype=np.int64)
+        self.balance = np.zeros(n, dtype=np.int64)
+        self.times = np.zeros((n, n), dtype=np.int64)
+        for _ in range(before):
+            ranked = np.argsort(-self.score, kind="stable")
+            for one, other in ranked.reshape(-1, 2).tolist():
+                made = int(rng.integers(3))
+                self.score[one] += made
+                self.score[other] += 2 - made
+                self.balance[one] += 1 if self.balance[one] <= self.balance[other] else -1
+                self.balance[other] += -1 if self.balance[one] > self.balance[other] else 1
+                self.times[one, other] = self.times[other, one] = 1
+        ranked = np.argsort(-self.score, kind="stable")
+        self.score, self.balance = self.score[ranked], np.clip(self.balance[ranked], -2, 2)
+        self.times = self.times[np.ix_(ranked, ranked)]
+        u = np.triu((rng.random((n, n)) * MILLION).astype(np.int64), 1)
+        self.third = third_of(order, self.score, lambda i, j: u[i, j])
+        self.n = n
+
+    def ours(self) -> object:
+        return pair_field(self.score, self.balance, self.times, 2, self.third)
+
+    def bare(self) -> Callable[[], object]:
+        """The matching of all pairs that the rules allow, already weighed, by rustworkx alone."""
+        i, j, weight = edges_of("strict", self.score, self.balance, self.times, 2, self.third)
+        weights = packed(self.n, i, j, weight)
+        graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
+        graph.add_nodes_from([None] * self.n)
+        graph.add_edges_from(list(zip(i.tolist(), j.tolist(), weights, strict=True)))
+        return lambda: rustworkx.max_weight_matching(graph, max_cardinality=False, weight_fn=int)
+
+
+def by_networkx(n: int, edges: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_weighted_edges_from(edges)
+    return list(networkx.max_weight_matching(graph, maxcardinality=True))
+
+
+def cpu(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def events(runs: int) -> list[dict[str, Any]]:
+    """Rounds as the command makes them, explanations included."""
+    rows = []
+    cases = [("tcec", 64), ("tcec-double", 64), *((order, n) for n in (32, 128) for order in ORDERS)]
+    for system, n in cases:
+        each = [statistics.median(one) for one in zip(*(rounds(system, n) for _ in range(runs)), strict=True)]
+        rows.append(
+            {"system": system, "n": n, "rounds": len(each), "median": statistics.median(each), "largest": max(each)}
+        )
+    return rows
+
+
+def large(n: int, runs: int, orders: Sequence[str] = ("dutch", "burstein", "random2")) -> list[dict[str, Any]]:
+    """Our matching beside the bare one of the same graph."""
+    rows = []
+    for order in orders:
+        for before in (0, 4):
+            position = Position(n, before, order)
+            bare = position.bare()
+            pairs = [(cpu(position.ours), cpu(bare)) for _ in range(runs)]
+            ours, theirs = (statistics.median(each) for each in zip(*pairs, strict=True))
+            rows.append(
+                {"order": order, "n": n, "round": before + 1, "ours": ours, "bare": theirs, "ratio": ours / theirs}
+            )
+    return rows
+
+
+def simulations(runs: int) -> list[dict[str, Any]]:
+    """Tournaments a second and core, each kind in turn."""
+    rows = []
+    seeds = [seed_of(1, index) for index in range(AT_ONCE)]
+    for system in SIMULATED:
+        plan = Plan(system, PLAYERS, LENGTH)
+        few = seeds[: AT_ONCE // 8]
+        loops: dict[str, tuple[int, Callable[[], object]]] = {
+            "ours": (4 * len(seeds), lambda plan=plan: [simulate_many(plan, seeds) for _ in range(4)]),
+            "whole": (len(seeds), lambda plan=plan: simulate_many(plan, seeds, best, (math.inf,))),
+            "networkx": (len(few), lambda plan=plan, few=few: simulate_many(plan, few, by_networkx, (math.inf,))),
+            "blocks": (len(few), lambda plan=plan, few=few: simulate_many(plan, few, by_networkx)),
+            "events": (len(few), lambda plan=plan, few=few: [simulate(plan, seed) for seed in few]),
+        }
+        found: dict[str, list[float]] = {name: [] for name in loops}
+        for _ in range(runs):
+            for name, (count, work) in loops.items():
+                found[name].append(count / cpu(work))
+        rates = {name: statistics.median(each) for name, each in found.items()}
+        rows.append({"system": system, **rates, "ratio": rates["ours"] / rates["networkx"]})
+    return rows
+
+
+def run(runs: int = 3, report: Callable[[str], None] = print, largest: int = 1024) -> dict[str, Any]:
+    """Measure everything and report it.
+
+    :param runs: how often, of which the median counts
+    :param largest: players of the field that is held against the bare matching (1024: about five minutes)
+    :return: ``events``, ``large``, ``simulations``: a row each; ``goals``: (found, goal)
+    """
+    machine = (
+        f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {rustworkx.__version__}, "
+        f"networkx {networkx.__version__}, {_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    )
+    report(f"{machine}; CPU time of one thread, medians of {runs}")
+    rows = events(runs)
+    report(
+        _table(
+            "Rounds by the command's own way, ms",
+            ("system", "players", "rounds", "median", "largest"),
+            [
+                (row["system"], row["n"], row["rounds"], f"{row['median'] * 1e3:.1f}", f"{row['largest'] * 1e3:.1f}")
+                for row in rows
+            ],
+        )
+    )
+    compared = large(largest, 1)
+    report(
+        _table(
+            "One large round beside the bare matching of all its possible pairs, s",
+            ("order", "players", "round", "ours", "bare", "ratio"),
+            [
+                (
+                    row["order"], row["n"], row["round"], f"{row['ours']:.2f}", f"{row['bare']:.2f}",
+                    f"{row['ratio']:.2f}",
+                )
+                for row in compared
+            ],
+        )
+    )  # fmt: skip
+    simulated = simulations(runs)
+    report(
+        _table(
+            f"Simulated tournaments of {PLAYERS} players and {LENGTH} rounds, a second and core",
+            ("system", "ours", "whole field, rustworkx", "events", "networkx", "networkx in blocks", "ours / networkx"),
+            [
+                (
+                    row["system"], *(f"{row[name]:.0f}" for name in ("ours", "whole", "events")),
+                    *(f"{row[name]:.1f}" for name in ("networkx", "blocks", "ratio")),
+                )
+                for row in simulated
+            ],
+        )
+    )  # fmt: skip
+    found = {f"{row['system']} {row['n']}, ms": row["largest"] * 1e3 for row in rows if row["n"] == 64}
+    for n in (32, 128):
+        found[f"mwm {n}, ms"] = max(row["largest"] * 1e3 for row in rows if row["n"] == n)
+    found[f"mwm {largest} / bare rustworkx"] = max(row["ratio"] for row in compared)
+    found["tournaments / networkx loop"] = min(row["ratio"] for row in simulated)
+    goals = {name: (found[name], goal) for name, goal in (GOALS | LEAST).items() if name in found}
+    for name, (value, goal) in goals.items():
+        met = value >= goal if name in LEAST else value <= goal
+        report(f"  {name:30} {value:8.2f}   goal {goal:6.1f}   {'met' if met else 'MISSED'}")
+    return {
+        "benchmark": "tournament_speed",
+        "machine": machine,
+        "runs": runs,
+        "events": rows,
+        "large": compared,
+        "simulations": simulated,
+        "goals": goals,
+    }
+
+
+def brief() -> dict[str, Any]:
+    """Everything once, the large field with 256 players."""
+    return run(runs=1, largest=256)
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    table = Table(title=title)
+    for at, column in enumerate(columns):
+        table.add_column(column, justify="left" if at == 0 else "right")
+    for row in rows:
+        table.add_row(*map(str, row))
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().rstrip()
+
+
+def main() -> None:
+    """Print the figures; ``--json FILE`` writes them too."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, help="of which the median counts (default 3)")
+    parser.add_argument("--largest", type=int, default=1024, help="players of the large round (default 1024)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    options = parser.parse_args()
+    result = run(options.runs, largest=options.largest)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
