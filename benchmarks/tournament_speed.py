@@ -32,7 +32,7 @@ from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import begin
 from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, edges_of, packed, pair_field, third_of
 from cgos_server.core.tournaments.simulate import Plan, entrants_of, seed_of, simulate
-from cgos_server.core.tournaments.simulate_mwm import AT_ONCE, best, simulate_many
+from cgos_server.core.tournaments.simulate_mwm import at_once, best, simulate_many
 from cgos_server.core.tournaments.tournament import next_round
 
 GOALS = {
@@ -154,10 +154,10 @@ def large(n: int, runs: int, orders: Sequence[str] = ("dutch", "burstein", "rand
 def simulations(runs: int) -> list[dict[str, Any]]:
     """Tournaments a second and core, each kind in turn."""
     rows = []
-    seeds = [seed_of(1, index) for index in range(AT_ONCE)]
+    seeds = [seed_of(1, index) for index in range(at_once(PLAYERS))]
     for system in SIMULATED:
         plan = Plan(system, PLAYERS, LENGTH)
-        few = seeds[: AT_ONCE // 8]
+        few = seeds[: at_once(PLAYERS) // 8]
         loops: dict[str, tuple[int, Callable[[], object]]] = {
             "ours": (4 * len(seeds), lambda plan=plan: [simulate_many(plan, seeds) for _ in range(4)]),
             "whole": (len(seeds), lambda plan=plan: simulate_many(plan, seeds, best, (math.inf,))),

@@ -104,6 +104,4 @@ def _cell(plan: Plan, tournaments: int, found: Figure) -> Cell:
 def _ordered(cells: Sequence[Cell], low: int) -> bool:
     means = {cell.system: cell.kendall for cell in cells if cell.low == low}
     found = [means[system] for system in PUBLISHED]
-    return all(
-        one is not None and other is not None and one > other for one, other in itertools.pairwise(found)
-    )
+    return all(one is not None and other is not None and one > other for one, other in itertools.pairwise(found))

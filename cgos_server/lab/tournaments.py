@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -21,8 +22,8 @@ from msgspec import Struct
 from threadpoolctl import threadpool_limits
 
 from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
-from cgos_server.core.tournaments.simulate_mwm import AT_ONCE, is_fast, simulate_many
-from cgos_server.errors import Refused
+from cgos_server.core.tournaments.simulate_mwm import at_once, is_fast, simulate_many
+from cgos_server.errors import OurFault, Refused
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how many tournaments are done, and of how many."""
@@ -77,6 +78,7 @@ def run(
     :param jobs: how many processes compute; 1: this one
     :param seed: of the whole series
     :raises Refused: where a plan cannot be, or a system refuses to go on
+    :raises OurFault: where another process was ended from outside
     """
     sizes = [_at_once(plan) for plan in plans]
     tasks = _tasks(plans, sizes, tournaments, seed)
@@ -111,7 +113,7 @@ def figures(series: Series) -> list[Figure]:
 
 def _at_once(plan: Plan) -> int:
     """How many tournaments make a task: for the same plan always as many."""
-    return AT_ONCE if is_fast(plan) else ONE_BY_ONE
+    return at_once(plan.players) if is_fast(plan) else ONE_BY_ONE
 
 
 def _tasks(plans: Sequence[Plan], sizes: Sequence[int], tournaments: int, seed: int) -> Iterator[_Task]:
@@ -142,13 +144,15 @@ def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
                 yield _taken(*waiting.popleft())
         while waiting:
             yield _taken(*waiting.popleft())
-        executor.shutdown()
-    except BaseException:
+    except BrokenProcessPool as problem:
+        raise OurFault(
+            "A process that simulated was ended from outside, perhaps for want of memory. Take fewer jobs."
+        ) from problem
+    finally:
         executor.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             if child not in before:
                 child.terminate()
-        raise
 
 
 def _taken(at: int, future: Future[list[Measures] | tuple[str, str]]) -> tuple[int, list[Measures]]:

@@ -46,9 +46,7 @@ def with_event(table: Table, data: bytes, event: Event, places: Mapping[int, int
     old, new = fields(before, {}), fields(event, places)
     gone = set(old) - set(new)
     if gone:
-        raise Refused(
-            "csv-entrants", f"Player {min(gone)} is in the file but no longer in the event. Write a new file."
-        )
+        raise Refused("csv-entrants", f"Player {min(gone)} of the file is no longer in the event. Write a new file.")
     stays = ("points", "place")
     if {id_: {**row, **dict.fromkeys(stays, "")} for id_, row in old.items()} == {
         id_: {**row, **dict.fromkeys(stays, "")} for id_, row in new.items()

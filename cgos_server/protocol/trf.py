@@ -176,7 +176,7 @@ def _player(at: int, text: str) -> Player:
     return Player(
         line=at,
         id=id_,
-        name=text[14 : 47 + max(shift, 0)].strip(),
+        name=text[14 : 47 + shift].strip(),
         rating=_number(at, text, 48 + shift, 52 + shift, "rating") or None,
         federation=text[53 + shift : 56 + shift].strip(),
         points=scored,

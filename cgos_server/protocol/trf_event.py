@@ -13,10 +13,12 @@ XXP, 260                  forbidden, where it holds for the next round
 162, XXS, BBW to BBU      points; a game gives what they say, in whole half points
 ========================  ==============================================================================================
 
-A forfeit of which nobody says the colours is recorded as if the smaller id had White: nothing follows from it. What
-the format cannot hold comes from our own comment (:class:`cgos_server.protocol.trf_records.Extra`) or is not there:
-system, options, seed, tie-breakers, handicaps, voids, who has withdrawn, grades, clubs, starting points. Explanations
-and reasons are in no report. Must not know: systems, files.
+A report shows a withdrawal only as rounds without an entry; whoever withdrew is therefore written as absent from the
+next round, and named in our comment. A forfeit of which nobody says the colours is recorded as if the smaller id had
+White: nothing follows from it. What the format cannot hold comes from our comment
+(:class:`cgos_server.protocol.trf_records.Extra`) or is not there: system, options, seed, tie-breakers, handicaps,
+voids, withdrawals, grades, clubs, starting points. Explanations and reasons are in no report. Must not know: systems,
+files.
 """
 
 from __future__ import annotations
@@ -154,7 +156,7 @@ def check_scores(document: Document) -> tuple[Difference, ...]:
         if one.points is None:
             continue
         points = sum(_tenths(found.points, cell) for cell in one.cells[:begun])
-        more = found.accelerations.get(one.id, {}).get(begun + 1, 0)
+        more = found.fictitious(one.id, begun + 1)
         asked = sum(_tenths(found.points, cell) for cell in one.cells[begun : begun + 1])
         if one.points not in (points, points + more, points + asked, points + more + asked):
             differences.append(Difference(one.line + 1, 81 + one.shift, one.id, one.points, points))
@@ -351,9 +353,10 @@ def _forbidden(found: Records, number: int) -> Iterator[tuple[int, int]]:
     seen = set()
     for one in found.forbidden:
         if one.first <= number <= one.last:
-            for at, first in enumerate(one.ids):
-                for second in one.ids[at + 1 :]:
-                    pair = (min(first, second), max(first, second))
-                    if first != second and pair not in seen:
+            ids = sorted(set(one.ids))
+            for at, first in enumerate(ids):
+                for second in ids[at + 1 :]:
+                    pair = (first, second)
+                    if pair not in seen:
                         seen.add(pair)
                         yield pair

@@ -25,7 +25,7 @@ Every other line is somebody else's and says nothing here. Must not know: events
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Final
@@ -59,7 +59,7 @@ that of the pairing; win and loss by forfeit."""
 _WIN: Final = ("WW", "BW", "FW", "FPB")
 _DRAW: Final = ("WD", "BD", "HPB")
 _LOSS: Final = ("WL", "BL")
-_SHORT: Final = MappingProxyType({"W": _WIN, "D": _DRAW})
+_SHORT: Final = MappingProxyType({"W": _WIN, "D": _DRAW, "L": _LOSS})
 _162: Final = MappingProxyType(
     {"W": _WIN, "D": _DRAW, "L": _LOSS, "A": ("ZPB", "FL"), "Z": ("ZPB", "FL"), "P": ("PAB",), "X": ()}
 )
@@ -130,6 +130,17 @@ class Forbidden:
     ids: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Acceleration:
+    """Fictitious points of ids `first` to `last` in rounds `begin` to `end`, in tenths."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+    points: int
+
+
 @dataclass(slots=True)
 class Records:
     """What the lines say that are not players'. Indices are of the document's lines.
@@ -137,7 +148,7 @@ class Records:
     :ivar rounds: None: not said
     :ivar points: tenths by the words of :data:`STANDARD_POINTS`
     :ivar absent: (index, ids) of each XXZ line
-    :ivar accelerations: id -> tenths by rounds
+    :ivar accelerations: where two say something of the same player and round, the later one holds
     :ivar teams: how many lines name teams
     :ivar abnormal: how many lines give points that do not follow from results
     :ivar by_rank: the order of the lines is that of the players
@@ -152,13 +163,20 @@ class Records:
     absent: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     byes: list[Byes] = field(default_factory=list)
     forbidden: list[Forbidden] = field(default_factory=list)
-    accelerations: dict[int, dict[int, int]] = field(default_factory=dict)
+    accelerations: list[Acceleration] = field(default_factory=list)
     teams: int = 0
     abnormal: int = 0
     by_rank: bool = False
     colour: str = ""
     extra: Extra = field(default_factory=Extra)
     extra_line: int | None = None
+
+    def fictitious(self, id_: int, number: int) -> int:
+        """The fictitious points of a player in a round, in tenths."""
+        for one in reversed(self.accelerations):
+            if one.first <= id_ <= one.last and one.begin <= number <= one.end:
+                return one.points
+        return 0
 
 
 def records(document: Document) -> Records:
@@ -190,9 +208,9 @@ def records(document: Document) -> Records:
         elif code == "260":
             found.forbidden.append(_forbidden(at, text))
         elif code == "XXA":
-            _accelerated(at, text, found.accelerations)
+            found.accelerations += _accelerated(at, text)
         elif code == "250":
-            _range_accelerated(at, text, found.accelerations)
+            found.accelerations += _range_accelerated(at, text)
         elif code == "XXC":
             _configured(text, found)
         elif code == "152":
@@ -272,34 +290,34 @@ def _forbidden(at: int, text: str) -> Forbidden:
     return Forbidden(at, first, last, _ids(at, words[2:]))
 
 
-def _accelerated(at: int, text: str, into: dict[int, dict[int, int]]) -> None:
+def _accelerated(at: int, text: str) -> Iterator[Acceleration]:
     words = list(_WORD.finditer(text, 3))
     if not words:
         raise fault(at, 5, "acceleration of nobody", "Give a starting rank in columns 5 to 8")
     id_ = _whole(at, words[0], "starting rank", ID_MAX)
-    for begin in range(9, len(text), 5):
+    for number, begin in enumerate(range(9, len(text), 5), 1):
         part = text[begin : begin + 5]
         if part.strip():
-            into.setdefault(id_, {})[(begin - 9) // 5 + 1] = _points(at, begin, part)
+            yield Acceleration(id_, id_, number, number, _points(at, begin, part))
 
 
-def _range_accelerated(at: int, text: str, into: dict[int, dict[int, int]]) -> None:
+def _range_accelerated(at: int, text: str) -> Iterator[Acceleration]:
     if not text[9:13].strip():  # match points of teams only
         return
     value = _points(at, 9, text[9:13])
     numbers = []
     for begin, stop, what in (
-        (14, 17, "round"),
-        (18, 21, "round"),
         (22, 26, "starting rank"),
         (27, 31, "starting rank"),
+        (14, 17, "round"),
+        (18, 21, "round"),
     ):
         word = _WORD.search(text, begin, stop)
         if word is None:
             raise fault(at, begin + 1, f"the {what} is missing", f"Give it in columns {begin + 1} to {stop}")
-        numbers.append(_whole(at, word, what, ID_MAX if begin > 20 else ROUND_MAX))
-    for id_ in range(numbers[2], numbers[3] + 1):
-        into.setdefault(id_, {}).update(dict.fromkeys(range(numbers[0], numbers[1] + 1), value))
+        numbers.append(_whole(at, word, what, ROUND_MAX if what == "round" else ID_MAX))
+    first, last, begin_round, end_round = numbers
+    yield Acceleration(first, last, begin_round, end_round, value)
 
 
 def _points(at: int, begin: int, part: str) -> int:

@@ -76,7 +76,8 @@ def from_event(event: Event, places: Mapping[int, int] | None = None) -> Documen
 def with_event(document: Document, event: Event, places: Mapping[int, int] | None = None) -> Document:
     """The report with what has changed since it was read: cells, points, ranks, players, and lines about the whole.
 
-    All else stays as it was, lines of unknown codes included. An event that :func:`to_event` gives changes nothing.
+    All else stays as it was, lines of unknown codes included. An event that :func:`to_event` gives changes nothing; any
+    other leaves our comment in the file, with system and seed, so that the file alone tells how to pair on.
 
     :param places: by id; None: by points, then by the order of registration
     :raises Refused: what a report cannot hold
@@ -89,9 +90,7 @@ def with_event(document: Document, event: Event, places: Mapping[int, int] | Non
         raise Refused("trf-points", "What a bye gives cannot be changed in a file that was read. Write a new file.")
     gone = {one.id for one in before.entrants} - {one.id for one in event.entrants}
     if gone:
-        raise Refused(
-            "trf-entrants", f"Player {min(gone)} is in the file but no longer in the event. Write a new file."
-        )
+        raise Refused("trf-entrants", f"Player {min(gone)} of the file is no longer in the event. Write a new file.")
     places = places or _places(event)
     grid, given = cells(event, found)
     scores = ledger(event).lines

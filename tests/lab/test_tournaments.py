@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import signal
 import statistics
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
-from cgos_server.errors import Refused
+from cgos_server.errors import OurFault, Refused
 from cgos_server.lab import tournaments
 from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
 from cgos_server.lab.tournaments import Runs, Series, figures, run
@@ -49,7 +50,7 @@ def test_a_series_is_its_tournaments_in_order() -> None:
 
 
 def test_any_number_of_processes_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournaments, "AT_ONCE", 3)  # more tasks than processes
+    monkeypatch.setattr(tournaments, "at_once", lambda _players: 3)  # more tasks than processes
     assert run([FAST, SLOW], 11, 2, 5) == run([FAST, SLOW], 11, 1, 5)
 
 
@@ -59,6 +60,17 @@ def test_refusals_come_from_other_processes_too() -> None:
     for jobs in (1, 2):
         with pytest.raises(Refused, match="several opponents"):
             run([plan], 5, jobs)
+
+
+def test_the_end_of_a_process_is_said() -> None:
+    def end_them(done: int, _all: int) -> None:
+        if done:
+            for child in multiprocessing.active_children():
+                child.kill()
+
+    with pytest.raises(OurFault, match="ended from outside"):
+        run([SLOW], 10_000, 2, progress=end_them)
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -37,7 +37,7 @@ LOST_1 = {"WL": 10, "BL": 10}
 @pytest.mark.parametrize(
     ("lines", "points"),
     [
-        (["XXS W=3 D=1"], {**WON_3, **DRAWN_1}),
+        (["XXS W=3 D=1 L=1"], {**WON_3, **DRAWN_1, **LOST_1}),
         (["XXS PAB=3 D=1", "XXS W=3 WW=2"], {**WON_3, **DRAWN_1, "WW": 20, "PAB": 30}),
         (["162  W 3.0    D 1.0"], {**WON_3, **DRAWN_1, "PAB": 30}),
         (["162  P 0.5    W 3.0    L 1.0    A 0.5    X 1.0"], {**WON_3, **LOST_1, "PAB": 5, "ZPB": 5, "FL": 5}),
@@ -57,8 +57,11 @@ def test_who_is_absent_and_who_must_not_meet() -> None:
 
 
 def test_accelerations() -> None:
-    found = read("XXA    2  1.0       0.5", "250       1.0   1   2    4    5", "250  1.0        1   2    4    5")
-    assert found.accelerations == {2: {1: 10, 3: 5}, 4: {1: 10, 2: 10}, 5: {1: 10, 2: 10}}
+    found = read("XXA    2  1.0       0.5", "250       1.0   1   2    2    5", "250  1.0        1   2    4    5")
+    assert [found.fictitious(2, number) for number in (1, 2, 3, 4)] == [10, 10, 5, 0]
+    assert [found.fictitious(5, number) for number in (1, 2, 3, 4)] == [10, 10, 0, 0]
+    assert found.fictitious(6, 1) == 0
+    assert read("XXA    2").accelerations == []
 
 
 def test_teams_and_points_of_their_own_are_counted() -> None:

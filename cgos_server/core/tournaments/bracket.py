@@ -177,13 +177,13 @@ class _Look:
         if state.is_decided:
             loser = state.losers[0] if len(state.losers) == 1 else NOBODY
             return self._decided(number, sides, state.winner or NOBODY, loser)
-        able = [id_ for id_ in sides if id_ not in self._event.withdrawn and (state.again or id_ not in self._asked)]
+        able = [id_ for id_ in sides if id_ not in self._event.withdrawn and id_ not in self._asked]
         if len(able) == 2:
             return Standing(self._number, number, sides, is_due=True, again=state.again)
         asked = tuple(
             Bye(id_, self._asked[id_], requested=True)
             for id_ in sides
-            if id_ not in able and id_ in self._asked and id_ not in self._asked_in_record and not state.again
+            if id_ not in able and id_ in self._asked and id_ not in self._asked_in_record
         )
         if not able:
             return self._decided(number, sides, NOBODY, NOBODY, asked)

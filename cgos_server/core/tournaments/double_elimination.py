@@ -34,14 +34,12 @@ class _State:
 
     :ivar seeds: id -> seed, of those who were there at the start, best first
     :ivar losses: id -> how many matches were lost
-    :ivar out: id -> round of the second loss
     :ivar passes: id -> how many were given
     :ivar replays: games of the last round that are to be played next
     """
 
     seeds: dict[int, int]
     losses: dict[int, int]
-    out: dict[int, int]
     passes: dict[int, int]
     replays: list[Game]
 
@@ -74,9 +72,9 @@ class DoubleElimination:
     `pair` and `ready_games` wait for all games of a round; then they give its replays as further games of it, or the
     next round.
 
-    Standings: `lasted`, the round of the second loss, or the last one for who withdrew; one more than the rounds so far
-    for who is still in. Then `losses`, fewer being better. Those whom both leave equal share a place; the event's
-    tie-breakers, if it has any, come last.
+    Standings: `lasted`, the last round that somebody was in; one more than the rounds so far for who still is. Then
+    `losses`, fewer being better. Those whom both leave equal share a place; the event's tie-breakers, if it has any,
+    come last.
 
     Details of a round: `unbeaten`, `beaten_once`: ids by seeds of those who are there; `passes`: ids; `final`: whether
     each group has one; `rematches`: whether the unbeaten, and those with one loss, could not be paired without. Draws:
@@ -114,8 +112,7 @@ class DoubleElimination:
         losses: dict[int, float | None] = dict(lasted)
         for id_ in state.seeds:
             seen = [entry.round for entry in lines[id_].entries if entry.kind != "absent"]
-            last = max(seen, default=0)
-            lasted[id_] = len(event.rounds) + 1 if id_ in active else state.out.get(id_, last)
+            lasted[id_] = len(event.rounds) + 1 if id_ in active else max(seen, default=0)
             losses[id_] = state.losses[id_]
         return placed(event, self.tie_breakers, {"lasted": lasted, "losses": losses}, ("losses",))
 
@@ -130,7 +127,7 @@ class DoubleElimination:
 
     def _state(self, event: Event) -> _State:
         seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
-        state = _State(seeds, dict.fromkeys(seeds, 0), {}, dict.fromkeys(seeds, 0), [])
+        state = _State(seeds, dict.fromkeys(seeds, 0), dict.fromkeys(seeds, 0), [])
         for each in event.rounds:
             for bye in each.byes:
                 if bye.entrant in seeds and not bye.requested:
@@ -143,8 +140,6 @@ class DoubleElimination:
                 found = match(games, better, worse, self._replays)
                 for id_ in found.losers:
                     state.losses[id_] += 1
-                    if state.losses[id_] == 2:
-                        state.out[id_] = each.number
                 if found.again is not None and not set(pair) & set(event.withdrawn):
                     state.replays.append(found.again)
         return state

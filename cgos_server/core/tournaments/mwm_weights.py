@@ -102,7 +102,7 @@ def pair_field(
 
     Two may meet if they never did, if their balances c have \\|c + c'\\| < 2 beta, and if they are not barred. Where
     several rounds are equally good the one is taken that has the largest sum of :func:`separators` (our choice), so
-    that it is the same with any solver.
+    that it is the same with any solver. Time grows with about the cube of n, memory with its square.
 
     :param score: (n,) half points by rank, descending; n is even
     :param balance: (n,) games with White less games with Black
@@ -143,6 +143,12 @@ def edges_of(
 
 
 class _Field:
+    """A field before its round. Not all pairs are looked at where fewer prove to be enough: see `paired`.
+
+    :ivar least: half points that the cheapest round would cost if all could meet
+    :ivar detour: (n,) a round with the pair i < j costs at least detour[j] - detour[i] more
+    """
+
     def __init__(self, score: Ints, balance: Ints, times: Ints, beta: int, third: Third, barred: Bools | None) -> None:
         self.score, self.balance, self.times, self.beta = score, balance, times, beta
         self.third, self.barred = third, barred
@@ -222,7 +228,7 @@ def packed(n: int, i: Ints, j: Ints, weight: Sequence[Ints]) -> list[int]:
 def separators(n: int, i: Ints, j: Ints) -> Ints:
     """(m,) numbers of `TIE_BITS` bits for pairs of ranks below n. They depend on these two ranks alone and look like
     lots, so that one of several equally good rounds nearly always has the largest sum (Mulmuley, Vazirani & Vazirani
-    1987). Their lot is our own arithmetic, after SplitMix64 (Steele, Lea & Flood 2014)."""
+    1987). The arithmetic is our own, after SplitMix64 (Steele, Lea & Flood 2014)."""
     words = np.arange(1, 2 * n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) | np.uint64(1)

@@ -50,10 +50,13 @@ Model: TypeAlias = Literal["milvang", "elo"]
 """Milvang's, with draws and White's advantage, or Elo's logistic curve without either."""
 
 MOST_ROUNDS = 10_000
-"""An event that goes on longer will not end (of games that become ready one by one, each is a round)."""
+"""An event that goes on longer will not end."""
 
 BETA = 2
 """Largest difference of colours that the strength difference is measured by, where the system has no such option."""
+
+MOST_STRENGTH = 100_000.0
+"""In Elo; sums of ratings stay exact."""
 
 RATING_STEPS = 1024.0
 """So many ratings there can be in one Elo."""
@@ -134,6 +137,12 @@ def check(plan: Plan) -> System:
     """The plan's system. Raises Refused where a tournament by that plan cannot be."""
     if plan.players < 2:
         raise Refused("simulation", f"A tournament of {plan.players} has nothing to measure. Take 2 players or more.")
+    for strength in (plan.low, plan.high):
+        if not abs(strength) <= MOST_STRENGTH:
+            raise Refused(
+                "simulation",
+                f"{strength:g} can be no strength in Elo. Stay between -{MOST_STRENGTH:g} and {MOST_STRENGTH:g}.",
+            )
     if not plan.low <= plan.high:
         raise Refused(
             "simulation", f"Strengths from {plan.low:g} to {plan.high:g} are no range. Give the lower number first."
@@ -160,8 +169,10 @@ def simulate(plan: Plan, seed: int) -> Simulated:
     while not method.is_over(event):
         for part in method.ready_games(event, lots(event)):
             event = begin(event, part)
-        if not open_games(event) or len(event.rounds) > MOST_ROUNDS:
+        if not open_games(event):
             break  # there is nothing left that this system would pair
+        if len(event.rounds) > MOST_ROUNDS:
+            raise Refused("simulation", f"{plan.system} was not over after {MOST_ROUNDS} rounds. Give --rounds.")
         event = replace(event, rounds=tuple(_played(plan, event.seed, each, strengths, table) for each in event.rounds))
     strength = dict(enumerate(strengths.tolist(), 1))
     order = final_order(method, event)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -31,8 +32,8 @@ Matching: TypeAlias = Callable[[int, list[Edge]], list[tuple[int, int]]]
 Weigh: TypeAlias = Callable[[Ints, Ints, Ints], Ints]
 """The third component of the weight, by tournament and ranks i < j, each (m,)."""
 
-AT_ONCE: Final = 64
-"""Tournaments whose arrays stay in the processor's cache."""
+CELLS: Final = 64 * 32 * 32
+"""Of arrays that stay in the processor's cache."""
 
 DETOURS: Final = (0, 2, 6)
 """Half points over the least a round can cost: only pairs are looked at that can occur in rounds up to so much, first
@@ -40,8 +41,13 @@ those of the first number. A round found within the limit is the best of all."""
 
 SEPARATOR_BITS: Final = 30
 
+MOST_AT_ONCE: Final = 256
+
+WORD_BITS: Final = 62
+"""Pairs that take more to be weighed are left to :func:`cgos_server.core.tournaments.mwm_weights.pair_field`."""
+
 MOST_PLAYERS: Final = 512
-"""For which pairs can be weighed in words."""
+"""Larger fields gain nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,13 @@ class Many:
 def is_fast(plan: Plan) -> bool:
     """Whether :func:`simulate_many` can play by that plan. Raises Refused where nobody can."""
     method = check(plan)
-    return isinstance(method, Mwm) and plan.players <= MOST_PLAYERS and "ties" not in plan.options
+    listed = plan.options.get("ties", "listed") == "listed"
+    return isinstance(method, Mwm) and plan.players <= MOST_PLAYERS and listed
+
+
+def at_once(players: int) -> int:
+    """How many tournaments are best simulated together."""
+    return min(MOST_AT_ONCE, max(1, CELLS // players**2))
 
 
 def best(n: int, edges: list[Edge]) -> list[tuple[int, int]]:
@@ -343,6 +355,8 @@ class _Ranked:
         low = self.score[t, j] - self.score[t, i]
         parts = (low, np.abs(self.balance[t, i] - self.balance[t, j]), weigh(t, i, j))
         words = _words(parts, self.state.k)
+        if words is None:
+            return np.zeros(len(among), dtype=np.bool_)
         shift = SEPARATOR_BITS + self.state.k.bit_length()
         fine = self.state.separators[i, j].tolist()
         weights = [(word << shift) + rest for word, rest in zip(words.tolist(), fine, strict=True)]
@@ -353,7 +367,7 @@ class _Ranked:
         end = np.append(begin[1:], 0)
         end[np.append(block[1:] != block[:-1], True)] = self.m
         start_of = np.maximum.accumulate(np.where(cuts, np.arange(self.m), 0), axis=1)[a, i]
-        edges = list(zip((i - start_of).tolist(), (j - start_of).tolist(), weights, strict=True))
+        ends = (i - start_of).tolist(), (j - start_of).tolist()
         bounds = np.searchsorted(a * self.m + i, np.append(block * self.m + begin, len(among) * self.m)).tolist()
         found = np.full((len(among), self.m), -1, dtype=np.int64)
         flat: list[int] = []
@@ -363,7 +377,8 @@ class _Ranked:
         for at, (which, lo, hi) in enumerate(zip(block.tolist(), begin.tolist(), end.tolist(), strict=True)):
             if failed[which]:
                 continue
-            pairs = matching(hi - lo, edges[bounds[at] : bounds[at + 1]])
+            part = slice(bounds[at], bounds[at + 1])
+            pairs = matching(hi - lo, list(zip(ends[0][part], ends[1][part], weights[part], strict=True)))
             if 2 * len(pairs) < hi - lo:
                 failed[which] = True
                 continue
@@ -378,19 +393,17 @@ class _Ranked:
         return good
 
 
-def _words(parts: Sequence[Ints], pairs: int) -> Ints:
-    """(m,) one number for each pair, whose sums over so many pairs compare as those of the tuples."""
+def _words(parts: Sequence[Ints], pairs: int) -> Ints | None:
+    """(m,) one number for each pair, whose sums over so many pairs compare as those of the tuples; None: too wide."""
     words = np.zeros(len(parts[0]), dtype=np.int64)
     if not len(words):
         return words
-    widest = 1
-    for part in parts:
-        span = int(part.max() - part.min())
-        factor = pairs * span + 1
-        widest *= factor
-        words = words * factor + (part - part.min())
-    if widest.bit_length() > 62:
-        raise OurFault(f"Pairs of {2 * pairs} players do not fit into words.")
+    low = [int(part.min()) for part in parts]
+    factors = [pairs * (int(part.max()) - least) + 1 for part, least in zip(parts, low, strict=True)]
+    if prod(factors).bit_length() > WORD_BITS:
+        return None
+    for part, least, factor in zip(parts, low, factors, strict=True):
+        words = words * factor + (part - least)
     return words
 
 

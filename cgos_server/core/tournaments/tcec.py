@@ -260,7 +260,10 @@ def _first_has_black(
         return balance[first] > balance[second], "Black for the higher colour balance"
     if scores[first] != scores[second]:
         return scores[first] > scores[second], "equal colour balances: Black for the higher score"
-    return number % 4 in (0, 1), f"equal colour balances and scores: White for the {_nth(number)} in this round"
+    return number % 4 in (
+        0,
+        1,
+    ), f"equal colour balances and scores: White for the {_nth(number)} of a pair in this round"
 
 
 def _nth(number: int) -> str:

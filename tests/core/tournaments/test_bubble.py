@@ -467,6 +467,15 @@ def test_who_returns_before_the_bubble_came_by_takes_part() -> None:
     assert len(new_ranking(event)) == 8
 
 
+def test_who_was_parked_when_it_withdrew_does_not_return_to_the_parked() -> None:
+    rule = strongest({id_: -id_ for id_ in range(1, 10)})
+    event = play(event_of(9, active_size=3), rule, 2)
+    assert trace(event)[-1]["parked"] == [7]
+    event = play(withdraw(event, 7), rule, 1)
+    event = play(rejoin(event, 7), rule)
+    assert new_ranking(event) == [1, 2, 3, 4, 5, 6, 8, 9]
+
+
 def test_withdrawing_and_returning_between_two_steps_is_nothing() -> None:
     event = play(event_of(9, active_size=3), by_lot(1), 2)
     assert next_round(rejoin(withdraw(event, 8), 8)) == next_round(event)

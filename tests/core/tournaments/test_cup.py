@@ -353,6 +353,16 @@ def test_a_round_of_nothing_but_byes_comes_before_the_final() -> None:
     assert _pairs(next_round(begin(event, first))) == [(1, 3)]
 
 
+def test_a_match_that_was_overtaken_is_not_opened_again() -> None:
+    event = withdraw(withdraw(play_round(_event(8), better_wins), 1), 4)
+    event = play(event, better_wins)
+    assert [[bye.entrant for bye in each.byes] for each in event.rounds] == [[], [], [2]]
+    event = rejoin(rejoin(event, 1), 4)
+    assert is_over(event)
+    assert ready_games(event) == ()
+    assert _champion(event) == 2
+
+
 def test_who_withdraws_during_a_match_loses_what_is_left_of_it() -> None:
     event = play_round(_event(2), lambda _game: DRAWN)
     event = play(withdraw(event, 1), better_wins)
@@ -368,6 +378,17 @@ def test_who_asks_for_a_bye_loses_the_match(points: int) -> None:
     assert [(bye.entrant, bye.points, bye.requested) for bye in paired.byes] == [(2, 2, False), (1, points, True)]
     event = begin(event, paired)
     assert is_over(event)
+    assert _champion(event) == 2
+
+
+def test_both_may_ask_for_a_bye() -> None:
+    event = play_round(_event(8), better_wins)
+    event = request_bye(request_bye(event, Request(1, 2, 1)), Request(4, 2))
+    event = begin(event, next_round(event))
+    assert [(bye.entrant, bye.points, bye.requested) for bye in event.rounds[1].byes] == [(1, 1, True), (4, 0, True)]
+    assert ready_games(event) == ()
+    event = play(finish(event, better_wins), better_wins)
+    assert [bye.entrant for bye in event.rounds[2].byes] == [2]
     assert _champion(event) == 2
 
 

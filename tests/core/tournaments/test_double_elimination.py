@@ -260,6 +260,25 @@ def test_who_withdraws_during_a_match_leaves_the_other_unharmed() -> None:
     assert paired.explanation.details["unbeaten"] == [2, 4]
 
 
+def test_a_match_that_withdrawal_left_open_stays_so() -> None:
+    event = play_round(_event(4), lambda game: DRAWN if game.pair == (1, 4) else better_wins(game))
+    event = rejoin(play_round(withdraw(event, 1), better_wins), 1)
+    paired = next_round(event)
+    assert paired.number == 3
+    assert 1 in paired.explanation.details["unbeaten"]
+
+
+def test_who_has_left_unbeaten_is_behind_all_who_are_still_in() -> None:
+    event = withdraw(play_round(_event(4), better_wins), 1)
+    rows = standings(event).rows
+    assert [(row.place, row.entrant, row.values) for row in rows] == [
+        (1, 2, (2, 0)),
+        (2, 3, (2, 1)),
+        (2, 4, (2, 1)),
+        (4, 1, (1, 0)),
+    ]
+
+
 def test_who_returns_has_the_losses_of_before() -> None:
     event = play_round(withdraw(play_round(_event(5), better_wins), 5), better_wins)
     paired = next_round(rejoin(event, 5))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import statistics
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgos_server.core.tournaments import simulate_mwm
 from cgos_server.core.tournaments.base import DRAWN, Event, Game
 from cgos_server.core.tournaments.chance import Lots, ManyLots
 from cgos_server.core.tournaments.milvang import chances
@@ -27,7 +29,7 @@ from cgos_server.core.tournaments.simulate import (
     seed_of,
     simulate,
 )
-from cgos_server.core.tournaments.simulate_mwm import best, is_fast, simulate_many
+from cgos_server.core.tournaments.simulate_mwm import at_once, best, is_fast, simulate_many
 from cgos_server.core.tournaments.tournament import standings
 from cgos_server.errors import OurFault, Refused
 
@@ -131,6 +133,8 @@ def test_every_system_can_be_simulated(name: str, players: int) -> None:
     [
         (Plan("dutch", 1, 3), "2 players or more"),
         (Plan("dutch", 4, 3, 1800.0, 1000.0), "lower number first"),
+        (Plan("dutch", 4, 3, 1000.0, math.inf), "no strength"),
+        (Plan("dutch", 4, 3, math.nan), "no strength"),
         (Plan("dutch", 4), "how many"),
         (Plan("none", 4, 3), "no tournament system"),
         (Plan("dutch", 4, 3, options={"colour": 1}), "no option"),
@@ -191,12 +195,38 @@ def test_how_the_work_is_divided_changes_nothing() -> None:
             assert (other.order[row] == together.order[at]).all()
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_another_solver_plays_the_same_tournaments(order: str) -> None:
+    def by_networkx(n: int, edges: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(n))
+        graph.add_weighted_edges_from(edges)
+        return list(networkx.max_weight_matching(graph, maxcardinality=True))
+
+    plan = Plan(order, 14, 6)
+    seeds = [seed_of(6, index) for index in range(3)]
+    ours, other = simulate_many(plan, seeds), simulate_many(plan, seeds, by_networkx, (math.inf,))
+    assert (ours.white == other.white).all()
+    assert (ours.black == other.black).all()
+    assert ours.measures == other.measures
+
+
+def test_weights_too_wide_for_words_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulate_mwm, "WORD_BITS", 30)
+    for order in ("burstein", "random"):
+        same(Plan(order, 10, 5), [1, 2])
+
+
 def test_what_arrays_cannot_play_is_said() -> None:
     assert is_fast(Plan("dutch", 8, 3))
     for plan in (Plan("swiss", 8, 3), Plan("mwm", 8, 3, options={"ties": "lot"}), Plan("dutch", 10_000, 3)):
         assert not is_fast(plan)
         with pytest.raises(OurFault):
             simulate_many(plan, [1])
+
+
+def test_large_fields_are_simulated_in_smaller_parts() -> None:
+    assert [at_once(players) for players in (2, 32, 512)] == [256, 64, 1]
 
 
 def test_seeds_of_a_series_are_all_different() -> None:

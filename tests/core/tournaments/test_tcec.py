@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from support.tournaments import Rule, by_lot, entrants, finish, play, play_round
 from support.vectors import Vectors
 
-from cgos_server.core.tournaments.base import VOID, Entrant, Event, Explanation, Request, Result
+from cgos_server.core.tournaments.base import DRAWN, VOID, Entrant, Event, Explanation, Game, Request, Result, Round
 from cgos_server.core.tournaments.event import (
     Played,
     apply,
@@ -360,3 +360,38 @@ def test_what_an_explanation_says_was_removed_stays_removed() -> None:
         rounds=(replace(first, games=tuple(replace(game, result=VOID) for game in first.games)), *event.rounds[1:]),
     )
     assert history(corrected) == history(event)
+
+
+def games(*colours: tuple[int, int]) -> tuple[Game, ...]:
+    return tuple(Game(white, black, DRAWN) for white, black in colours)
+
+
+def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
+    rounds = [games((1, 2), (3, 4)), games((2, 1), (4, 3)), games((1, 3), (2, 4)), games((4, 1), (3, 2))]
+    event = replace(event_of(4), rounds=tuple(Round(at, each) for at, each in enumerate(rounds, 1)))
+    assert [number for number, _ in history(event)] == [1, 2, 3, 4]
+    paired = next_round(event)
+    assert paired.explanation.details["history_removed"] == [1, 2]
+    assert "Pairs of rounds 1, 2 may meet again" in paired.explanation.summary
+
+
+def test_the_colour_bound_grows_no_more_than_it_must() -> None:
+    event = replace(event_of(4), rounds=(Round(1, games((1, 3), (2, 4))), Round(2, games((1, 4)))))
+    for id_ in (3, 4):
+        event = withdraw(event, id_)
+    paired = next_round(event)
+    assert paired.explanation.details["colour_bound"] == 3
+    assert [(game.white, game.black) for game in paired.games] == [(2, 1)]
+    assert "may add up to 3" in paired.explanation.summary
+
+
+def test_a_pair_that_was_forbidden_later_has_been_paired_by_the_rules_of_then() -> None:
+    event = forbid(play(event_of(2), by_lot(1), 4), 1, 2)
+    assert [number for number, _ in history(event)] == [4]
+    assert history(_without_explanations(event)) == history(event)
+
+
+def test_forbidden_pairs_make_rounds_leave_the_history_sooner() -> None:
+    event = play(forbid(event_of(4), 1, 2), by_lot(1), 5)
+    assert [len(each.explanation.details["history_removed"]) for each in event.rounds] == [0, 0, 1, 1, 1]
+    assert history(_without_explanations(event)) == history(event)
