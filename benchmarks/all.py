@@ -1,6 +1,6 @@
 """All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server,
-a thousand viewers, ten thousand idle bots, ratings, rounds of pairing. How true ratings are, and how well the
-matchmakers do, is measured by programs of their own: rating_accuracy.py, pairing_accuracy.py, pairing_days.py,
+a thousand viewers, ten thousand idle bots, ratings, rounds of pairing, tournaments. How true ratings are, and how well
+the matchmakers do, is measured by programs of their own: rating_accuracy.py, pairing_accuracy.py, pairing_days.py,
 pairing_live.py, pairing_crowd.py.
 
 Prints ratios and the machine; `--json FILE` writes every figure. Takes about twenty minutes on two cores.
@@ -22,6 +22,7 @@ import crowd
 import pairing_speed
 import rating_speed
 import server_moves
+import tournament_speed
 import viewers
 
 
@@ -56,6 +57,7 @@ def main() -> None:
         ("crowd", crowd.run),
         ("ratings", rating_speed.brief),
         ("pairing", pairing_speed.brief),
+        ("tournaments", tournament_speed.brief),
     ):
         print(f"\n== {name}", flush=True)
         figures[name] = run()

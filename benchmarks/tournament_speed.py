@@ -32,7 +32,7 @@ from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import begin
 from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, edges_of, packed, pair_field, third_of
 from cgos_server.core.tournaments.simulate import Plan, entrants_of, seed_of, simulate
-from cgos_server.core.tournaments.simulate_mwm import at_once, best, simulate_many
+from cgos_server.core.tournaments.simulate_mwm import best, simulate_many
 from cgos_server.core.tournaments.tournament import next_round
 
 GOALS = {
@@ -45,9 +45,12 @@ GOALS = {
 LEAST = {"tournaments / networkx loop": 15.0}
 """The larger the better."""
 
+CASES = (("tcec", 64), ("tcec-double", 64), *((order, n) for n in (32, 128) for order in ORDERS))
 ROUNDS = {"tcec": 11, "tcec-double": 11, **dict.fromkeys(ORDERS, 9)}
 SIMULATED = ("dutch", "burstein", "random2")
 PLAYERS, LENGTH = 32, 7
+TOURNAMENTS = 64
+"""At a time."""
 
 
 def event_of(system: str, n: int) -> Event:
@@ -127,8 +130,7 @@ def cpu(work: Callable[[], object]) -> float:
 def events(runs: int) -> list[dict[str, Any]]:
     """Rounds as the command makes them, explanations included."""
     rows = []
-    cases = [("tcec", 64), ("tcec-double", 64), *((order, n) for n in (32, 128) for order in ORDERS)]
-    for system, n in cases:
+    for system, n in CASES:
         each = [statistics.median(one) for one in zip(*(rounds(system, n) for _ in range(runs)), strict=True)]
         rows.append(
             {"system": system, "n": n, "rounds": len(each), "median": statistics.median(each), "largest": max(each)}
@@ -154,10 +156,10 @@ def large(n: int, runs: int, orders: Sequence[str] = ("dutch", "burstein", "rand
 def simulations(runs: int) -> list[dict[str, Any]]:
     """Tournaments a second and core, each kind in turn."""
     rows = []
-    seeds = [seed_of(1, index) for index in range(at_once(PLAYERS))]
+    seeds = [seed_of(1, index) for index in range(TOURNAMENTS)]
     for system in SIMULATED:
         plan = Plan(system, PLAYERS, LENGTH)
-        few = seeds[: at_once(PLAYERS) // 8]
+        few = seeds[: TOURNAMENTS // 8]
         loops: dict[str, tuple[int, Callable[[], object]]] = {
             "ours": (4 * len(seeds), lambda plan=plan: [simulate_many(plan, seeds) for _ in range(4)]),
             "whole": (len(seeds), lambda plan=plan: simulate_many(plan, seeds, best, (math.inf,))),

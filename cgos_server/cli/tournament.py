@@ -143,7 +143,9 @@ def standings(asked: Asked, order: str | None, as_json: bool) -> None:
 
 @tournament.command()
 @asking
-@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture instead; of a cup, its bracket.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture instead; of a cup, its bracket."
+)
 @json_option
 def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     """Who met whom in which round, with which result.

@@ -144,15 +144,18 @@ def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
                 yield _taken(*waiting.popleft())
         while waiting:
             yield _taken(*waiting.popleft())
+        executor.shutdown()
     except BrokenProcessPool as problem:
         raise OurFault(
             "A process that simulated was ended from outside, perhaps for want of memory. Take fewer jobs."
         ) from problem
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            if child not in before:
-                child.terminate()
+        left = [child for child in multiprocessing.active_children() if child not in before]
+        for child in left:
+            child.terminate()
+        for child in left:
+            child.join()
 
 
 def _taken(at: int, future: Future[list[Measures] | tuple[str, str]]) -> tuple[int, list[Measures]]:

@@ -213,6 +213,9 @@ def _entrant(table: Table, row: Row, number: int) -> Entrant:
     name = table.cell(row, "name")
     if not name:
         raise table.fault(row, "name", "the player has no name", "Give one")
+    for field in ("name", "grade", "country", "club"):
+        if any(ord(letter) < 32 or ord(letter) == 127 for letter in table.cell(row, field)):
+            raise table.fault(row, field, "there is an end of line or the like inside the cell", "Take it out")
     word = table.cell(row, "id")
     id_ = number
     if "id" in table.columns:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from cgos_server.core.tournaments import tournament
 from cgos_server.core.tournaments.base import Event
-from cgos_server.errors import Refused
+from cgos_server.core.tournaments.checking import checked
 from cgos_server.protocol import tournament_csv, tournament_table, trf, trf_event, trf_records, trf_writing
 from cgos_server.protocol.tournament_csv import Table
 from cgos_server.protocol.trf import Document
@@ -25,6 +25,9 @@ Format: TypeAlias = Literal["trf", "csv", "json"]
 FORMATS: Final[tuple[Format, ...]] = ("trf", "csv", "json")
 
 DEFAULT_SYSTEM: Final = trf_event.DEFAULT_SYSTEM
+
+_MARK: Final = b"\xef\xbb\xbf"
+"""Of byte order, in UTF-8."""
 
 _ENDINGS: Final[Mapping[str, Format]] = {
     "trf": "trf",
@@ -61,7 +64,7 @@ def sniff(name: str, data: bytes) -> Format:
     JSON begins with a brace, a report has lines with its codes, everything else is a table.
     """
     ending = _ENDINGS.get(name.rpartition(".")[2].lower())
-    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or (ending == "json"):
+    if data.removeprefix(_MARK).lstrip()[:1] == b"{" or (ending == "json"):
         return "json"
     if ending:
         return ending
@@ -77,17 +80,18 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
     """
     format_ = sniff(name, data)
     if format_ == "json":
-        event = _from_json(data)
+        event = tournament.from_json(data.removeprefix(_MARK))
         if system is not None and system != event.system:
             event = replace(event, system=system, options={})
         return TournamentFile("json", event, data, names_system=True)
     if format_ == "csv":
         table = tournament_csv.read(data)
-        return TournamentFile("csv", tournament_csv.to_event(table, system or DEFAULT_SYSTEM), data, kept=table)
+        event = checked(tournament_csv.to_event(table, system or DEFAULT_SYSTEM))
+        return TournamentFile("csv", event, data, kept=table)
     document = trf.read(data)
     return TournamentFile(
         "trf",
-        trf_event.to_event(document, system),
+        checked(trf_event.to_event(document, system), any_points=True),
         data,
         trf_event.system_said(trf_records.records(document)) is not None,
         trf_event.hindrances(document),
@@ -130,35 +134,6 @@ def check_scores(file: TournamentFile) -> tuple[str, ...]:
     if isinstance(file.kept, Table):
         return tuple(tournament_csv.check_scores(file.kept, file.event))
     return ()
-
-
-def _from_json(data: bytes) -> Event:
-    """The event of our JSON, in which everything that is named is there."""
-    try:
-        event = tournament.from_json(data.removeprefix(b"\xef\xbb\xbf"))
-    except RecursionError as problem:
-        raise Refused("event-json", "This is not an event's JSON: it is nested too deeply.") from problem
-    ids = [one.id for one in event.entrants]
-    known = set(ids)
-    if len(known) < len(ids) or min(ids, default=1) < 1:
-        raise Refused("event-json", "Two entrants have the same id, or one has less than 1. Give every one its own.")
-    numbers = [each.number for each in event.rounds]
-    if numbers != list(range(1, len(numbers) + 1)):
-        raise Refused("event-json", f"The rounds have the numbers {numbers}. Number them 1, 2, 3 without gaps.")
-    named = [id_ for each in event.rounds for game in each.games for id_ in (game.white, game.black)]
-    named += [bye.entrant for each in event.rounds for bye in each.byes]
-    named += [
-        *event.withdrawn,
-        *(one.entrant for one in event.requests),
-        *(id_ for pair in event.forbidden for id_ in pair),
-    ]
-    stranger = next((id_ for id_ in named if id_ not in known), None)
-    if stranger is not None:
-        raise Refused("event-json", f"The event names a player {stranger}, but nobody entered as {stranger}.")
-    same = next((each.number for each in event.rounds for game in each.games if game.white == game.black), None)
-    if same is not None:
-        raise Refused("event-json", f"In round {same} somebody plays against itself. Name two entrants.")
-    return event
 
 
 def _places(event: Event) -> dict[int, int]:

@@ -18,6 +18,7 @@ from cgos_server.errors import Refused
 from cgos_server.protocol.tournament_csv import FIELDS, Table, to_event
 
 _SIGNS: Final = {WIN: "+", DRAW: "=", LOSS: "-"}
+_DERIVED: Final = ("points", "place")
 _ALWAYS: Final = ("id", "name", "rating", "points", "place")
 
 
@@ -42,53 +43,42 @@ def with_event(table: Table, data: bytes, event: Event, places: Mapping[int, int
     :param places: by id
     :raises Refused: what a table cannot hold
     """
-    before = to_event(table, event.system)
-    old, new = fields(before, {}), fields(event, places)
-    gone = set(old) - set(new)
-    if gone:
-        raise Refused("csv-entrants", f"Player {min(gone)} of the file is no longer in the event. Write a new file.")
-    stays = ("points", "place")
-    if {id_: {**row, **dict.fromkeys(stays, "")} for id_, row in old.items()} == {
-        id_: {**row, **dict.fromkeys(stays, "")} for id_, row in new.items()
-    }:
+    old, new = fields(to_event(table, event.system), {}), fields(event, places)
+    if [*new][: len(old)] != [*old]:
+        raise Refused("csv-entrants", "Players of the file are no longer in the event, or elsewhere. Write a new file.")
+    if _told(old) == _told(new):
         return data
-    names = list(table.names)
-    columns = dict(table.columns)
-    for name in _needed(table, old, new):
-        columns[name] = len(names)
-        names.append(name)
+    names = [*table.names, *_needed(table, old, new)]
+    columns = {**table.columns, **{name: at for at, name in enumerate(names) if at >= len(table.names)}}
     lines = [names]
     for row, id_ in zip([*table.rows, *[None] * (len(new) - len(old))], new, strict=True):
         cells = list(row.cells) if row else []
         cells += [""] * (len(names) - len(cells))
         for name, at in columns.items():
-            if name in new[id_] and (row is None or name in stays or old[id_].get(name) != new[id_][name]):
-                cells[at] = new[id_][name]
-            elif row and name in old[id_] and name not in new[id_]:
-                cells[at] = ""
+            before, after = old.get(id_, {}).get(name), new[id_].get(name)
+            if before != after or name in _DERIVED or name not in table.columns:
+                cells[at] = after or ""
         lines.append(cells)
     mark = "\N{ZERO WIDTH NO-BREAK SPACE}" if table.marked else ""
     return (mark + _text(lines, table.delimiter, table.end)).encode("utf-8", "replace")
 
 
+def _told(values: Mapping[int, Mapping[str, str]]) -> dict[int, dict[str, str]]:
+    """Without what follows from the rest."""
+    return {id_: {name: text for name, text in row.items() if name not in _DERIVED} for id_, row in values.items()}
+
+
 def _needed(table: Table, old: Mapping[int, Mapping[str, str]], new: Mapping[int, Mapping[str, str]]) -> list[str]:
     """Names of columns that the file has not but somebody needs."""
+    counted = [*new] == [*range(1, len(new) + 1)]
     needed = {
         name
-        for id_, row in new.items()
+        for id_, row in _told(new).items()
         for name, text in row.items()
-        if name not in table.columns
-        and text
-        and text != old.get(id_, {}).get(name, "")
-        and name not in ("points", "place")
-    }
-    if "id" not in table.columns and [*new] != [*range(1, len(new) + 1)]:
-        needed.add("id")
-    rounds = {int(name[1:]) for name in needed if name not in FIELDS}
-    return [
-        *(name for name in FIELDS if name in needed and (name != "id" or [*new] != [*range(1, len(new) + 1)])),
-        *(f"r{number}" for number in sorted(rounds)),
-    ]
+        if name not in table.columns and text and (text != old.get(id_, {}).get(name) or name == "id")
+    } - ({"id"} if counted else set())
+    rounds = sorted(int(name[1:]) for name in needed if name not in FIELDS)
+    return [*(name for name in FIELDS if name in needed), *(f"r{number}" for number in rounds)]
 
 
 def fields(event: Event, places: Mapping[int, int]) -> dict[int, dict[str, str]]:

@@ -23,6 +23,7 @@ files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -38,6 +39,7 @@ NAME_WIDTH: Final = 33
 COUNTRY_WIDTH: Final = 3
 RATING_MAX: Final = 9999
 
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "Z": "Z", " ": "Z"}
 _PLAYED: Final = {"1": "W", "W": "W", "=": "D", "D": "D", "0": "L", "L": "L"}
 _BYE_POINTS: Final = {"F": "FPB", "H": "HPB", "Z": "ZPB", "U": "PAB"}
@@ -134,8 +136,13 @@ def remarks(document: Document) -> tuple[str, ...]:
     """What of this report is kept but has no effect here, in sentences."""
     found = records(document)
     said = []
-    if found.accelerations:
-        said.append("The fictitious points of the acceleration are kept in the file but have no effect here.")
+    word = system_said(found)
+    if word and not found.extra.system and found.type not in (*SYSTEMS, *SHORT):
+        said.append(
+            f"The file names {found.type}. The system {word} of this program pairs alike, but not by FIDE's rules."
+        )
+    if found.accelerations or found.type.upper().endswith("_BAKU"):
+        said.append("The acceleration is kept in the file but has no effect here.")
     if found.colour:
         said.append("The initial colour is kept in the file but has no effect here.")
     if any((one.first, one.last) != (1, 999) for one in found.forbidden):
@@ -233,14 +240,19 @@ def _entrant(player: Player, extra: ExtraEntrant | None, begun: int) -> Entrant:
     same_country = extra.country and country_column(extra.country) == player.federation
     return Entrant(
         id=player.id,
-        name=extra.name if same_name else player.name or f"Player {player.id}",
+        name=extra.name if same_name else _plain(player.name) or f"Player {player.id}",
         rating=rating,
         start=extra.start,
         grade=extra.grade,
-        country=extra.country if same_country else player.federation,
+        country=extra.country if same_country else _plain(player.federation),
         club=extra.club,
-        joined=extra.joined or blanks + 1,
+        joined=min(extra.joined or blanks + 1, blanks + 1),
     )
+
+
+def _plain(text: str) -> str:
+    """With blanks for control characters."""
+    return _CONTROL.sub(" ", text).strip()
 
 
 def rating_column(rating: float | None) -> int:

@@ -118,6 +118,7 @@ def test_byes(cell: str, bye: Bye) -> None:
         ("id,name\n²,A", 2, 1, "is no number of a player"),
         ("id,name\n1,A\n\n1,B", 4, 1, "player 1 is in line 2 too"),
         ("id,name\n1,", 2, 2, "no name"),
+        ('name,club\nA,"B\nC"', 2, 2, "an end of line or the like"),
         ("name,start\nA,1.3", 2, 2, "not in whole or half points"),
         ("name,status\nA,gone", 2, 2, "'gone' is no status"),
         ("name,forbidden\nA,1", 2, 2, "'1' is no other player's id"),
@@ -198,8 +199,9 @@ def test_other_points_do_not_fit_and_nobody_may_vanish() -> None:
     with pytest.raises(Refused, match="gives 3 points"):
         tournament_table.from_event(replace(event, rounds=(Round(1, (Game(1, 2, Result(6, 0)),)),)), {})
     data = tournament_table.from_event(event, {})
-    with pytest.raises(Refused, match="Player 2 of the file"):
-        tournament_table.with_event(tournament_csv.read(data), data, Event("swiss", event.entrants[:1]), {})
+    for entrants in (event.entrants[:1], event.entrants[::-1]):
+        with pytest.raises(Refused, match="Players of the file are no longer in the event, or elsewhere"):
+            tournament_table.with_event(tournament_csv.read(data), data, Event("swiss", entrants), {})
 
 
 @given(
@@ -212,3 +214,13 @@ def test_bytes_of_any_kind_are_read_or_refused(data: bytes) -> None:
         except Refused as refused:
             sentence = refused.sentence
         assert sentence.endswith(".")
+
+
+def test_a_table_without_ids_gets_them_where_they_no_longer_count_the_lines() -> None:
+    data = b"name\nA\nB\n"
+    event = read(data.decode())
+    same = replace(event, entrants=(*event.entrants, Entrant(3, "C")))
+    other = replace(event, entrants=(*event.entrants, Entrant(7, "C")))
+    table = tournament_csv.read(data)
+    assert tournament_table.with_event(table, data, same, {}) == b"name\nA\nB\nC\n"
+    assert tournament_table.with_event(table, data, other, {}) == b"name,id\nA,1\nB,2\nC,7\n"

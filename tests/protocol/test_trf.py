@@ -63,7 +63,7 @@ def test_real_programs_write_less_than_the_standard_asks() -> None:
 
 
 def test_blank_rounds_at_the_end_are_none_and_before_others_are_blank() -> None:
-    (one,) = doc(ANN[:91] + "                       2 w 1          ").players
+    (one,) = doc(ANN[:91] + "                       2 w 1  0000      ").players
     assert [cell.is_blank for cell in one.cells] == [True, True, False]
 
 

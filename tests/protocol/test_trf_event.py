@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -146,6 +147,12 @@ def test_a_whole_report_of_2026() -> None:
     assert event.requests[-4:] == (Request(3, 3, 0), Request(5, 3, 1), Request(6, 3, 1), Request(1, 4, 2))
     assert event.forbidden == ((1, 6),)  # of three lines, the one that holds for round 3
     assert event.entrants[5].joined == 2
+    assert [text.split()[:4] for text in remarks(sample("report_2026"))] == [
+        ["The", "file", "names", "FIDE_DUTCH_2025."],
+        ["The", "acceleration", "is", "kept"],
+        ["The", "initial", "colour", "is"],
+        ["Pairs", "forbidden", "for", "some"],
+    ]
 
 
 def test_a_column_with_byes_only_asks_for_the_next_round() -> None:
@@ -258,7 +265,7 @@ def test_a_late_entrant_gets_a_line_after_the_others_and_a_last_line_its_end() -
 def test_a_shifted_line_stays_shifted() -> None:
     document = sample("latin1_shifted")
     event = to_event(document)
-    new = with_event(document, begin(event, Round(4, (Game(2, 1, Result(6, 0)),))))
+    new = with_event(document, replace(event, rounds=(*event.rounds, Round(4, (Game(2, 1, Result(6, 0)),)))))
     line = new.players[1]
     assert (line.shift, line.points, line.cells[3].opponent) == (8, 70, 1)
     assert line.name == "A program whose makers never found an end"
@@ -338,3 +345,63 @@ def test_reports_with_some_characters_changed_are_read_or_refused(data: st.DataO
     else:
         sentence = "."
     assert sentence.endswith(".")
+
+
+def test_a_bye_given_with_other_points_than_usual_is_still_one_that_was_given() -> None:
+    event = Event("dutch", (Entrant(1, "A"),), rounds=(Round(1, (), (Bye(1, 1),)), Round(2, (), (Bye(1, 2),))))
+    document = from_event(event)
+    assert [cell.result for cell in document.players[0].cells] == ["H", "U"]
+    assert to_event(document) == event
+
+
+def test_names_and_ratings_that_change_are_rewritten() -> None:
+    document = sample("latin1_shifted")
+    entrants = list(to_event(document).entrants)
+    entrants[1] = replace(entrants[1], name="Two", rating=None)
+    entrants[3] = replace(entrants[3], name="Four and more", rating=77.0)
+    new = with_event(document, replace(to_event(document), entrants=tuple(entrants)))
+    assert [(one.name, one.rating) for one in new.players] == [
+        ("Zoé", 2000),
+        ("Two", None),
+        ("Three", None),
+        ("Four and more", 77),
+    ]
+    assert [one.cells for one in new.players] == [one.cells for one in document.players]
+
+
+def test_control_characters_in_names_are_blanks() -> None:
+    assert to_event(doc(player(1, "0.0").replace("Player 1", "Play\tr 1"))).entrants[0].name == "Play r 1"
+
+
+def test_a_request_in_a_column_stays_there_while_it_holds() -> None:
+    document = doc(player(1, "1.0", "   2 w 1", "0000 - H"), player(2, "0.0", "   1 b 0"))
+    new = with_event(document, replace(to_event(document), name="Open"))
+    assert texts(new)[:2] == texts(document)
+    assert texts(new)[2] == "012 Open"
+
+
+def test_points_of_their_own_hinder_pairing_and_missing_ones_differ_from_nothing() -> None:
+    document = doc(player(1, "", "   2 w 1"), player(2, "0.0", "   1 b 0"), "299 H       0.5   1    1")
+    assert "299" in hindrances(document)[0]
+    assert check_scores(document) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bye_points": 1}, "What a bye gives cannot be changed"),
+        ({"requests": (Request(2, 2, 3),)}, r"Player 2 asked for a bye of 1\.5 points"),
+        ({"entrants": (Entrant(1, "A"), Entrant(2, "B"), Entrant(10_000, "C"))}, "holds up to 9999"),
+    ],
+)
+def test_changes_that_a_report_cannot_hold_are_refused(changes: dict[str, Any], said: str) -> None:
+    document = doc(player(1, "1.0", "   2 w 1"), player(2, "0.0", "   1 b 0"))
+    with pytest.raises(Refused, match=said):
+        with_event(document, replace(to_event(document), **changes))
+
+
+def test_more_points_than_a_column_holds_are_refused() -> None:
+    lines = "XXS W=60", player(1, "60.0", "   2 w 1"), player(2, "0.0", "   1 b 0")
+    event = to_event(doc(*lines))
+    with pytest.raises(Refused, match=r"has 120 points, and a report holds up to 99\.9"):
+        with_event(doc(*lines), replace(event, rounds=(*event.rounds, Round(2, (Game(1, 2, Result(120, 0)),)))))

@@ -12,6 +12,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.checking import (
+    forbidden_pair,
+    require_entrant,
+    require_known,
+    require_request,
+    require_result,
+    require_round,
+)
 from cgos_server.errors import Refused
 
 
@@ -49,6 +57,16 @@ def field_of(event: Event, number: int | None = None) -> Field:
     return Field(number, tuple(one for one in there if one.id not in asked), byes)
 
 
+def name_of(event: Event, id_: int) -> str:
+    """Of an entrant. Raises Refused where nobody has that id."""
+    return require_known(_names(event), id_)
+
+
+def forbidden_pairs(event: Event) -> frozenset[tuple[int, int]]:
+    """(smaller id, larger id) of those who must never meet."""
+    return frozenset((min(pair), max(pair)) for pair in event.forbidden)
+
+
 def open_games(event: Event) -> list[tuple[int, Game]]:
     """Number of the round and game, for all games of the record that have no result yet."""
     return [(each.number, game) for each in event.rounds for game in each.games if game.result is None]
@@ -68,18 +86,15 @@ def require_results(event: Event) -> None:
 
 def begin(event: Event, round_: Round) -> Event:
     """The event with a round, or further games of a round that has begun."""
-    ids = {one.id for one in event.entrants}
-    for id_ in [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]:
-        if id_ not in ids:
-            raise Refused("no-entrant", f"Round {round_.number} has a player {id_}, but nobody entered as {id_}.")
-    if round_.number == len(event.rounds) + 1:
+    begun = len(event.rounds)
+    if not 1 <= round_.number <= begun + 1:
+        raise Refused("round-number", f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
+    require_round(event, round_)
+    if round_.number > begun:
         return replace(event, rounds=(*event.rounds, round_))
-    if not 1 <= round_.number <= len(event.rounds):
-        raise Refused(
-            "round-number", f"Round {round_.number} cannot begin: {len(event.rounds)} rounds have begun before it."
-        )
     before = event.rounds[round_.number - 1]
     merged = replace(before, games=(*before.games, *round_.games), byes=(*before.byes, *round_.byes))
+    require_round(event, merged, any_points=True)
     return _with_round(event, merged)
 
 
@@ -101,7 +116,9 @@ def correct(event: Event, number: int, white: int, black: int, result: Result | 
         for at in range(len(games) - 1, -1, -1):
             if (games[at].white, games[at].black) == (white, black):
                 return _with_result(event, number, at, result)
-    raise Refused("no-game", f"Round {number} has no game of {_name(event, white)} (White) and {_name(event, black)}.")
+    raise Refused(
+        "no-game", f"Round {number} has no game of {name_of(event, white)} (White) and {name_of(event, black)}."
+    )
 
 
 def enter(event: Event, entrant: Entrant) -> Event:
@@ -109,25 +126,26 @@ def enter(event: Event, entrant: Entrant) -> Event:
     if entrant.id < 1 or any(one.id == entrant.id for one in event.entrants):
         free = max((one.id for one in event.entrants), default=0) + 1
         raise Refused("entrant-id", f"{entrant.name} cannot enter as {entrant.id}. The next free number is {free}.")
+    require_entrant(entrant)
     joined = max(entrant.joined, len(event.rounds) + 1)
     return replace(event, entrants=(*event.entrants, replace(entrant, joined=joined)))
 
 
 def withdraw(event: Event, id_: int) -> Event:
     """The event in which an entrant is paired no more; its open games stay."""
-    _name(event, id_)
+    name_of(event, id_)
     return event if id_ in event.withdrawn else replace(event, withdrawn=(*event.withdrawn, id_))
 
 
 def rejoin(event: Event, id_: int) -> Event:
     """The event in which one who withdrew is paired again."""
-    _name(event, id_)
+    name_of(event, id_)
     return replace(event, withdrawn=tuple(other for other in event.withdrawn if other != id_))
 
 
 def request_bye(event: Event, request: Request) -> Event:
     """The event in which an entrant sits out a round that has not begun."""
-    _name(event, request.entrant)
+    require_request(_names(event), request)
     if request.round <= len(event.rounds):
         raise Refused("round-begun", f"Round {request.round} has begun. Ask for a bye in a later one.")
     others = (one for one in event.requests if (one.entrant, one.round) != (request.entrant, request.round))
@@ -136,10 +154,7 @@ def request_bye(event: Event, request: Request) -> Event:
 
 def forbid(event: Event, one: int, other: int) -> Event:
     """The event in which these two must not meet any more."""
-    _name(event, one), _name(event, other)
-    pair = (min(one, other), max(one, other))
-    if one == other:
-        raise Refused("same-entrant", f"{_name(event, one)} cannot be kept from itself. Name two entrants.")
+    pair = forbidden_pair(_names(event), one, other)
     return event if pair in event.forbidden else replace(event, forbidden=(*event.forbidden, pair))
 
 
@@ -151,13 +166,15 @@ def _applied(event: Event, played: Played) -> Event:
                 if game.result is None and (game.white, game.black) == colours:
                     return _with_result(event, each.number, at, played.result)
     where = "No round" if played.round is None else f"Round {played.round}"
-    white, black = (_name(event, id_) for id_ in colours)
+    white, black = (name_of(event, id_) for id_ in colours)
     raise Refused("no-game", f"{where} has a game of {white} (White) and {black} (Black) without a result.")
 
 
 def _with_result(event: Event, number: int, at: int, result: Result | None) -> Event:
     each = event.rounds[number - 1]
     games = list(each.games)
+    if result is not None:
+        require_result(f"Round {number}: {_named(event, games[at])}", result)
     games[at] = replace(games[at], result=result)
     return _with_round(event, replace(each, games=tuple(games)))
 
@@ -167,12 +184,9 @@ def _with_round(event: Event, round_: Round) -> Event:
     return replace(event, rounds=(*rounds[: round_.number - 1], round_, *rounds[round_.number :]))
 
 
-def _name(event: Event, id_: int) -> str:
-    for one in event.entrants:
-        if one.id == id_:
-            return one.name
-    raise Refused("no-entrant", f"Nobody entered as {id_}. Give the number of an entrant.")
+def _names(event: Event) -> dict[int, str]:
+    return {one.id: one.name for one in event.entrants}
 
 
 def _named(event: Event, game: Game) -> str:
-    return f"{_name(event, game.white)} - {_name(event, game.black)}"
+    return f"{name_of(event, game.white)} - {name_of(event, game.black)}"

@@ -75,4 +75,5 @@ def _rising(ahead: Floats, low: Floats, centre: float, high: Floats, at_centre: 
     """0 up to `low`, two parabolas that meet at (`centre`, `at_centre`), 1 from `high` on."""
     left = np.maximum(0.0, (ahead - low) / (centre - low))
     right = np.maximum(0.0, (high - ahead) / (high - centre))
-    return np.where(ahead <= centre, at_centre * (left * left), 1.0 - (1.0 - at_centre) * (right * right))
+    found: Floats = np.where(ahead <= centre, at_centre * (left * left), 1.0 - (1.0 - at_centre) * (right * right))
+    return found

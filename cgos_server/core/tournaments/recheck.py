@@ -73,10 +73,13 @@ def recheck(event: Event) -> Iterator[Recheck]:
             yield Recheck(recorded.number, agrees=False, refusal=refusal.sentence)
 
 
-def _paired_again(event: Event, recorded: Round) -> Round:
+def _paired_again(whole: Event, recorded: Round) -> Round:
     """The round as the system pairs it; with further games of the same round (such as replays) where the record has
-    them, by the results of those before."""
-    event = before(event, recorded.number)
+    them, by the results of those before, and further byes. Whoever plays no more is taken to have withdrawn as soon as
+    its last game had ended."""
+    number = recorded.number
+    event = before(whole, number)
+    going = before(whole, number + 1).withdrawn
     paired = next_round(event)
     event = begin(event, paired)
     left = list(recorded.games)
@@ -87,11 +90,16 @@ def _paired_again(event: Event, recorded: Round) -> Round:
             if known is None or known.result is None:
                 return paired
             left.remove(known)
-            event = apply(event, [Played(game.white, game.black, known.result, recorded.number)])
-        if not left:
+            event = apply(event, [Played(game.white, game.black, known.result, number)])
+        if not left and len(paired.byes) >= len(recorded.byes):
             return paired
-        further = next_round(event)
-        if further.number != recorded.number:
+        playing = {id_ for game in left for id_ in game.pair}
+        event = replace(event, withdrawn=tuple(id_ for id_ in going if id_ not in playing))
+        try:
+            further = next_round(event)
+        except Refused:  # nothing is left to pair
+            return paired
+        if further.number != number:
             return paired
         games = further.games
         event = begin(event, further)

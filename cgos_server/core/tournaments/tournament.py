@@ -15,6 +15,7 @@ import msgspec
 
 from cgos_server.core.tournaments.base import Event, Round, Standings, System
 from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.checking import checked
 from cgos_server.core.tournaments.registry import system
 from cgos_server.errors import Refused
 
@@ -58,14 +59,18 @@ def to_json(event: Event) -> bytes:
 def from_json(text: bytes | str) -> Event:
     """The inverse of :func:`to_json`.
 
-    :raises Refused: where it is not an event's JSON, or a newer format's; the sentence says where
+    :raises Refused: where it is not an event's JSON, or a newer format's, or contradicts itself; the sentence says where
     """
     try:
         event = msgspec.json.decode(text, type=Event)
-    except msgspec.DecodeError as problem:  # a ValidationError is one
+    except (msgspec.DecodeError, UnicodeError) as problem:  # a ValidationError is one
         raise Refused("event-json", f"This is not an event's JSON: {problem}.") from problem
+    except RecursionError as problem:
+        raise Refused("event-json", "This is not an event's JSON: it is nested too deeply.") from problem
     if event.format > FORMAT:
         raise Refused(
             "event-format", f"The event has format {event.format}; this program reads up to {FORMAT}. Use a newer one."
         )
-    return event
+    if event.format < 1:
+        raise Refused("event-format", f"The event has format {event.format}, which there never was. Write {FORMAT}.")
+    return checked(event)

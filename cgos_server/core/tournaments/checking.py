@@ -1,0 +1,167 @@
+"""What a record must hold to be one: checked where it comes from outside, and where it changes.
+
+Types are checked by whoever decodes; here it is what they cannot say. Every refusal names the entrant or the round, and
+the remedy. Must not know: any system, files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from math import isfinite
+from typing import Final
+
+from msgspec.structs import replace
+
+from cgos_server.core.tournaments.base import WIN, Entrant, Event, Game, Request, Result, Round
+from cgos_server.errors import Refused
+
+MOST_ID: Final = (1 << 53) - 1
+"""The largest whole number that every reader of JSON holds exactly."""
+
+MOST_RATING: Final = 100_000
+"""Of a rating's size, in points: far outside every scale there is, and yet no sum runs over."""
+
+MOST_START: Final = 10_000
+"""Of starting points, half points."""
+
+MOST_ROUNDS: Final = 10_000
+MOST_STONES: Final = 99
+MOST_BYE: Final = 2 * WIN
+"""What a bye can give, half points: two wins where a round has two games."""
+
+
+def checked(event: Event, any_points: bool = False) -> Event:
+    """The same event, with the smaller id first in each of its forbidden pairs.
+
+    :param any_points: also results and byes that give more than a win, which can be shown though not paired
+    :raises Refused: where it contradicts itself, or has numbers that cannot be
+    """
+    for one in event.entrants:
+        require_entrant(one)
+    names = {one.id: one.name for one in event.entrants}
+    if len(names) < len(event.entrants):
+        id_, _ = Counter(one.id for one in event.entrants).most_common(1)[0]
+        raise Refused("entrant-id", f"Two have entered as {id_}. Give every entrant a number of its own.")
+    if event.planned is not None and not 1 <= event.planned <= MOST_ROUNDS:
+        raise Refused(
+            "planned", f"The event cannot have {event.planned} rounds. Plan 1 to {MOST_ROUNDS}, or leave it open."
+        )
+    if not any_points:
+        _require_points(event.bye_points, WIN, "A bye cannot be worth")
+    numbers = [each.number for each in event.rounds]
+    for expected, number in enumerate(numbers, 1):
+        if number != expected:
+            raise Refused(
+                "round-number",
+                f"The round at place {expected} has the number {number}. Number rounds 1, 2, 3... without gaps.",
+            )
+    for each in event.rounds:
+        require_round(event, each, any_points)
+    for id_ in event.withdrawn:
+        require_known(names, id_)
+    for request in event.requests:
+        require_request(names, request, any_points)
+    return replace(event, forbidden=tuple(dict.fromkeys(forbidden_pair(names, *pair) for pair in event.forbidden)))
+
+
+def require_entrant(one: Entrant) -> None:
+    """Raises Refused where nobody can enter so."""
+    who = one.name or f"Entrant {one.id}"
+    if not 1 <= one.id <= MOST_ID:
+        raise Refused("entrant-id", f"{who} cannot have the number {one.id}. Give a whole number, 1 or more.")
+    for text in (one.name, one.grade, one.country, one.club):
+        if any(ord(letter) < 32 or ord(letter) == 127 for letter in text):
+            raise Refused("entrant-name", f"{text!r} has a control character, such as an end of line. Remove it.")
+    if one.rating is not None and not (isfinite(one.rating) and abs(one.rating) <= MOST_RATING):
+        raise Refused("rating", f"{who} cannot have the rating {one.rating}. Give a number of points, or none.")
+    if one.start is not None and abs(one.start) > MOST_START:
+        raise Refused(
+            "start-points",
+            f"{who} cannot start with {one.start} half points. Give {MOST_START} at most, or none to have them "
+            "computed.",
+        )
+    if not 1 <= one.joined <= MOST_ROUNDS:
+        raise Refused("joined", f"{who} cannot have joined in round {one.joined}. Give the number of a round.")
+
+
+def require_known(names: Mapping[int, str], id_: int) -> str:
+    """The name of an entrant. Raises Refused where nobody has that id."""
+    if id_ not in names:
+        raise Refused("no-entrant", f"Nobody entered as {id_}. Give the number of an entrant.")
+    return names[id_]
+
+
+def require_round(event: Event, each: Round, any_points: bool = False) -> None:
+    """Raises Refused where a round, not yet of the record or of it, names somebody who was not there, or against itself
+    or with two byes, or gives impossible points."""
+    where = f"Round {each.number}"
+    names = {one.id: one.name for one in event.entrants}
+    joined = {one.id: one.joined for one in event.entrants}
+    for id_ in [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]:
+        if id_ not in names:
+            raise Refused("no-entrant", f"{where} has a player {id_}, but nobody entered as {id_}.")
+        if joined[id_] > each.number:
+            raise Refused(
+                "joined",
+                f"{names[id_]} is in round {each.number} but joined for round {joined[id_]}. Mend one of them.",
+            )
+    for game in each.games:
+        if game.white == game.black:
+            raise Refused("same-entrant", f"{where} has {names[game.white]} against itself. Name two entrants.")
+        if not 0 <= game.handicap <= MOST_STONES:
+            raise Refused(
+                "handicap",
+                f"{where}: {_named(names, game)} cannot have {game.handicap} handicap stones. Give 0 to {MOST_STONES}.",
+            )
+        if game.result is not None:
+            require_result(f"{where}: {_named(names, game)}", game.result, any_points)
+    busy: set[int] = set()
+    for bye in each.byes:
+        if bye.entrant in busy:
+            raise Refused("two-byes", f"{where} has two byes of {names[bye.entrant]}. Leave one of them.")
+        busy.add(bye.entrant)
+        if not any_points:
+            _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {names[bye.entrant]}")
+
+
+def require_result(game: str, result: Result, any_points: bool = False) -> None:
+    """Raises Refused where a game cannot give such points.
+
+    :param game: who played, for the sentence
+    """
+    if result.how == "void" and (result.white or result.black):
+        raise Refused("result", f"{game} is void, so it gives nobody points. Take them away, or give another result.")
+    if min(result.white, result.black) < 0 or (not any_points and max(result.white, result.black) > WIN):
+        raise Refused(
+            "result",
+            f"{game} cannot end {result.white / 2:g}-{result.black / 2:g}. Give each side 0, a half or 1 point (in the "
+            "record: 0, 1 or 2 half points).",
+        )
+
+
+def require_request(names: Mapping[int, str], request: Request, any_points: bool = False) -> None:
+    """Raises Refused where nobody can ask for such a bye."""
+    name = require_known(names, request.entrant)
+    if not 1 <= request.round <= MOST_ROUNDS:
+        raise Refused("round-number", f"{name} cannot ask for a bye in round {request.round}. Give a later round.")
+    if not any_points:
+        _require_points(request.points, MOST_BYE, f"The bye that {name} asked for in round {request.round} cannot give")
+
+
+def forbidden_pair(names: Mapping[int, str], one: int, other: int) -> tuple[int, int]:
+    """Smaller id, larger id. Raises Refused where these are not two entrants."""
+    name = require_known(names, one)
+    require_known(names, other)
+    if one == other:
+        raise Refused("same-entrant", f"{name} cannot be kept from itself. Name two entrants.")
+    return (one, other) if one < other else (other, one)
+
+
+def _require_points(points: int, most: int, start: str) -> None:
+    if not 0 <= points <= most:
+        raise Refused("bye-points", f"{start} {points} half points. Give 0 to {most}.")
+
+
+def _named(names: Mapping[int, str], game: Game) -> str:
+    return f"{names[game.white]} - {names[game.black]}"

@@ -1,0 +1,48 @@
+"""The measurements of tournaments run, on small fields, and compare what they say they compare."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def speed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import tournament_speed
+
+    monkeypatch.setattr(tournament_speed, "CASES", (("tcec", 64), ("dutch", 32), ("random2", 128)))
+    monkeypatch.setattr(tournament_speed, "ROUNDS", {"tcec": 2, "dutch": 2, "random2": 2})
+    monkeypatch.setattr(tournament_speed, "PLAYERS", 6)
+    monkeypatch.setattr(tournament_speed, "LENGTH", 2)
+    monkeypatch.setattr(tournament_speed, "TOURNAMENTS", 8)
+    return tournament_speed
+
+
+def test_everything_is_measured_and_told(speed: Any) -> None:
+    told: list[str] = []
+    found = speed.run(1, told.append, largest=16)
+    text = "\n".join(told)
+    assert "Simulated tournaments of 6 players and 2 rounds" in text
+    for name, (value, goal) in found["goals"].items():
+        assert value > 0.0
+        assert f"{name:30} {value:8.2f}   goal {goal:6.1f}" in text
+    assert {row["system"] for row in found["simulations"]} == set(speed.SIMULATED)
+
+
+def test_both_matchings_of_a_large_round_weigh_the_same(speed: Any) -> None:
+    for before in (0, 4):
+        position = speed.Position(16, before, "burstein")
+        assert {tuple(sorted(pair)) for pair in position.bare()()} == set(position.ours().pairs)
+
+
+def test_the_networkx_loop_plays_the_same_tournaments(speed: Any) -> None:
+    plan = speed.Plan("dutch", 10, 4)
+    ours = speed.simulate_many(plan, [1, 2])
+    other = speed.simulate_many(plan, [1, 2], speed.by_networkx, (math.inf,))
+    assert ours.measures == other.measures
