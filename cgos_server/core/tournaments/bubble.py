@@ -45,7 +45,7 @@ class Bubble:
     * `unpark_below` may be 1 to `active_size` - 1, so that whoever returns has somebody to play, and the run ends;
       without it 5, or less in a small active set.
     * Standings inside the active set: see :func:`cgos_server.core.tournaments.bubble_run.table`.
-    * Games that are void are played again, as further games of the present round; forfeits count as they were given
+    * Games that are void are played again with the same colours, as further games of the present round; forfeits count as they were given
       (our choice).
     * Withdrawals (our choice): from the old list or the parked somebody is just taken out. In the active set its
       results no longer count in standings, its opponents keep their number of matches, and somebody comes for it as
@@ -106,7 +106,7 @@ class Bubble:
             raise Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
         games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
         if not moves:
-            return Round(len(event.rounds), games, (), Explanation(f"To be played again: {len(games)} games."))
+            return Round(len(event.rounds), games, (), Explanation(f"To be played again: {len(games)} game{'s'[: len(games) != 1]}."))
         names = {one.id: one.name for one in event.entrants}
         summary = " ".join(_sentence(move, names) for move in moves)
         details = {
@@ -180,8 +180,10 @@ class Bubble:
         balance = Counter(played.balance)
         for one, other in pairs:
             lower, upper = (one, other) if place[one] > place[other] else (other, one)
-            whites = [lower, upper] if self.games_per_match == 2 else [min(lower, upper, key=lambda id_: balance[id_])]
-            begun = played.whites[_pair(one, other)]
+            pair = _pair(one, other)
+            only = played.voided.get(pair) or min(lower, upper, key=lambda id_: balance[id_])
+            whites = [lower, upper] if self.games_per_match == 2 else [only]
+            begun = played.whites[pair]
             for number, white in enumerate(_still(whites, begun), 1 + len(begun)):
                 black = upper if white == lower else lower
                 balance[white] += 1
@@ -212,6 +214,7 @@ class Played:
     :param forbidden: pairs that have nothing to play
     :ivar whites: pair -> who had White in the games that have a result or are being played
     :ivar balance: by id: games with White less games with Black
+    :ivar voided: pair -> who had White in the last void game
     """
 
     def __init__(self, games: int, forbidden: Collection[tuple[int, int]]) -> None:
@@ -222,11 +225,13 @@ class Played:
         self._counts: Counter[int] = Counter()
         self.whites: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         self.balance: Counter[int] = Counter()
+        self.voided: dict[tuple[int, int], int] = {}
 
     def add(self, round_: Round) -> None:
         """What a round has brought so far."""
         for game in round_.games:
             if game.result is not None and game.result.how == "void":
+                self.voided[game.pair] = game.white
                 continue
             self.whites[game.pair].append(game.white)
             self.balance[game.white] += 1

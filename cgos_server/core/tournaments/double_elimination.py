@@ -153,6 +153,9 @@ def _active(event: Event, state: _State) -> list[int]:
 def _replayed(event: Event, state: _State) -> Round:
     number = len(event.rounds)
     games = tuple(state.replays)
+    for game in games:
+        if game.pair in event.forbidden:
+            raise _kept_apart({one.id: one.name for one in event.entrants}, game.pair)
     return Round(number, games, (), Explanation(f"Undecided matches of round {number} go on: {len(games)}."))
 
 

@@ -6,12 +6,12 @@ Must not know: single systems, files.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import Event, Request, Round
+from cgos_server.core.tournaments.base import Event, Game, Request, Round
 from cgos_server.core.tournaments.event import Played, apply, begin
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import next_round
@@ -75,35 +75,42 @@ def recheck(event: Event) -> Iterator[Recheck]:
 
 def _paired_again(whole: Event, recorded: Round) -> Round:
     """The round as the system pairs it; with further games of the same round (such as replays) where the record has
-    them, by the results of those before, and further byes. Whoever plays no more is taken to have withdrawn as soon as
-    its last game had ended."""
+    them, by the results of those before, and further byes. Whoever would have a further game that the record lacks, and
+    plays no more, is taken to have withdrawn by then."""
     number = recorded.number
     event = before(whole, number)
-    going = before(whole, number + 1).withdrawn
     paired = next_round(event)
     event = begin(event, paired)
     left = list(recorded.games)
     games = paired.games
     while True:
         for game in games:
-            known = next((one for one in left if (one.white, one.black) == (game.white, game.black)), None)
+            known = _among(left, game)
             if known is None or known.result is None:
                 return paired
             left.remove(known)
             event = apply(event, [Played(game.white, game.black, known.result, number)])
         if not left and len(paired.byes) >= len(recorded.byes):
             return paired
-        playing = {id_ for game in left for id_ in game.pair}
-        event = replace(event, withdrawn=tuple(id_ for id_ in going if id_ not in playing))
         try:
             further = next_round(event)
+            lacking = {id_ for game in further.games if not _among(left, game) for id_ in game.pair}
+            gone = lacking.intersection(before(whole, number + 1).withdrawn)
+            if further.number == number and gone:
+                event = replace(event, withdrawn=(*event.withdrawn, *sorted(gone)))
+                further = next_round(event)
         except Refused:  # nothing is left to pair
             return paired
-        if further.number != number:
+        games = tuple(game for game in further.games if any(game.pair == one.pair for one in left))
+        if further.number != number or not (games or further.byes):
             return paired
-        games = further.games
-        event = begin(event, further)
+        event = begin(event, replace(further, games=games))
         paired = replace(paired, games=(*paired.games, *games), byes=(*paired.byes, *further.byes))
+
+
+def _among(games: Sequence[Game], wanted: Game) -> Game | None:
+    """The first of them with the same two and the same colours."""
+    return next((game for game in games if (game.white, game.black) == (wanted.white, wanted.black)), None)
 
 
 def _compared(recorded: Round, paired: Round) -> Recheck:
