@@ -1,4 +1,4 @@
-"""What commands share: options for the configuration, and passwords.
+"""What commands share: options for the configuration, values with names, and passwords.
 
 Must not know: any single command.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import click
+import msgspec
 
 from cgos_server.config import Config, load
 from cgos_server.errors import ConfigError, Refused
@@ -57,6 +58,20 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 game_number = click.IntRange(1, 2**63 - 1)
 game_number.name = "number"
 """A game's number as the database can hold it."""
+
+
+def named_value(text: str) -> tuple[str, bool | int | float | str]:
+    """``avoid_last=false`` as a pair; true, false and numbers are such. Raises BadParameter."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--option")
+    try:
+        decoded = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return name, value
+    return name, decoded if isinstance(decoded, bool | int | float) else value
+
+
 venue_option = click.option("--venue", metavar="VENUE", help="Only this venue.")
 
 

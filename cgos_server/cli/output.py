@@ -30,7 +30,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     cells = [[_shown(cell) for cell in row] for row in rows]
     right = [_numbers([row[at] for row in cells]) for at in range(len(columns))]
     if sys.stdout and sys.stdout.isatty():  # there is none at all where the shell has closed it
-        table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
+        table = Table(title=Text(_shown(title)) if title else None, title_justify="left", box=SIMPLE_HEAD)
         for name, is_right in zip(columns, right, strict=True):
             table.add_column(name, justify="right" if is_right else "left")
         for row in cells:
@@ -38,7 +38,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         Console().print(table)
         return
     if title:
-        click.echo(title)
+        click.echo(_shown(title))
     widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
     for row in [list(columns), *cells]:
         padded = [

@@ -9,10 +9,9 @@ import datetime
 from collections.abc import Sequence
 
 import click
-import msgspec
 
 from cgos_server.cli.asking import ask_server
-from cgos_server.cli.common import Setup, configured, game_number, json_option, one_venue, venue_option
+from cgos_server.cli.common import Setup, configured, game_number, json_option, named_value, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.core.pairing.registry import METHODS
@@ -149,7 +148,7 @@ def _show_ready(ready: Sequence[Ready]) -> None:
     "--option",
     "options",
     multiple=True,
-    metavar="KEY=VALUE",
+    metavar="NAME=VALUE",
     help="An option of the matchmaker, as in a configuration.",
 )
 @json_option
@@ -159,7 +158,7 @@ def preview(setup: Setup, venue: str | None, method: str | None, options: tuple[
 
     Among the bots that wait in the running server. Nothing comes of it.
     """
-    chosen = dict(map(_option, options))
+    chosen = dict(map(named_value, options))
     response = ask_server(setup, Preview(venue=one_venue(setup, venue), method=method, options=chosen))
     if not isinstance(response, Previewed):
         raise OurFault("The server did not answer with a preview.")
@@ -167,18 +166,6 @@ def preview(setup: Setup, venue: str | None, method: str | None, options: tuple[
         print_json(response.preview)
     else:
         _show_preview(response.preview)
-
-
-def _option(text: str) -> tuple[str, str | int | float | bool]:
-    """``avoid_last=false`` as the matchmaker takes it."""
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise click.BadParameter(f"{text!r} is no KEY=VALUE.", param_hint="'--option'")
-    try:
-        found = msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        return key, value
-    return key, found if isinstance(found, bool | int | float) else value
 
 
 def _show_preview(found: PairingPreview) -> None:

@@ -6,10 +6,11 @@ file is laid out.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import msgspec
@@ -26,11 +27,15 @@ from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import Event, Round
 from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
 from cgos_server.core.tournaments.cup import Cup
-from cgos_server.core.tournaments.event import Played, apply, begin, correct
+from cgos_server.core.tournaments.event import Played, apply, begin, correct, open_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
 from cgos_server.errors import Refused
+from cgos_server.protocol.tournament_file import check_scores
+
+_SHOWN: Final = 10
+"""Open games that a refusal lists."""
 
 output_option = click.option(
     "--output",
@@ -61,42 +66,48 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
     """Pair the next round, with the reasons.
 
     Nothing is written unless --output names a file, which may be FILE itself: it then has the round, without results.
+    With --output - the event alone goes to standard output.
     """
     file, event = asked.open()
     if file.hindrances:
         raise Refused("not-ours", f"{asked.file} cannot be paired here: {file.hindrances[0]}")
+    if as_json:
+        _require_one_output(output)
     rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
+    after = functools.reduce(begin, rounds, event)
+    if output is not None:
+        save(output, file, after)
     if as_json:
         print_json([_told(event, each) for each in rounds] if ready else _told(event, rounds[0]))
-    for each in rounds:
-        if not as_json:
+    elif str(output) != "-":
+        for each in rounds:
             _print_round(event, each)
-        event = begin(event, each)
     if not rounds:
         say("Nothing can begin now.")
-    if output is not None:
-        save(output, file, event)
 
 
-@tournament.command()
+@tournament.command(context_settings={"ignore_unknown_options": True})  # -/+ is a score
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("white")
 @click.argument("black")
-@click.argument("score", type=click.Choice(tuple(RESULTS)))
+@click.argument("score", type=click.Choice(tuple(RESULTS)), metavar="SCORE")
 @click.option("--round", "number", type=click.IntRange(1), help="Of this round; may change a result.")
 @output_option
 def result(file: Path, white: str, black: str, score: str, number: int | None, output: Path | None) -> None:
     """Enter the result of a game into FILE.
 
-    WHITE and BLACK are numbers or names of players. A score with a slash between signs: the game was never started;
-    write -- before a score that begins with a sign.
+    WHITE and BLACK are numbers or names of players. SCORE is 1-0, 0-1, 1/2-1/2 or 0-0, White's points first; +/-, -/+
+    or -/- where the game was never started; void where it counts for nothing.
     """
     opened, event = Asked(file).open(needs_system=False)
     one, other, outcome = player(event, white), player(event, black), RESULTS[score]
-    if number is None:
-        event = apply(event, [Played(one, other, outcome)])
-    else:
-        event = correct(event, number, one, other, outcome)
+    try:
+        if number is None:
+            event = apply(event, [Played(one, other, outcome)])
+        else:
+            event = correct(event, number, one, other, outcome)
+    except Refused as refusal:
+        raise Refused(refusal.code, f"{refusal.sentence} {_hint(event, one, other)}") from refusal
     save(output or file, opened, event)
 
 
@@ -108,7 +119,9 @@ def check(asked: Asked, as_json: bool) -> None:
 
     Exits with 1 where something differs. Who was absent in a round is taken to have asked for that.
     """
-    _, event = asked.open()
+    file, event = asked.open()
+    for sentence in check_scores(file):
+        say(sentence)
     found: list[Recheck] = []
     with progress_bar("Rounds") as progress:
         for each in recheck(event):
@@ -155,6 +168,8 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     """
     _, event = asked.open(needs_system=False)
     table = make_crosstable(event, pure.standings(event))
+    if as_json:
+        _require_one_output(svg)
     if svg is not None:
         system = pure.system_of(event)
         matches = system.matches(event) if isinstance(system, Cup) else []
@@ -202,6 +217,30 @@ def systems(as_json: bool) -> None:
     )
 
 
+def _require_one_output(file: Path | None) -> None:
+    if str(file) == "-":
+        raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
+
+
+def _hint(event: Event, white: int, black: int) -> str:
+    """What there is instead of a game of these two that has no result."""
+    names = _names(event)
+    theirs = [
+        (each.number, game)
+        for each in event.rounds
+        for game in each.games
+        if {game.white, game.black} == {white, black}
+    ]
+    for number, game in reversed(theirs):
+        if game.white != white:
+            return f"In round {number} {names[game.white]} has White: name White first."
+        if game.result is not None:
+            return f"--round {number} changes the result of their game there."
+    left = [f"{names[game.white]} - {names[game.black]}" for _, game in open_games(event)]
+    shown = ", ".join(left[:_SHOWN]) + ("..." if len(left) > _SHOWN else "")
+    return f"Games without a result: {shown}." if left else "No game is without a result."
+
+
 def _told(event: Event, round_: Round) -> dict[str, Any]:
     """A round for programs, with the players' names."""
     names = _names(event)
@@ -232,10 +271,10 @@ def _print_round(event: Event, round_: Round) -> None:
         for at, game in enumerate(round_.games, 1)
     ]
     games += [
-        (None, one(bye.entrant), f"bye, {bye.points / 2:g}", None, "asked for" if bye.requested else "the field is odd")
+        (None, one(bye.entrant), f"bye, {bye.points / 2:g}", None, "asked for" if bye.requested else "no opponent")
         for bye in round_.byes
     ]
-    columns = ("board", "white", "black", "stones", "why")
+    columns: tuple[str, ...] = ("board", "white", "black", "stones", "why")
     if not any(game.handicap for game in round_.games):
         columns, games = (*columns[:3], columns[4]), [(*row[:3], row[4]) for row in games]
     print_table(columns, games, f"Round {round_.number}")

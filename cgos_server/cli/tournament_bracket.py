@@ -136,6 +136,6 @@ def _points(event: Event) -> dict[tuple[int, int, int], str]:
 def _description(matches: Sequence[Standing], names: Mapping[int, str]) -> str:
     words = f"A bracket of {len(matches)} matches; winners are in bold."
     final = max((each for each in matches if each.number), key=lambda each: each.round, default=None)
-    if final is not None and final.winner:
-        return plain(f"{words} {names[final.winner]} has won it.")
+    if final is not None and final.winner is not None:
+        return plain(f"{words} {names.get(final.winner, 'Nobody')} has won it.")
     return words + " It has not been won yet."

@@ -16,13 +16,14 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import click
 import msgspec
 
+from cgos_server.cli.common import named_value
 from cgos_server.cli.output import say
 from cgos_server.core.tournaments import tournament as pure
-from cgos_server.core.tournaments.base import Event, OptionValue, Result
+from cgos_server.core.tournaments.base import Event, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
-from cgos_server.protocol.tournament_file import TournamentFile
+from cgos_server.protocol.tournament_file import Format, TournamentFile
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,7 +40,14 @@ RESULTS: Mapping[str, Result] = {
 }
 """White's points first; with a slash between signs the game was never started."""
 
-_FORMATS = {".trf": "trf", ".trfx": "trf", ".txt": "trf", ".csv": "csv", ".tsv": "csv", ".json": "json"}
+_FORMATS: Mapping[str, Format] = {
+    ".trf": "trf",
+    ".trfx": "trf",
+    ".txt": "trf",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+}
 
 
 class Asked(NamedTuple):
@@ -57,25 +65,29 @@ class Asked(NamedTuple):
     def open(self, needs_system: bool = True) -> tuple[TournamentFile, Event]:
         """The file, and its event as asked for.
 
-        :param needs_system: refuse where neither says which system
-        :raises Refused: also for unknown systems and options
+        :param needs_system: refuse where neither says which system; otherwise one is taken, and that is said
+        :raises Refused: also for unknown systems and options, and where nobody has entered
         """
-        data = sys.stdin.buffer.read() if str(self.file) == "-" else self.file.read_bytes()
+        data = _bytes_of(self.file)
         word, given = (None, {}) if self.system is None else known(self.system)
         file = tournament_file.read(self.file.name, data, word)
         for remark in file.remarks:
             say(remark)
-        if needs_system and word is None and not file.names_system:
-            raise Refused(
-                "no-system",
-                f"{self.file} does not say which system. Give --system, one of: {', '.join((*SYSTEMS, *SHORT))}.",
-            )
+        if word is None and not file.names_system:
+            if needs_system:
+                raise Refused(
+                    "no-system",
+                    f"{self.file} does not say which system. Give --system, one of: {', '.join((*SYSTEMS, *SHORT))}.",
+                )
+            say(f"{self.file} does not say which system: places are as by {file.event.system}.")
         event = file.event
+        if not event.entrants:
+            raise Refused("no-players", f"{self.file} has no players, so it is no tournament. Give a file with some.")
         if word is not None and (word, given) != (event.system, event.options):
             same = word == event.system and not given
             event = msgspec.structs.replace(event, system=word, options=event.options if same else given)
         if self.options:
-            event = msgspec.structs.replace(event, options={**event.options, **dict(map(_option, self.options))})
+            event = msgspec.structs.replace(event, options={**event.options, **dict(map(named_value, self.options))})
         if self.seed is not None:
             event = msgspec.structs.replace(event, seed=self.seed)
         if self.rounds is not None:
@@ -115,17 +127,38 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
 def save(target: Path, file: TournamentFile, event: Event) -> None:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
     kind = _FORMATS.get(target.suffix.lower(), file.format)
-    data = tournament_file.write(file, event) if kind == file.format else tournament_file.fresh(event, kind)
-    write(target, data)
+    if kind == file.format:
+        write(target, tournament_file.write(file, event))
+        return
+    write(target, tournament_file.fresh(event, kind))
+    if kind == "csv":
+        say("A table does not say system, options, seed and planned rounds: give them with each command.")
 
 
 def write(file: Path, data: bytes) -> None:
-    """The whole file or, where anything fails, the old one; - is standard output."""
+    """The whole file or, where anything fails, the old one; - is standard output, and devices and pipes stay such.
+
+    :raises Refused: where it cannot be written
+    """
     if str(file) == "-":
-        click.get_binary_stream("stdout").write(data)
+        if sys.stdout:  # there is none at all where the shell has closed it
+            sys.stdout.buffer.write(data)
+            sys.stdout.flush()
         return
-    target = file.resolve()  # a link stays one
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(data)
+        else:
+            _replace(file.resolve(), data)  # a link stays one
+    except OSError as error:
+        raise Refused(
+            "not-written", f"{file} cannot be written: {error.strerror}. Name a file in a directory that takes it."
+        ) from error
+    say(f"Written to {file}.")
+
+
+def _replace(target: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -136,7 +169,6 @@ def write(file: Path, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-    say(f"Written to {file}.")
 
 
 def player(event: Event, word: str) -> int:
@@ -149,19 +181,18 @@ def player(event: Event, word: str) -> int:
     raise Refused("no-entrant", f"{many} `cgos-server tournament standings` lists the players.")
 
 
+def _bytes_of(file: Path) -> bytes:
+    try:
+        if str(file) != "-":
+            return file.read_bytes()
+        return sys.stdin.buffer.read() if sys.stdin else b""
+    except OSError as error:
+        raise Refused(
+            "not-read", f"{file} cannot be read: {error.strerror}. Check its name, and who may read it."
+        ) from error
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _option(text: str) -> tuple[str, OptionValue]:
-    """NAME=VALUE as a pair; true, false and numbers are such."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--option")
-    try:
-        decoded = msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        return name, value
-    return name, decoded if isinstance(decoded, bool | int | float) else value

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-import msgspec
 
-from cgos_server.cli.common import json_option
+from cgos_server.cli.common import json_option, named_value
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.core.tournaments.base import OptionValue
@@ -21,7 +20,7 @@ from cgos_server.core.tournaments.simulate import Plan, check
 from cgos_server.errors import Refused
 from cgos_server.lab import reproduction
 from cgos_server.lab.reproduction import ALLOWED, Reproduction, compared
-from cgos_server.lab.tournaments import Figure, Runs, figures, run
+from cgos_server.lab.tournaments import Figure, Runs, run
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -113,7 +112,7 @@ def simulate(
     with progress_bar("tournaments") as progress:
         runs = run(plans, tournaments, jobs, seed, progress)
     if as_json:
-        print_json(_told(runs, seed))
+        print_json({"seed": seed, "interrupted": runs.interrupted, "series": runs.series})
     else:
         _print_measures(runs)
     _end(runs.interrupted)
@@ -152,28 +151,18 @@ def _options(systems: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str
     """By system, the options that it has."""
     given: dict[str, dict[str, OptionValue]] = {name: {} for name in systems}
     for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--option")
+        key, value = named_value(text)
         having = [name for name in given if key in options_of(name)]
         if not having:
             choices = ", ".join(dict.fromkeys(word for name in given for word in options_of(name))) or "they have none"
             raise Refused("tournament-option", f"No system asked for has an option {key!r}. Choose from: {choices}.")
         for name in having:
-            given[name][key] = _value(value)
+            given[name][key] = value
     return given
 
 
-def _value(text: str) -> OptionValue:
-    try:
-        decoded = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
-    return decoded if isinstance(decoded, bool | int | float) else text
-
-
 def _print_measures(runs: Runs) -> None:
-    if not any(series.measures for series in runs.series):
+    if not any(series.tournaments for series in runs.series):
         return
     side_by_side = len(runs.series) <= _MORE_TABLE
     tables = [runs.series] if side_by_side else [(series,) for series in runs.series]
@@ -181,8 +170,8 @@ def _print_measures(runs: Runs) -> None:
     for at, table in enumerate(tables):
         if at:
             click.echo()
-        columns = [{each.measure: each for each in figures(series)} for series in table]
-        counts = {len(series.measures) for series in table}
+        columns = [{each.measure: each for each in series.measures} for series in table]
+        counts = {series.tournaments for series in table}
         title = f"{plan.players} players, strengths {plan.low:g} to {plan.high:g}, "
         title += " and ".join(f"{count} tournaments" for count in sorted(counts, reverse=True))
         rows = [
@@ -220,17 +209,6 @@ def _print_reproduction(found: Reproduction) -> None:
 
 def _decimals(number: float | None, form: str) -> str | None:
     return None if number is None else format(number, form)
-
-
-def _told(runs: Runs, seed: int) -> dict[str, Any]:
-    return {
-        "seed": seed,
-        "interrupted": runs.interrupted,
-        "series": [
-            {"plan": series.plan, "tournaments": len(series.measures), "measures": figures(series)}
-            for series in runs.series
-        ],
-    }
 
 
 def _end(interrupted: bool) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from cgos_server.core.tournaments.simulate import Plan
-from cgos_server.lab.tournaments import Figure, Runs, figures
+from cgos_server.lab.tournaments import Figure, Runs
 
 PLAYERS: Final = 32
 ROUNDS: Final = 7
@@ -83,7 +83,7 @@ def plans() -> list[Plan]:
 def compared(runs: Runs) -> Reproduction:
     """What came of :func:`plans` beside what was published."""
     cells = tuple(
-        _cell(series.plan, len(series.measures), next(each for each in figures(series) if each.measure == "kendall"))
+        _cell(series.plan, series.tournaments, next(each for each in series.measures if each.measure == "kendall"))
         for series in runs.series
     )
     deviations = [cell.deviation for cell in cells if cell.published is not None]

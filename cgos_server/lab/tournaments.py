@@ -7,6 +7,7 @@ one seed all systems meet the same players with the same ratings. Must not know:
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
@@ -34,15 +35,10 @@ Answers: TypeAlias = Generator[tuple[int, list[Measures]], None, None]
 ONE_BY_ONE: Final = 4
 """Tournaments a task where each is simulated by itself, which may take long."""
 
+NAMES: Final = Measures.__struct_fields__
+
 WAITING: Final = 3
 """Tasks per process that are handed out ahead."""
-
-
-class Series(Struct, frozen=True):
-    """The tournaments of one plan, in order: the first of as many as were asked for."""
-
-    plan: Plan
-    measures: tuple[Measures, ...]
 
 
 class Figure(Struct, frozen=True):
@@ -55,6 +51,18 @@ class Figure(Struct, frozen=True):
     measure: str
     mean: float | None
     error: float | None
+
+
+class Series(Struct, frozen=True):
+    """What came of the tournaments of one plan.
+
+    :ivar tournaments: how many are done, the first of as many as were asked for
+    :ivar measures: of all of them, in the order of :class:`cgos_server.core.tournaments.simulate.Measures`
+    """
+
+    plan: Plan
+    tournaments: int
+    measures: tuple[Figure, ...]
 
 
 class Runs(Struct, frozen=True):
@@ -82,33 +90,62 @@ def run(
     """
     sizes = [_at_once(plan) for plan in plans]
     tasks = _tasks(plans, sizes, tournaments, seed)
-    found: list[list[Measures]] = [[] for _ in plans]
+    sums = [_Sums() for _ in plans]
     everything = tournaments * len(plans)
     interrupted = False
     try:
         with contextlib.closing(_here(tasks) if jobs == 1 else _in_processes(tasks, jobs)) as answers:
             progress(0, everything)
             for at, measures in answers:
-                found[at] += measures
-                progress(sum(map(len, found)), everything)
+                sums[at].add(measures)
+                progress(sum(each.number for each in sums), everything)
     except KeyboardInterrupt:
         interrupted = True
-    series = tuple(Series(plan, tuple(measures)) for plan, measures in zip(plans, found, strict=True))
-    return Runs(series, interrupted)
+    return Runs(tuple(each.series(plan) for plan, each in zip(plans, sums, strict=True)), interrupted)
 
 
-def figures(series: Series) -> list[Figure]:
-    """Mean and standard error of each measure, by its name."""
-    found = []
-    for name in Measures.__struct_fields__:
-        values = [getattr(each, name) for each in series.measures]
-        if not values or None in values:
-            found.append(Figure(name, None, None))
-            continue
-        of = np.array(values, dtype=np.float64)
-        error = float(of.std(ddof=1)) / len(of) ** 0.5 if len(of) > 1 else None
-        found.append(Figure(name, float(of.mean()), error))
-    return found
+def series(plan: Plan, parts: Iterable[Sequence[Measures]]) -> Series:
+    """The figures of tournaments that are measured already, in parts."""
+    sums = _Sums()
+    for measures in parts:
+        sums.add(measures)
+    return sums.series(plan)
+
+
+class _Sums:
+    """What mean and standard error of every measure follow from, in memory that does not grow.
+
+    Means and squares of deviations are joined part by part (Chan, Golub & LeVeque 1983), so that nothing is lost where
+    deviations are small; with the same parts in the same order the figures are the same to the last bit.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.means = np.zeros(len(NAMES))
+        self.squares = np.zeros(len(NAMES))
+
+    def add(self, measures: Sequence[Measures]) -> None:
+        if not measures:
+            return
+        # A measure that is None becomes NaN, and stays so.
+        values = np.array([[getattr(each, name) for name in NAMES] for each in measures], dtype=np.float64)
+        means = values.mean(axis=0)
+        apart = means - self.means
+        number = self.number + len(values)
+        self.squares += ((values - means) ** 2).sum(axis=0) + apart * apart * (self.number * len(values) / number)
+        self.means += apart * (len(values) / number)
+        self.number = number
+
+    def series(self, plan: Plan) -> Series:
+        return Series(plan, self.number, tuple(map(self._figure, range(len(NAMES)))))
+
+    def _figure(self, at: int) -> Figure:
+        if not self.number or np.isnan(self.means[at]):
+            return Figure(NAMES[at], None, None)
+        error = None
+        if self.number > 1:
+            error = math.sqrt(self.squares[at] / (self.number - 1) / self.number)
+        return Figure(NAMES[at], float(self.means[at]), error)
 
 
 def _at_once(plan: Plan) -> int:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from cgos_server.errors import Refused
 
+LONGEST = 200
+"""Characters of a problem, which may quote the file."""
+
 
 class Misread(Refused):
     """A file is not what it should be at one place.
@@ -16,6 +19,8 @@ class Misread(Refused):
     """
 
     def __init__(self, code: str, line: int, column: int, problem: str, remedy: str) -> None:
+        if len(problem) > LONGEST:
+            problem = f"{problem[:LONGEST]}..."
         super().__init__(code, f"Line {line}, column {column}: {problem}. {remedy}.")
         self.line = line
         self.column = column

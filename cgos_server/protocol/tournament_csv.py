@@ -49,14 +49,13 @@ from cgos_server.protocol.misread import Misread
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
 DELIMITERS: Final = (",", ";", "\t")
-ID_MAX: Final = 10**9
+ID_MAX: Final = 10**9 - 1
 ROUND_MAX: Final = 999
 
 _ROUND: Final = re.compile(r"r([1-9][0-9]{0,2})", re.ASCII)
 _GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?x])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
 _BYE: Final = re.compile(r"(bye|off)([-+=]?)")
 _POINTS: Final[Mapping[str, int]] = {"+": WIN, "=": DRAW, "-": LOSS}
-_SIGNS: Final = {points: sign for sign, points in _POINTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,7 @@ class Table:
 
     :ivar names: of its columns, as written
     :ivar columns: index by lower-case name
+    :ivar rounds: number of the round by index of its column
     :ivar marked: begins with a byte order mark
     """
 
@@ -81,13 +81,8 @@ class Table:
     marked: bool
     names: tuple[str, ...]
     columns: Mapping[str, int]
+    rounds: Mapping[int, int]
     rows: tuple[Row, ...]
-
-    @property
-    def rounds(self) -> dict[int, int]:
-        """Index of each round's column."""
-        found = {name: _ROUND.fullmatch(name) for name in self.columns}
-        return {int(match[1]): self.columns[name] for name, match in found.items() if match}
 
     def cell(self, row: Row, name: str) -> str:
         at = self.columns.get(name, len(row.cells))
@@ -135,8 +130,9 @@ def read(data: bytes) -> Table:
         columns.setdefault(key, at)
     if "name" not in columns:
         raise Misread("csv", rows[0].line, 1, "no column is called name", "Name the columns in the first line")
+    rounds = {at: int(found[1]) for key, at in columns.items() if (found := _ROUND.fullmatch(key))}
     end = "\r\n" if "\r\n" in text else "\n"
-    return Table(delimiter, end, marked, names, columns, tuple(rows[1:]))
+    return Table(delimiter, end, marked, names, columns, rounds, tuple(rows[1:]))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[Row]:
@@ -170,20 +166,18 @@ def to_event(table: Table, system: str) -> Event:
     texts = {id_: _texts(table, row) for id_, (row, _) in entrants.items()}
     begun = _begun(texts)
     byes: dict[int, list[Bye]] = defaultdict(list)
-    halves: dict[tuple[int, int], list[_Half]] = {}
+    halves: dict[int, dict[int, list[_Half]]] = defaultdict(dict)
     joined = {}
     for id_, (row, _) in entrants.items():
-        joined[id_] = next(
-            (number for number, text in sorted(texts[id_].items()) if text and number <= begun), begun + 1
-        )
-        for number, text in sorted(texts[id_].items()):
+        joined[id_] = min(next(iter(texts[id_]), begun + 1), begun + 1)
+        for number, text in texts[id_].items():
             bye = _bye(id_, text)
             if bye:
                 byes[number].append(bye)
             else:
-                halves[(number, id_)] = list(_halves(table, row, number, text, entrants))
+                halves[number][id_] = list(_halves(table, row, number, text, entrants))
     rounds = tuple(
-        Round(number, tuple(_games(table, number, halves, entrants)), tuple(byes[number]))
+        Round(number, tuple(_games(table, number, halves[number], entrants)), tuple(byes[number]))
         for number in range(1, begun + 1)
     )
     requests = tuple(
@@ -219,7 +213,7 @@ def _entrant(table: Table, row: Row, number: int) -> Entrant:
     word = table.cell(row, "id")
     id_ = number
     if "id" in table.columns:
-        if not (word.isascii() and word.isdigit() and len(word) <= 9 and int(word) >= 1):
+        if not (word.isascii() and word.isdigit() and len(word) <= 9 and 1 <= int(word) <= ID_MAX):
             raise table.fault(row, "id", f"{word!r} is no number of a player", "Give a whole number, 1 or more")
         id_ = int(word)
     rating, start = (_number(table, row, field) for field in ("rating", "start"))
@@ -271,8 +265,9 @@ def _forbidden(table: Table, entrants: Mapping[int, tuple[Row, Entrant]]) -> Ite
 
 
 def _texts(table: Table, row: Row) -> dict[int, str]:
-    """What a player's cells say, by rounds."""
-    return {number: table.cell(row, f"r{number}").lower() for number in table.rounds}
+    """What a player's cells say, by rounds in order; without empty ones."""
+    texts = ((table.rounds[at], cell.strip().lower()) for at, cell in enumerate(row.cells) if at in table.rounds)
+    return dict(sorted((number, text) for number, text in texts if text))
 
 
 def _begun(texts: Mapping[int, Mapping[int, str]]) -> int:
@@ -280,7 +275,7 @@ def _begun(texts: Mapping[int, Mapping[int, str]]) -> int:
     begun = 0
     for cells in texts.values():
         for number, text in cells.items():
-            if text and text != "--" and not text.startswith("off"):
+            if text != "--" and not text.startswith("off"):
                 begun = max(begun, number)
     return begun
 
@@ -296,7 +291,7 @@ def _bye(id_: int, text: str) -> Bye | None:
 def _halves(
     table: Table, row: Row, number: int, text: str, entrants: Mapping[int, tuple[Row, Entrant]]
 ) -> Iterator[_Half]:
-    if text in ("", "--"):
+    if text == "--":
         return
     for part in text.split(","):
         found = _GAME.fullmatch(part.strip())
@@ -312,13 +307,15 @@ def _halves(
 def _games(
     table: Table,
     number: int,
-    halves: Mapping[tuple[int, int], list[_Half]],
+    halves: Mapping[int, list[_Half]],
     entrants: Mapping[int, tuple[Row, Entrant]],
 ) -> Iterator[Game]:
-    for id_, (row, _) in entrants.items():
-        for opponent in dict.fromkeys(half.opponent for half in halves.get((number, id_), ())):
-            mine = [half for half in halves[(number, id_)] if half.opponent == opponent]
-            theirs = [half for half in halves.get((number, opponent), ()) if half.opponent == id_]
+    """The games of a round, by what each player's cell has of it."""
+    for id_, every in halves.items():
+        row = entrants[id_][0]
+        for opponent in dict.fromkeys(half.opponent for half in every):
+            mine = [half for half in every if half.opponent == opponent]
+            theirs = [half for half in halves.get(opponent, ()) if half.opponent == id_]
             other = entrants[opponent][0]
             if opponent == id_ or len(mine) != len(theirs):
                 problem = f"player {id_} meets {opponent}, but not the other way round (line {other.line})"

@@ -1,15 +1,16 @@
 """Events in the files that people have: tournament reports (TRF), plain tables (CSV) and our own JSON.
 
 :func:`sniff` tells them apart, :func:`read` gives the event with what its format keeps, :func:`write` gives the file
-back with what has changed, :func:`fresh` makes a new one. Bytes in, values out; must not know: where files lie, command
-lines, single systems.
+back with what has changed, :func:`fresh` makes a new one and :func:`losses` says what would be lost in it. Bytes in,
+values out; must not know: where files lie, command lines, single systems.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -17,7 +18,9 @@ from msgspec.structs import replace
 from cgos_server.core.tournaments import tournament
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.checking import checked
+from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_csv, tournament_table, trf, trf_event, trf_records, trf_writing
+from cgos_server.protocol.misread import Misread
 from cgos_server.protocol.tournament_csv import Table
 from cgos_server.protocol.trf import Document
 
@@ -37,6 +40,31 @@ _ENDINGS: Final[Mapping[str, Format]] = {
     "json": "json",
 }
 _REPORT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?(?:001 |0[1-9]2 |1[0-9]2 |XX[A-Z] |### )", re.MULTILINE)
+
+
+_BYTE: Final = re.compile(r"\(byte ([0-9]+)\)")
+
+_TOLD: Final[Mapping[str, Callable[[Event], object]]] = MappingProxyType(
+    {
+        "options of the system": lambda event: event.options,
+        "the seed, which all lots follow from": lambda event: event.seed,
+        "how many rounds are planned": lambda event: event.planned,
+        "the order of tie-breakers": lambda event: event.tie_breakers,
+        "the name of the event": lambda event: event.name,
+        "all of the players' names, ratings and the like": lambda event: event.entrants,
+        "who has withdrawn": lambda event: set(event.withdrawn),
+        "byes that were asked for": lambda event: {one for one in event.requests if one.round > len(event.rounds)},
+        "forbidden pairs": lambda event: set(event.forbidden),
+        "what a bye gives": lambda event: event.bye_points,
+        "all of the games and byes": lambda event: [
+            ({replace(game, reason="") for game in each.games}, set(each.byes)) for each in event.rounds
+        ],
+        "why rounds and games are as they are": lambda event: [
+            (each.explanation, {(game.pair, game.reason) for game in each.games}) for each in event.rounds
+        ],
+    }
+)
+"""What a file may not hold, and how to see whether it does; the order of games says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +108,7 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
     """
     format_ = sniff(name, data)
     if format_ == "json":
-        event = tournament.from_json(data.removeprefix(_MARK))
+        event = _from_json(data)
         if system is not None and system != event.system:
             event = replace(event, system=system, options={})
         return TournamentFile("json", event, data, names_system=True)
@@ -89,13 +117,14 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
         event = checked(tournament_csv.to_event(table, system or DEFAULT_SYSTEM))
         return TournamentFile("csv", event, data, kept=table)
     document = trf.read(data)
+    found = trf_records.records(document)
     return TournamentFile(
         "trf",
         checked(trf_event.to_event(document, system), any_points=True),
         data,
-        trf_event.system_said(trf_records.records(document)) is not None,
-        trf_event.hindrances(document),
-        trf_event.remarks(document),
+        trf_event.system_said(found) is not None,
+        tuple(trf_event.hindrances(found)),
+        tuple(trf_event.remarks(found)),
         document,
     )
 
@@ -124,7 +153,20 @@ def fresh(event: Event, format_: Format) -> bytes:
         return trf.write(trf_writing.from_event(event, _order(event)))
     if format_ == "csv":
         return tournament_table.from_event(event, _places(event))
-    return tournament.to_json(event) + b"\n"
+    return tournament.to_json(checked(event)) + b"\n"
+
+
+def losses(event: Event, format_: Format) -> tuple[str, ...]:
+    """What a new file of that format does not hold of the event, in sentences.
+
+    :raises Refused: as :func:`fresh`
+    """
+    if format_ == "json":
+        return ()
+    again = read(f"-.{format_}", fresh(event, format_))
+    lost = [f"the system ({event.system})"] if not again.names_system else []
+    lost += [what for what, of in _TOLD.items() if of(event) != of(again.event)]
+    return tuple(f"The file does not hold {what}." for what in lost)
 
 
 def check_scores(file: TournamentFile) -> tuple[str, ...]:
@@ -134,6 +176,35 @@ def check_scores(file: TournamentFile) -> tuple[str, ...]:
     if isinstance(file.kept, Table):
         return tuple(tournament_csv.check_scores(file.kept, file.event))
     return ()
+
+
+def _from_json(data: bytes) -> Event:
+    try:
+        return tournament.from_json(data.removeprefix(_MARK))
+    except Refused as refused:
+        problem, text = refused.__cause__, data.removeprefix(_MARK)
+        if isinstance(problem, UnicodeDecodeError):
+            at = _undecodable(text)
+        elif found := _BYTE.search(str(problem)):
+            at = int(found[1])
+        elif "truncated" in str(problem):
+            at = len(text)
+        else:  # it is JSON; what is wrong with it is said by its path
+            raise
+        before = text[:at].decode("utf-8", "replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise Misread(
+            "event-json", line, column, f"this is not an event's JSON: {problem}", "Mend it there"
+        ) from problem
+
+
+def _undecodable(text: bytes) -> int:
+    """Where it is no UTF-8."""
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        return problem.start
+    return len(text)
 
 
 def _places(event: Event) -> dict[int, int]:

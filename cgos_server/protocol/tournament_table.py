@@ -15,7 +15,7 @@ from typing import Final
 from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Event, Game
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.errors import Refused
-from cgos_server.protocol.tournament_csv import FIELDS, Table, to_event
+from cgos_server.protocol.tournament_csv import FIELDS, ID_MAX, ROUND_MAX, Table, to_event
 
 _SIGNS: Final = {WIN: "+", DRAW: "=", LOSS: "-"}
 _DERIVED: Final = ("points", "place")
@@ -86,6 +86,15 @@ def fields(event: Event, places: Mapping[int, int]) -> dict[int, dict[str, str]]
 
     :raises Refused: what cells cannot hold
     """
+    if len(event.rounds) > ROUND_MAX:
+        raise Refused(
+            "csv-rounds", f"The event has {len(event.rounds)} rounds, and a table holds up to {ROUND_MAX}. Write JSON."
+        )
+    for one in event.entrants:
+        if one.id > ID_MAX:
+            raise Refused(
+                "csv-id", f"{one.name} has the number {one.id}, and a table holds up to {ID_MAX}. Write JSON."
+            )
     scores = ledger(event).lines
     forbidden = defaultdict(list)
     for first, second in event.forbidden:

@@ -25,6 +25,7 @@ Z: byes of half, full and no points, asked for; U: given by the pairing; blank: 
 
 POINTS_MAX: Final = 999
 ID_MAX: Final = 9999
+ROUND_MAX: Final = 999
 CELL: Final = 10
 """Columns of a round."""
 
@@ -212,10 +213,13 @@ def _cells(at: int, text: str, start: int) -> tuple[Cell, ...]:
     if text[start - 2 : start].strip():
         raise fault(at, start - 1, f"{text[start - 2 : start].strip()!r} stands before round 1", "Leave blanks there")
     cells = []
-    for begin in range(start, len(text), CELL):
+    stop = len(text.rstrip())
+    if stop > start + CELL * ROUND_MAX:
+        raise fault(
+            at, start + CELL * ROUND_MAX + 1, f"there are more than {ROUND_MAX} rounds", "Leave those beyond out"
+        )
+    for begin in range(start, stop, CELL):
         part = text[begin : begin + CELL].ljust(CELL)
-        if not text[begin:].strip():
-            break
         for offset in (4, 6, 8, 9):
             if part[offset] != " ":
                 raise fault(at, begin + offset + 1, f"{part[offset]!r} stands between two columns", "Put a blank there")

@@ -23,6 +23,7 @@ files.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,13 +32,15 @@ from typing import Final
 from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
 from cgos_server.errors import Refused
-from cgos_server.protocol.trf import Cell, Document, Player, fault
+from cgos_server.protocol.trf import ROUND_MAX, Cell, Document, Player, fault
 from cgos_server.protocol.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
 
 DEFAULT_SYSTEM: Final = "dutch"
 NAME_WIDTH: Final = 33
 COUNTRY_WIDTH: Final = 3
 RATING_MAX: Final = 9999
+MOST_PAIRS: Final = 500_000
+"""Forbidden ones: a list of a thousand players."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "Z": "Z", " ": "Z"}
@@ -96,7 +99,7 @@ def to_event(document: Document, system: str | None = None) -> Event:
         rounds=rounds,
         withdrawn=tuple(id_ for id_ in extra.withdrawn if id_ in ids),
         requests=(*past, *_asked(document, found, halves, begun)),
-        forbidden=() if found.teams else tuple(_forbidden(found, begun + 1)),
+        forbidden=() if found.teams else _forbidden(found, begun + 1),
         bye_points=halves["PAB"],
         tie_breakers=extra.tie_breakers,
     )
@@ -112,13 +115,8 @@ def system_said(found: Records) -> str | None:
     return next((word for word in ("dutch", "burstein") if coded.startswith(f"FIDE_{word.upper()}")), None)
 
 
-def hindrances(document: Document) -> tuple[str, ...]:
-    """Why our systems must not pair the next round of this report, in sentences."""
-    found = records(document)
-    return tuple(_hindrances(found))
-
-
-def _hindrances(found: Records) -> Iterator[str]:
+def hindrances(found: Records) -> Iterator[str]:
+    """Why our systems must not pair the next round of such a report, in sentences."""
     if found.teams:
         yield "The file is of a team tournament. Only tournaments of single players are paired here."
     usual = {**STANDARD_POINTS, "PAB": found.points["PAB"]}
@@ -132,22 +130,17 @@ def _hindrances(found: Records) -> Iterator[str]:
         yield "The file gives points that do not follow from results (299). Its rounds cannot be paired here."
 
 
-def remarks(document: Document) -> tuple[str, ...]:
-    """What of this report is kept but has no effect here, in sentences."""
-    found = records(document)
-    said = []
+def remarks(found: Records) -> Iterator[str]:
+    """What of such a report is kept but has no effect here, in sentences."""
     word = system_said(found)
     if word and not found.extra.system and found.type not in (*SYSTEMS, *SHORT):
-        said.append(
-            f"The file names {found.type}. The system {word} of this program pairs alike, but not by FIDE's rules."
-        )
+        yield f"The file names {found.type}. The system {word} of this program pairs alike, but not by FIDE's rules."
     if found.accelerations or found.type.upper().endswith("_BAKU"):
-        said.append("The acceleration is kept in the file but has no effect here.")
+        yield "The acceleration is kept in the file but has no effect here."
     if found.colour:
-        said.append("The initial colour is kept in the file but has no effect here.")
-    if any((one.first, one.last) != (1, 999) for one in found.forbidden):
-        said.append("Pairs forbidden for some rounds are taken as forbidden where the next round is one of them.")
-    return tuple(said)
+        yield "The initial colour is kept in the file but has no effect here."
+    if any((one.first, one.last) != (1, ROUND_MAX) for one in found.forbidden):
+        yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
 
 
 def check_scores(document: Document) -> tuple[Difference, ...]:
@@ -158,12 +151,13 @@ def check_scores(document: Document) -> tuple[Difference, ...]:
     """
     found = records(document)
     begun = rounds_begun(document)
+    fictitious = found.fictitious((one.id for one in document.players), begun + 1)
     differences = []
     for one in document.players:
         if one.points is None:
             continue
         points = sum(_tenths(found.points, cell) for cell in one.cells[:begun])
-        more = found.fictitious(one.id, begun + 1)
+        more = fictitious.get(one.id, 0)
         asked = sum(_tenths(found.points, cell) for cell in one.cells[begun : begun + 1])
         if one.points not in (points, points + more, points + asked, points + more + asked):
             differences.append(Difference(one.line + 1, 81 + one.shift, one.id, one.points, points))
@@ -273,16 +267,16 @@ def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun
     players = {one.id: one for one in document.players}
     given = set(found.extra.given)
     more = {(one.round, one.white, one.black): one for one in found.extra.games}
-    for number in range(1, begun + 1):
-        games, byes = [], []
-        for id_, one in sorted(players.items()):
-            cell = one.cells[number - 1] if number <= len(one.cells) else None
-            if cell is None or cell.is_blank:
+    games: list[list[Game]] = [[] for _ in range(begun)]
+    byes: list[list[Bye]] = [[] for _ in range(begun)]
+    for id_, one in sorted(players.items()):
+        for number, cell in enumerate(one.cells[:begun], 1):
+            if cell.is_blank:
                 continue
             if cell.opponent == 0:
                 code = _bye_code(one, cell)
                 requested = code != "U" and (number, id_) not in given
-                byes.append(Bye(id_, halves[_BYE_POINTS[code]], requested))
+                byes[number - 1].append(Bye(id_, halves[_BYE_POINTS[code]], requested))
                 continue
             other = players.get(cell.opponent)
             if other is None or other is one:
@@ -292,8 +286,9 @@ def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun
                 problem = f"in round {number} player {id_} meets {other.id}, but not the other way round (line"
                 raise fault(one.line, cell.column, f"{problem} {other.line + 1})", "Let both lines say the same")
             if id_ < other.id:
-                games.append(_game(one, cell, facing, number, halves, more))
-        yield Round(number, tuple(games), tuple(byes))
+                games[number - 1].append(_game(one, cell, facing, number, halves, more))
+    for number in range(1, begun + 1):
+        yield Round(number, tuple(games[number - 1]), tuple(byes[number - 1]))
 
 
 def _bye_code(player: Player, cell: Cell) -> str:
@@ -360,15 +355,13 @@ def _asked(document: Document, found: Records, halves: Mapping[str, int], begun:
             yield Request(id_, number, points)
 
 
-def _forbidden(found: Records, number: int) -> Iterator[tuple[int, int]]:
+def _forbidden(found: Records, number: int) -> tuple[tuple[int, int], ...]:
     """Pairs that must not meet in round `number`, each once, smaller id first."""
-    seen = set()
+    pairs: dict[tuple[int, int], None] = {}
     for one in found.forbidden:
         if one.first <= number <= one.last:
             ids = sorted(set(one.ids))
-            for at, first in enumerate(ids):
-                for second in ids[at + 1 :]:
-                    pair = (first, second)
-                    if pair not in seen:
-                        seen.add(pair)
-                        yield pair
+            if len(pairs) + len(ids) * (len(ids) - 1) // 2 > MOST_PAIRS:
+                raise fault(one.line, 4, f"more than {MOST_PAIRS} pairs are forbidden", "Forbid fewer")
+            pairs.update(dict.fromkeys(itertools.combinations(ids, 2)))
+    return tuple(pairs)

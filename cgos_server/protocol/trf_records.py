@@ -25,17 +25,17 @@ Every other line is somebody else's and says nothing here. Must not know: events
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Final
 
 import msgspec
 
-from cgos_server.protocol.trf import ID_MAX, Document, fault, tenths
+from cgos_server.protocol.trf import ID_MAX, ROUND_MAX, Document, fault, tenths
 
 EXTRA: Final = "### cgos-server "
-ROUND_MAX: Final = 999
 
 STANDARD_POINTS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -171,12 +171,16 @@ class Records:
     extra: Extra = field(default_factory=Extra)
     extra_line: int | None = None
 
-    def fictitious(self, id_: int, number: int) -> int:
-        """The fictitious points of a player in a round, in tenths."""
+    def fictitious(self, ids: Iterable[int], number: int) -> dict[int, int]:
+        """The fictitious points of players in a round, in tenths, where they have some."""
+        found = {}
+        left = sorted(ids)
         for one in reversed(self.accelerations):
-            if one.first <= id_ <= one.last and one.begin <= number <= one.end:
-                return one.points
-        return 0
+            if one.begin <= number <= one.end:
+                those = slice(bisect_left(left, one.first), bisect_right(left, one.last))
+                found.update(dict.fromkeys(left[those], one.points))
+                del left[those]
+        return found
 
 
 def records(document: Document) -> Records:
@@ -188,6 +192,8 @@ def records(document: Document) -> Records:
     given_bye = False
     for at, line in enumerate(document.lines):
         text, code = line.text, line.text[:3]
+        if code in ("", "001"):
+            continue
         if code == "012":
             found.name = found.name or text[3:].strip()
         elif code == "192" or (code == "092" and not found.type):
@@ -262,8 +268,8 @@ def _scoring(at: int, text: str, points: dict[str, int]) -> bool:
                 raise fault(at, word.start() + 1, f"{word[0]!r} is no points", "Give CODE=POINTS such as WW=1.0")
             said.update(dict.fromkeys(_SHORT.get(key, (key,)), value))
     else:
-        begin = 3
-        while text[begin:].strip():
+        begin, stop = 3, len(text.rstrip())
+        while begin < stop:
             part = _162_PART.match(text, begin)
             value = tenths(part[2]) if part else None
             if part is None or value is None or part[1] not in _162:

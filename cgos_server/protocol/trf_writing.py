@@ -11,16 +11,17 @@ refuse to read. Must not know: systems, files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
-from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game
+from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, Result
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.errors import Refused
 from cgos_server.protocol import trf
-from cgos_server.protocol.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, Document, Line, Player
+from cgos_server.protocol.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, ROUND_MAX, Document, Line, Player
 from cgos_server.protocol.trf_event import (
     code_points,
     country_column,
@@ -123,6 +124,10 @@ def cells(event: Event, found: Records) -> tuple[Grid, list[tuple[int, int]]]:
 
     :raises Refused: what cells cannot hold
     """
+    if len(event.rounds) > ROUND_MAX:
+        raise Refused(
+            "trf-rounds", f"The event has {len(event.rounds)} rounds, and a report holds up to {ROUND_MAX}. Write JSON."
+        )
     grid: Grid = {one.id: [BLANK] * len(event.rounds) for one in event.entrants}
     given = []
 
@@ -294,7 +299,7 @@ def _rewrite_players(
     old_entrants, entrants = ({one.id: one for one in event.entrants} for event in events)
     to_come = {(number, id_) for number, id_, _ in _to_come(after)}
     rows = {one.id: _rows(one, old_grid[one.id], grid[one.id], to_come) for one in document.players}
-    played = grid != old_grid
+    ended = _ended_games(before) != _ended_games(after)
     for one in document.players:
         text = _with_fields(document.lines[one.line].text, one, old_entrants[one.id], entrants[one.id])
         for number, (old, new) in enumerate(zip(*rows[one.id], strict=True)):
@@ -302,9 +307,19 @@ def _rewrite_players(
                 text = _put(text, FIRST_CELL + one.shift + CELL * number, new)
         if scores[one.id].score != old_scores[one.id].score:
             text = _put(text, 80 + one.shift, _points(scores[one.id].score))
-        if played:
+        if ended:
             text = _put(text, 85 + one.shift, f"{places[one.id]:4d}")
         texts[one.line] = text if text == document.lines[one.line].text else text.rstrip()
+
+
+def _ended_games(event: Event) -> set[tuple[int, int, int, Result]]:
+    """What ranks follow from; to pair a round changes none."""
+    return {
+        (each.number, game.white, game.black, game.result)
+        for each in event.rounds
+        for game in each.games
+        if game.result is not None
+    }
 
 
 def _rows(player: Player, old: list[str], new: list[str], to_come: set[tuple[int, int]]) -> tuple[list[str], list[str]]:
@@ -344,6 +359,11 @@ def _rewrite_whole(
     codes = [line.text[:3] for line in document.lines]
     if before.name != after.name:
         _replace(texts, codes, ("012",), _plain(after.name), added)
+    if len(before.entrants) != len(after.entrants):
+        count = re.compile(rf"(062 +){len(before.entrants)}\b")
+        for at, line in enumerate(document.lines):
+            if line.text.startswith("062"):
+                texts[at] = count.sub(rf"\g<1>{len(after.entrants)}", line.text, count=1)
     if before.planned != after.planned:
         _replace(texts, codes, ("142", "XXR"), "" if after.planned is None else str(after.planned), added)
     if set(before.forbidden) != set(after.forbidden):

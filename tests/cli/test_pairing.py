@@ -275,7 +275,7 @@ def test_preview(run: Any, as_json: Any, live: Live) -> None:
 def test_a_preview_that_cannot_be(run: Any, live: Live) -> None:
     assert "there are several venues" in run("pairing", "preview", fails=2).stderr
     run("pairing", "preview", "--venue", "9x9", "--method", "clairvoyant", fails=2)
-    assert "is no KEY=VALUE" in run("pairing", "preview", "--venue", "9x9", "--option", "formula", fails=2).stderr
+    assert "is not NAME=VALUE" in run("pairing", "preview", "--venue", "9x9", "--option", "formula", fails=2).stderr
     assert live.asked == []
 
 

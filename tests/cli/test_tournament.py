@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from support.tournaments import entrants
 
 from cgos_server.cli.main import main
 from cgos_server.core.tournaments.base import Event
+from cgos_server.core.tournaments.base import Result as GameResult
 from cgos_server.core.tournaments.tournament import from_json, to_json
 
 CSV = "id,name,rating\n1,Alder,2400\n2,Birch,2300\n3,Cedar,2200\n4,Elm,2100\n5,Fir,2000\n"
@@ -122,6 +124,9 @@ def test_games_that_could_begin_now(csv: Path, tmp_path: Path) -> None:
         (("standings", "FILE", "--order", "points,height"), "height"),
         (("result", "FILE", "Alder", "Gorse", "1-0"), "Nobody entered as 'Gorse'"),
         (("result", "FILE", "Alder", "Birch", "1-0"), "No round has a game of Alder"),
+        (("next", "FILE", "--system", "tcec", "--output", "-", "--json"), "Standard output takes only one of both"),
+        (("crosstable", "FILE", "--svg", "-", "--json"), "Standard output takes only one of both"),
+        (("standings", "."), ". cannot be read: Is a directory"),
     ],
 )
 def test_refusals(csv: Path, words: tuple[str, ...], sentence: str) -> None:
@@ -134,8 +139,76 @@ def test_refusals(csv: Path, words: tuple[str, ...], sentence: str) -> None:
 def test_a_file_that_cannot_be_written_stays_as_it_was(csv: Path, tmp_path: Path) -> None:
     result = run("next", csv, "--system", "tcec", "--output", tmp_path / "no" / "event.json")
     assert result.exit_code == 1
-    assert "cannot be used" in result.stderr
+    assert "event.json cannot be written: No such file or directory." in result.stderr
     assert list(tmp_path.iterdir()) == [csv]
+
+
+def test_what_is_no_file_stays_what_it_is(csv: Path, tmp_path: Path) -> None:
+    link, event, pipe = tmp_path / "link.json", tmp_path / "event.json", tmp_path / "pipe.json"
+    run("next", csv, "--system", "tcec", "--output", event)
+    link.symlink_to(event)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for target in (link, pipe):
+            assert run("convert", event, target).exit_code == 0
+        assert link.is_symlink()
+        assert pipe.is_fifo()
+        assert os.read(reader, 1_000_000) == event.read_bytes()
+    finally:
+        os.close(reader)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["engines.csv", "event.json", "link.json", "pipe.json"]
+
+
+def test_the_event_alone_goes_to_standard_output(csv: Path) -> None:
+    told = run("next", csv, "--system", "dutch", "--output", "-")
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[0] == "id,name,rating,r1"
+    assert len(told.stdout.splitlines()) == 6
+    again = run("crosstable", "-", "--system", "dutch", given=told.stdout_bytes)
+    assert "Alder" in again.stdout
+
+
+def test_a_round_is_not_shown_where_it_could_not_be_kept(csv: Path, tmp_path: Path) -> None:
+    result = run("next", csv, "--system", "tcec", "--output", tmp_path)
+    assert result.exit_code == 1
+    assert "cannot be written: Is a directory" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["empty.trf", "empty.json"])
+def test_a_tournament_of_nobody_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(to_json(Event("tcec")) if name == "empty.json" else b"")
+    result = run("next", file, "--system", "tcec")
+    assert result.exit_code == 1
+    assert "has no players" in result.stderr
+
+
+def test_a_result_that_does_not_fit_says_what_does(csv: Path, tmp_path: Path) -> None:
+    event = tmp_path / "event.json"
+    run("next", csv, "--system", "tcec", "--output", event)
+    games = from_json(event.read_bytes()).rounds[0].games
+    names = {one.id: one.name for one in from_json(event.read_bytes()).entrants}
+    white, black = names[games[0].white], names[games[0].black]
+    assert f"In round 1 {white} has White: name White first." in run("result", event, black, white, "1-0").stderr
+    (sits_out,) = set(names.values()) - {names[id_] for game in games for id_ in game.pair}
+    listed = ", ".join(f"{names[game.white]} - {names[game.black]}" for game in games)
+    assert f"Games without a result: {listed}." in run("result", event, white, sits_out, "1-0").stderr
+    assert run("result", event, white, black, "-/+").exit_code == 0
+    assert "--round 1 changes the result" in run("result", event, white, black, "-/-").stderr
+    assert run("result", event, white, black, "-/-", "--round", 1).exit_code == 0
+    assert from_json(event.read_bytes()).rounds[0].games[0].result == GameResult(0, 0, "forfeit")
+
+
+def test_what_a_table_does_not_hold_is_said(csv: Path, tmp_path: Path) -> None:
+    event, table = tmp_path / "event.json", tmp_path / "event.csv"
+    run("next", csv, "--system", "tcec", "--output", event)
+    assert "give them with each command" in run("convert", event, table).stderr
+    assert run("check", table).exit_code == 1
+    assert "does not say which system: places are as by dutch." in run("standings", table).stderr
+    assert "places" not in run("standings", table, "--system", "tcec").stderr
+    assert run("check", table, "--system", "tcec").exit_code == 0
 
 
 def test_the_systems() -> None:

@@ -19,7 +19,7 @@ from cgos_server.cli import tournament_simulate
 from cgos_server.cli.main import main
 from cgos_server.cli.tournament_simulate import INTERRUPTED, reproduce, simulate
 from cgos_server.core.tournaments.simulate import Plan
-from cgos_server.lab.tournaments import Runs, figures, run
+from cgos_server.lab.tournaments import Runs, run
 
 
 def call(*words: str) -> Result:
@@ -34,7 +34,7 @@ def test_the_table_has_every_measure_of_every_system() -> None:
     assert lines[0] == "8 players, strengths 1000 to 1800, 20 tournaments"
     assert lines[1].split() == ["measure", "dutch", "swiss"]
     runs = run([Plan("dutch", 8, 3, options={"beta": 1}), Plan("swiss", 8, 3)], 20, 1, 3)
-    taus = [next(each for each in figures(series) if each.measure == "kendall") for series in runs.series]
+    taus = [next(each for each in series.measures if each.measure == "kendall") for series in runs.series]
     expected = [f"{each.mean:.4f} ± {each.error:.4f}" for each in taus]
     assert lines[2].split(maxsplit=2)[2].split("  ")[0] == expected[0]
     assert all(word in lines[2] for word in expected)

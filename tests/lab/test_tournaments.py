@@ -12,12 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
 from cgos_server.errors import OurFault, Refused
 from cgos_server.lab import tournaments
 from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
-from cgos_server.lab.tournaments import Runs, Series, figures, run
+from cgos_server.lab.tournaments import Runs, run, series
 
 FAST = Plan("dutch", 8, 3)
 SLOW = Plan("swiss", 8, 3)
@@ -32,7 +34,7 @@ def told(done, everything):
 
 if __name__ == "__main__":
     runs = run([Plan("dutch", 32, 7), Plan("swiss", 32, 7)], 1_000_000, int(sys.argv[1]), 1, told)
-    counts = [len(series.measures) for series in runs.series]
+    counts = [series.tournaments for series in runs.series]
     print("interrupted" if runs.interrupted else "done", *counts, flush=True)
 """
 
@@ -40,9 +42,16 @@ if __name__ == "__main__":
 def test_a_series_is_its_tournaments_in_order() -> None:
     told: list[tuple[int, int]] = []
     runs = run([FAST, SLOW], 9, 1, 5, lambda done, everything: told.append((done, everything)))
-    for series in runs.series:
-        expected = tuple(simulate(series.plan, seed_of(5, index)).measures for index in range(9))
-        assert series.measures == expected
+    for found in runs.series:
+        assert found.tournaments == 9
+        each = [simulate(found.plan, seed_of(5, index)).measures for index in range(9)]
+        for figure in found.measures:
+            values = [getattr(measures, figure.measure) for measures in each]
+            if None in values:
+                assert (figure.mean, figure.error) == (None, None)
+                continue
+            assert figure.mean == pytest.approx(statistics.fmean(values), rel=1e-12)
+            assert figure.error == pytest.approx(statistics.stdev(values) / 3, rel=1e-9)
     assert not runs.interrupted
     assert told[0] == (0, 18)
     assert told[-1] == (18, 18)
@@ -113,13 +122,23 @@ def test_workers_do_not_outlive_the_one_who_started_them(tmp_path: Path) -> None
 def test_figures_are_means_with_standard_errors() -> None:
     values = [0.5, 0.25, 0.75, 0.5]
     measures = tuple(Measures(value, 1, 1, 1, 1, 1, 0, 0, 1, 3, 12) for value in values)
-    found = {each.measure: each for each in figures(Series(FAST, measures))}
+    found = {each.measure: each for each in series(FAST, [measures]).measures}
     assert found["kendall"].mean == statistics.fmean(values)
     assert found["kendall"].error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
     assert found["games"].error == 0.0
     assert found["strength_difference"].mean is None
-    assert {each.error for each in figures(Series(FAST, measures[:1]))} == {None}
-    assert {each.mean for each in figures(Series(FAST, ()))} == {None}
+    assert {each.error for each in series(FAST, [measures[:1]]).measures} == {None}
+    assert {each.mean for each in series(FAST, []).measures} == {None}
+
+
+@given(st.lists(st.lists(st.floats(0.0, 1.0), max_size=5), min_size=1, max_size=5))
+def test_figures_do_not_depend_on_how_the_work_was_divided(parts: list[list[float]]) -> None:
+    values = [[Measures(value, 1, 1, 1, 1, 1, 0, 0, 1, 3, 12) for value in part] for part in parts]
+    divided, whole = series(FAST, values), series(FAST, [[one for part in values for one in part]])
+    assert divided.tournaments == whole.tournaments
+    for one, other in zip(divided.measures, whole.measures, strict=True):
+        assert one.mean == pytest.approx(other.mean, abs=1e-12)
+        assert one.error == pytest.approx(other.error, abs=1e-9)
 
 
 def table(**changed: float) -> Runs:
@@ -130,7 +149,7 @@ def table(**changed: float) -> Runs:
         mean = PUBLISHED.get(plan.system, (0.5, 0.5, 0.5))[at] + changed.get(f"{plan.system}_{at}", 0.0)
         # Two tournaments 0.02 apart: a standard error of 0.01.
         rows = tuple(Measures(mean + off, 1, 1, 1, 1, 1, 0, 0, 1, 7, 112) for off in (-0.01, 0.01))
-        found.append(Series(plan, rows))
+        found.append(series(plan, [rows]))
     return Runs(tuple(found))
 
 
@@ -148,5 +167,5 @@ def test_a_reproduction_is_held_against_the_published_means() -> None:
 
 
 def test_a_reproduction_that_has_not_begun_shows_nothing() -> None:
-    found = compared(Runs(tuple(Series(plan, ()) for plan in plans()), interrupted=True))
+    found = compared(Runs(tuple(series(plan, []) for plan in plans()), interrupted=True))
     assert (found.within, found.ordered, found.interrupted) == (False, False, True)

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from support.drawn_events import events
 from support.tournaments import by_lot, entrants, play
 
-from cgos_server.core.tournaments.base import Entrant, Event, Game, Round
+from cgos_server.core.tournaments.base import Entrant, Event, Explanation, Game, Result, Round
+from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import to_json
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
+from cgos_server.protocol.misread import Misread
 from cgos_server.protocol.tournament_file import FORMATS, Format
 
 SAMPLES = sorted((Path(__file__).parent.parent / "transcripts" / "trf").glob("*.trf"))
@@ -121,3 +125,119 @@ def test_bytes_of_any_kind_are_read_or_refused(name: str, data: bytes) -> None:
     else:
         assert_sentence = f"{file.format}."
     assert assert_sentence.endswith(".")
+
+
+def test_a_new_file_says_what_it_does_not_hold(played: Event) -> None:
+    event = replace(played, options={"method": "folding"}, planned=9, tie_breakers=("points",), bye_points=1)
+    assert tournament_file.losses(event, "json") == ()
+    why = "The file does not hold why rounds and games are as they are."
+    unexplained = replace(
+        event,
+        rounds=tuple(
+            replace(each, games=tuple(replace(game, reason="") for game in each.games), explanation=Explanation())
+            for each in event.rounds
+        ),
+    )
+    assert tournament_file.losses(event, "trf") == (why,)
+    assert tournament_file.losses(unexplained, "trf") == ()
+    lost = tournament_file.losses(event, "csv")
+    assert lost[0] == "The file does not hold the system (swiss)."
+    for word in ("options", "seed", "planned", "tie-breakers", "name of the event"):
+        assert sum(word in sentence for sentence in lost) == 1
+    assert lost[-1] == why
+    plain = Event(tournament_file.DEFAULT_SYSTEM, (Entrant(1, "A", 1500.0), Entrant(2, "B")))
+    assert tournament_file.losses(plain, "csv") == ("The file does not hold the system (dutch).",)
+    with pytest.raises(Refused, match="Write JSON"):
+        tournament_file.losses(replace(event, rounds=(Round(1, (Game(1, 2, Result(4, 0)),)),)), "csv")
+
+
+@given(events(open_games=False))
+def test_what_is_not_said_to_be_lost_is_there(event: Event) -> None:
+    for format_ in FORMATS:
+        lost = " ".join(tournament_file.losses(event, format_))
+        again = tournament_file.read(f"a.{format_}", tournament_file.fresh(event, format_)).event
+        for word, field in (("seed", "seed"), ("name of the event", "name"), ("ratings", "entrants")):
+            assert (word in lost) == (getattr(again, field) != getattr(event, field))
+        if "games" not in lost:
+            assert {id_: line.score for id_, line in ledger(again).lines.items()} == {
+                id_: line.score for id_, line in ledger(event).lines.items()
+            }
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "column"),
+    [
+        (b'{"system":', 1, 11),
+        (b'\xef\xbb\xbf{"system":"a",\n "n\xc3\xa9":[}', 2, 8),
+        (b'{"system":"a",\n"name":"\xff"}', 2, 9),
+        (b'{"system" "a"}', 1, 11),
+    ],
+)
+def test_json_that_is_none_is_refused_with_its_place(data: bytes, line: int, column: int) -> None:
+    with pytest.raises(Misread, match=f"^Line {line}, column {column}: ") as refused:
+        tournament_file.read("a.json", data)
+    assert (refused.value.line, refused.value.column) == (line, column)
+
+
+def test_json_of_another_shape_is_refused_with_its_path() -> None:
+    with pytest.raises(Refused, match=re.escape("$.entrants[0].id")):
+        tournament_file.read("a.json", b'{"system":"swiss","entrants":[{"id":"1","name":"A"}]}')
+
+
+def test_json_that_could_not_be_read_again_is_not_written() -> None:
+    report = tournament_file.read("a.trf", b"162  W 3.0    D 1.0\n" + b"\n".join(_player(at) for at in (1, 2)))
+    with pytest.raises(Refused, match="A bye cannot be worth"):
+        tournament_file.fresh(report.event, "json")
+
+
+def _player(number: int) -> bytes:
+    return b"001 %4d      %-33s      %-27s %4s %4d" % (number, b"Player", b"", b"0.0", number)
+
+
+LARGE = 200_000
+"""Bytes; what takes long takes the square of it."""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.trf", b"162 " + b" W 1.0" * (LARGE // 6), None),
+        ("a.trf", b"001    1" + b" " * LARGE + b"x", "more than 999 rounds"),
+        ("a.trf", _player(1) + b"  0000 - U" * (LARGE // 10), "more than 999 rounds"),
+        ("a.trf", b"\n".join(map(_player, range(1, 1500))) + b"\nXXP " + b" ".join(b"%d" % at for at in range(1, 1500)),
+         "more than 500000 pairs"),
+        ("a.csv", b"name," + b",".join(b"r%d" % at for at in range(1, 1000)) + b"\n" + b"A\n" * (LARGE // 2), None),
+        ("a.csv", b"name,r999\nA,2+w\nB,1-b\n" + b"C\n" * (LARGE // 2), None),
+        ("a.trf", b"XXR " + b"9" * LARGE, "is no number of rounds|9\\.\\.\\."),
+    ],
+)  # fmt: skip
+@pytest.mark.timeout(10)
+def test_large_files_are_read_or_refused_at_once(name: str, data: bytes, says: str | None) -> None:
+    if says is None:
+        assert tournament_file.read(name, data).format in FORMATS
+        return
+    with pytest.raises(Misread, match=says) as refused:
+        tournament_file.read(name, data)
+    assert len(refused.value.sentence) < 400
+
+
+CHANGED = [(path.name, path.read_bytes()) for path in SAMPLES]
+
+
+@given(st.data())
+def test_files_with_some_bytes_changed_are_read_or_refused_with_the_place(played: Event, data: st.DataObject) -> None:
+    files = [*CHANGED, *((f"a.{format_}", tournament_file.fresh(played, format_)) for format_ in FORMATS)]
+    name, whole = data.draw(st.sampled_from(files))
+    changed = bytearray(whole[: data.draw(st.integers(0, len(whole)) | st.just(len(whole)))])
+    for _ in range(data.draw(st.integers(0, 4))):
+        at = data.draw(st.integers(0, max(0, len(changed) - 1)))
+        changed[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
+    try:
+        file = tournament_file.read(name, bytes(changed))
+    except Misread as refused:
+        assert refused.sentence.startswith(f"Line {refused.line}, column {refused.column}: ")
+        assert 1 <= refused.line <= len(re.split(rb"\r\n|\r|\n", changed))
+    except Refused as refused:
+        assert refused.sentence.endswith(".")
+    else:
+        assert tournament_file.write(file, file.event) == bytes(changed)

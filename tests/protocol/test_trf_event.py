@@ -29,6 +29,7 @@ from cgos_server.protocol import trf
 from cgos_server.protocol.misread import Misread
 from cgos_server.protocol.trf import Document
 from cgos_server.protocol.trf_event import check_scores, hindrances, remarks, to_event
+from cgos_server.protocol.trf_records import records
 from cgos_server.protocol.trf_writing import from_event, with_event
 
 SAMPLES = Path(__file__).parent.parent / "transcripts" / "trf"
@@ -137,8 +138,8 @@ def test_a_whole_report_of_javafo_kind() -> None:
     assert Request(6, 4) in event.requests
     assert len(event.rounds) == 3
     assert check_scores(sample("open_trfx")) == ()
-    assert hindrances(sample("open_trfx")) == ()
-    assert len(remarks(sample("open_trfx"))) == 2
+    assert tuple(hindrances(records(sample("open_trfx")))) == ()
+    assert len(tuple(remarks(records(sample("open_trfx"))))) == 2
 
 
 def test_a_whole_report_of_2026() -> None:
@@ -147,7 +148,7 @@ def test_a_whole_report_of_2026() -> None:
     assert event.requests[-4:] == (Request(3, 3, 0), Request(5, 3, 1), Request(6, 3, 1), Request(1, 4, 2))
     assert event.forbidden == ((1, 6),)  # of three lines, the one that holds for round 3
     assert event.entrants[5].joined == 2
-    assert [text.split()[:4] for text in remarks(sample("report_2026"))] == [
+    assert [text.split()[:4] for text in remarks(records(sample("report_2026")))] == [
         ["The", "file", "names", "FIDE_DUTCH_2025."],
         ["The", "acceleration", "is", "kept"],
         ["The", "initial", "colour", "is"],
@@ -172,14 +173,14 @@ def test_the_order_of_registration_is_that_of_starting_ranks_or_of_lines() -> No
 def test_other_points_are_counted_but_not_paired() -> None:
     document = doc("XXS W=3 D=1", player(1, "3.0", "   2 w 1"), player(2, "0.0", "   1 b 0"))
     assert ledger(to_event(document)).lines[1].score == 6
-    assert "WW 3.0" in hindrances(document)[0]
+    assert "WW 3.0" in next(hindrances(records(document)))
     assert check_scores(document) == ()
     with pytest.raises(Refused, match=r"0\.3 points \(WD\)"):
         to_event(doc("XXS D=0.3", player(1, "0.0")))
 
 
 def test_teams_are_not_paired() -> None:
-    assert "team" in hindrances(sample("teams_cr"))[0]
+    assert "team" in next(hindrances(records(sample("teams_cr"))))
     assert len(to_event(sample("teams_cr")).rounds) == 1
 
 
@@ -232,6 +233,32 @@ def test_only_what_has_changed_is_rewritten() -> None:
     assert lines[6][109:] == "  0000 - f     5 b ="
     assert lines[5][80:89] == " 1.0    6"
     assert {line.end for line in new.lines} == {"\r\n"}
+
+
+def test_a_new_round_changes_the_columns_of_the_round_alone() -> None:
+    document = sample("report_2026")
+    event = to_event(document)
+    number = len(event.rounds) + 1
+    there = [one.id for one in event.entrants if one.joined <= number]
+    games = tuple(Game(one, other) for one, other in zip(there[::2], there[1::2], strict=False))
+    new = with_event(document, begin(event, Round(number, games)), {one.id: 99 for one in event.entrants})
+    column = 91 + 10 * (number - 1)
+    for old in document.players:
+        text = new.lines[old.line].text
+        cells = document.lines[old.line].text[:column].ljust(column)
+        assert text.ljust(column)[:column] == cells
+        assert (text[column:].strip() != "") == (old.id in {id_ for game in games for id_ in game.pair})
+    kept = [line.text for line in document.lines if line.text[:3] not in ("001", "240", "XXZ")]
+    assert [text for text in kept if text not in texts(new)] == []
+    results = apply(begin(event, Round(number, games)), [Played(*game.pair, DRAWN) for game in games])
+    ended = with_event(document, results, {one.id: 99 for one in event.entrants})
+    assert {one.rank for one in ended.players} == {99}
+
+
+def test_the_number_of_players_grows_with_them() -> None:
+    document = doc("062 2 (1)", "062 7", "072 2", player(1, "0.0"), player(2, "0.0"))
+    new = with_event(document, enter(to_event(document), Entrant(3, "Late")))
+    assert texts(new)[:3] == ["062 3 (1)", "062 7", "072 2"]
 
 
 def test_requests_and_withdrawals_are_told_to_other_programs() -> None:
@@ -337,7 +364,7 @@ def test_reports_with_some_characters_changed_are_read_or_refused(data: st.DataO
     try:
         document = doc(*lines)
         event = to_event(document)
-        remarks(document), hindrances(document), check_scores(document)
+        tuple(remarks(records(document))), tuple(hindrances(records(document))), check_scores(document)
         to_event(from_event(replace(event, seed=event.seed + 1)))
         with_event(document, replace(event, seed=event.seed + 1))
     except Refused as refused:
@@ -382,7 +409,7 @@ def test_a_request_in_a_column_stays_there_while_it_holds() -> None:
 
 def test_points_of_their_own_hinder_pairing_and_missing_ones_differ_from_nothing() -> None:
     document = doc(player(1, "", "   2 w 1"), player(2, "0.0", "   1 b 0"), "299 H       0.5   1    1")
-    assert "299" in hindrances(document)[0]
+    assert "299" in next(hindrances(records(document)))
     assert check_scores(document) == ()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
+from math import fsum, inf
 from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple
 
@@ -16,13 +17,14 @@ from cgos_server.core.rating.gor import FLOOR, con, expectancy
 from cgos_server.core.rating.graded import logistic
 from cgos_server.core.tournaments.base import Chance, Event, Explanation, Round
 from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.colours import game
 from cgos_server.core.tournaments.epm_search import explore
-from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.groups import pair_group
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.mcmahon import barred, sit_out
 from cgos_server.core.tournaments.rematches import Pair, fewest_rematches, pair_of
+from cgos_server.core.tournaments.words import counted
 
 UNRATED: Final = 1500.0
 K: Final = 32.0
@@ -152,10 +154,10 @@ class AccelRat(ByRounds):
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         now = self.ratings(event, ledger)
         ratings = {one.id: now[one.id] for one in field.players}
-        byes, order, why = sit_out(event, best_first(ratings), ledger)
-        waits = self._deferred(event, field, order)
+        out = sit_out(event, best_first(ratings), ledger, "lowest rated")
+        waits = self._deferred(event, field, out.order)
         distance = by_rating(ratings)
-        pairs, again = pair_nearest(order, distance, ledger.met, barred(event), waits)
+        pairs, again = pair_nearest(out.order, distance, ledger.met, forbidden_pairs(event), waits)
         games = tuple(
             game(
                 ledger,
@@ -166,34 +168,38 @@ class AccelRat(ByRounds):
             )
             for a, b in pairs
         )
-        first = f"Round {field.number}: {len(games)} games between the nearest ratings of those who have not met."
+        played = counted(len(games), "game")
+        first = f"Round {field.number}: {played} between the nearest ratings of those who have not met."
+        why = out.why
         rematches = [pair for pair in pairs if ledger.have_met(*pair)]
         if again:
-            why.append(f"{len(rematches)} of the games are rematches: without any, not everybody could play.")
+            why.append(f"{counted(len(rematches), 'rematch', 'rematches')}: without any, not everybody could play.")
         deferred = [pair for pair in pairs if pair_of(*pair) in waits]
         if deferred:
-            why.append(f"{len(deferred)} pairs that should have waited for a later round could not be avoided.")
+            why.append(f"{counted(len(deferred), 'pair')} that should have waited for a later round had to meet.")
         details = {
             "ratings": {str(id_): round(ratings[id_], 3) for id_ in ratings},
             "deferred": [list(pair) for pair in deferred],
             "rematches": [list(pair) for pair in rematches],
         }
-        return Round(field.number, games, tuple(byes), Explanation(" ".join((first, *why)), details))
+        return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
 
     def ratings(self, event: Event, ledger: Ledger) -> dict[int, float]:
         """Everybody's rating after the games of the record."""
         ratings = {one.id: self._unrated if one.rating is None else one.rating for one in event.entrants}
         if self._update == "none":
             return ratings
+        least = FLOOR if self._update == "gor" else -inf
         for number in range(1, len(event.rounds) + 1):
             before = dict(ratings)
             for id_, line in ledger.lines.items():
-                for entry in line.entries:
-                    if entry.round == number and entry.kind == "game" and entry.opponent is not None:
-                        score = min(max(entry.points / 2, 0.0), 1.0)
-                        ratings[id_] += self._moved(before[id_], before[entry.opponent], score)
-            if self._update == "gor":
-                ratings = {id_: max(FLOOR, value) if value != before[id_] else value for id_, value in ratings.items()}
+                moves = [
+                    self._moved(before[id_], before[entry.opponent], min(max(entry.points / 2, 0.0), 1.0))
+                    for entry in line.entries
+                    if entry.round == number and entry.kind == "game" and entry.opponent is not None
+                ]
+                if moves:
+                    ratings[id_] = max(least, before[id_] + fsum(moves))
         return ratings
 
     def _moved(self, mine: float, theirs: float, score: float) -> float:

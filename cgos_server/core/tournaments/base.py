@@ -140,7 +140,7 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     :ivar rounds: with numbers 1, 2... without gaps
     :ivar withdrawn: ids of those who will not play on
     :ivar requests: byes asked for, of past rounds too
-    :ivar forbidden: pairs of ids that must never meet
+    :ivar forbidden: (smaller id, larger id) of pairs that must never meet
     :ivar bye_points: what a bye given because the field was odd is worth, in half points
     :ivar tie_breakers: words of the order of standings; empty: the system's own
     :ivar format: of the record

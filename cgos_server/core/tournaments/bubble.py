@@ -1,4 +1,4 @@
-"""Müller's bubble as a tournament system: the record of an event is replayed into a run, and the run says what is next.
+"""Muller's bubble as a tournament system: the record of an event is replayed into a run, and the run says what is next.
 
 Must not know: who leaves and who comes (see :mod:`cgos_server.core.tournaments.bubble_run`).
 """
@@ -16,6 +16,7 @@ from cgos_server.core.options import Number, Option
 from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
 from cgos_server.core.tournaments.event import open_games, require_results
+from cgos_server.core.tournaments.fixed_field import refuse_over
 from cgos_server.core.tournaments.knockout import placed
 from cgos_server.errors import Refused
 
@@ -23,7 +24,7 @@ USUAL_UNPARK = 5
 
 
 class Bubble:
-    """Müller's bubble: re-ranks a long list with few games, by a small round robin that moves up the list from its end.
+    """Muller's bubble: re-ranks a long list with few games, by a small round robin that moves up the list from its end.
 
     The order of registration is the old ranking, best first. The lowest `active_size` play all against all. Then, again
     and again, one leaves and one comes. If the last of the active set has played `min_matches` matches, it is ranked
@@ -45,8 +46,8 @@ class Bubble:
     * `unpark_below` may be 1 to `active_size` - 1, so that whoever returns has somebody to play, and the run ends;
       without it 5, or less in a small active set.
     * Standings inside the active set: see :func:`cgos_server.core.tournaments.bubble_run.table`.
-    * Games that are void are played again with the same colours, as further games of the present round; forfeits count as they were given
-      (our choice).
+    * Games that are void are played again with the same colours, as further games of the present round; forfeits count
+      as they were given (our choice).
     * Withdrawals (our choice): from the old list or the parked somebody is just taken out. In the active set its
       results no longer count in standings, its opponents keep their number of matches, and somebody comes for it as
       above. It is not in the new ranking, unless it had been ranked.
@@ -55,7 +56,7 @@ class Bubble:
       the next run. Who returns keeps its old place, and the same holds for it.
     * Forbidden pairs count as met, without a result. Byes asked for mean nothing.
 
-    Source: H. G. Müller, "New tournament form", WinBoard forum, 19 June 2007. Its summary says that whoever comes plays
+    Source: H. G. Muller, "New tournament form", WinBoard forum, 19 June 2007. Its summary says that whoever comes plays
     all nine others; the text, that it plays those whom it has not met, is followed. The text takes the parked only
     after drops, the summary after parking too: the summary is followed. With exactly `unpark_below` met an engine stays
     parked. What ties, draws and colours do is not in the source.
@@ -103,10 +104,11 @@ class Bubble:
         require_results(event)
         run, moves, played = self._next(event)
         if _is_over(event, run, moves):
-            raise Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
+            raise refuse_over(event)
         games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
         if not moves:
-            return Round(len(event.rounds), games, (), Explanation(f"To be played again: {len(games)} game{'s'[: len(games) != 1]}."))
+            again = f"To be played again: {len(games)} game{'s'[: len(games) != 1]}."
+            return Round(len(event.rounds), games, (), Explanation(again))
         names = {one.id: one.name for one in event.entrants}
         summary = " ".join(_sentence(move, names) for move in moves)
         details = {

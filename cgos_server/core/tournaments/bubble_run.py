@@ -1,6 +1,6 @@
-"""A run of Müller's bubble, step by step: who plays, who is parked, who is ranked for good, who comes next.
+"""A run of Muller's bubble, step by step: who plays, who is parked, who is ranked for good, who comes next.
 
-Source: H. G. Müller, "New tournament form", WinBoard forum, 19 June 2007. Must not know: events, rounds, games, names.
+Source: H. G. Muller, "New tournament form", WinBoard forum, 19 June 2007. Must not know: events, rounds, games, names.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 
 from cgos_server.core.tournaments.base import Chance, Event, Round, Standings
 from cgos_server.core.tournaments.event import Field, field_of, open_games, require_results
+from cgos_server.core.tournaments.fixed_field import refuse_over
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.tiebreaks import standings_by
-from cgos_server.errors import Refused
 
 
 class ByRounds(ABC):
@@ -30,7 +30,7 @@ class ByRounds(ABC):
     def pair(self, event: Event, rng: Chance) -> Round:
         require_results(event)
         if self.is_over(event):
-            raise Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
+            raise refuse_over(event)
         field = field_of(event)
         decided = self.decide(event, field, ledger(event), rng)
         return Round(field.number, decided.games, (*decided.byes, *field.byes), decided.explanation)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import isfinite
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -30,6 +30,9 @@ MOST_STONES: Final = 99
 MOST_BYE: Final = 2 * WIN
 """What a bye can give, half points: two wins where a round has two games."""
 
+Known: TypeAlias = Mapping[int, Entrant]
+"""All entrants by id."""
+
 
 def checked(event: Event, any_points: bool = False) -> Event:
     """The same event, with the smaller id first in each of its forbidden pairs.
@@ -39,8 +42,8 @@ def checked(event: Event, any_points: bool = False) -> Event:
     """
     for one in event.entrants:
         require_entrant(one)
-    names = {one.id: one.name for one in event.entrants}
-    if len(names) < len(event.entrants):
+    known = {one.id: one for one in event.entrants}
+    if len(known) < len(event.entrants):
         id_, _ = Counter(one.id for one in event.entrants).most_common(1)[0]
         raise Refused("entrant-id", f"Two have entered as {id_}. Give every entrant a number of its own.")
     if event.planned is not None and not 1 <= event.planned <= MOST_ROUNDS:
@@ -57,12 +60,12 @@ def checked(event: Event, any_points: bool = False) -> Event:
                 f"The round at place {expected} has the number {number}. Number rounds 1, 2, 3... without gaps.",
             )
     for each in event.rounds:
-        require_round(event, each, any_points)
+        require_round(known, each, any_points)
     for id_ in event.withdrawn:
-        require_known(names, id_)
+        require_known(known, id_)
     for request in event.requests:
-        require_request(names, request, any_points)
-    return replace(event, forbidden=tuple(dict.fromkeys(forbidden_pair(names, *pair) for pair in event.forbidden)))
+        require_request(known, request, any_points)
+    return replace(event, forbidden=tuple(dict.fromkeys(forbidden_pair(known, *pair) for pair in event.forbidden)))
 
 
 def require_entrant(one: Entrant) -> None:
@@ -85,44 +88,42 @@ def require_entrant(one: Entrant) -> None:
         raise Refused("joined", f"{who} cannot have joined in round {one.joined}. Give the number of a round.")
 
 
-def require_known(names: Mapping[int, str], id_: int) -> str:
+def require_known(known: Known, id_: int) -> str:
     """The name of an entrant. Raises Refused where nobody has that id."""
-    if id_ not in names:
+    if id_ not in known:
         raise Refused("no-entrant", f"Nobody entered as {id_}. Give the number of an entrant.")
-    return names[id_]
+    return known[id_].name
 
 
-def require_round(event: Event, each: Round, any_points: bool = False) -> None:
+def require_round(known: Known, each: Round, any_points: bool = False) -> None:
     """Raises Refused where a round, not yet of the record or of it, names somebody who was not there, or against itself
     or with two byes, or gives impossible points."""
     where = f"Round {each.number}"
-    names = {one.id: one.name for one in event.entrants}
-    joined = {one.id: one.joined for one in event.entrants}
     for id_ in [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]:
-        if id_ not in names:
+        if id_ not in known:
             raise Refused("no-entrant", f"{where} has a player {id_}, but nobody entered as {id_}.")
-        if joined[id_] > each.number:
+        one = known[id_]
+        if one.joined > each.number:
             raise Refused(
-                "joined",
-                f"{names[id_]} is in round {each.number} but joined for round {joined[id_]}. Mend one of them.",
+                "joined", f"{one.name} is in round {each.number} but joined for round {one.joined}. Mend one of them."
             )
     for game in each.games:
         if game.white == game.black:
-            raise Refused("same-entrant", f"{where} has {names[game.white]} against itself. Name two entrants.")
+            raise Refused("same-entrant", f"{where} has {known[game.white].name} against itself. Name two entrants.")
         if not 0 <= game.handicap <= MOST_STONES:
             raise Refused(
                 "handicap",
-                f"{where}: {_named(names, game)} cannot have {game.handicap} handicap stones. Give 0 to {MOST_STONES}.",
+                f"{where}: {_named(known, game)} cannot have {game.handicap} handicap stones. Give 0 to {MOST_STONES}.",
             )
         if game.result is not None:
-            require_result(f"{where}: {_named(names, game)}", game.result, any_points)
+            require_result(f"{where}: {_named(known, game)}", game.result, any_points)
     busy: set[int] = set()
     for bye in each.byes:
         if bye.entrant in busy:
-            raise Refused("two-byes", f"{where} has two byes of {names[bye.entrant]}. Leave one of them.")
+            raise Refused("two-byes", f"{where} has two byes of {known[bye.entrant].name}. Leave one of them.")
         busy.add(bye.entrant)
         if not any_points:
-            _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {names[bye.entrant]}")
+            _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {known[bye.entrant].name}")
 
 
 def require_result(game: str, result: Result, any_points: bool = False) -> None:
@@ -140,19 +141,19 @@ def require_result(game: str, result: Result, any_points: bool = False) -> None:
         )
 
 
-def require_request(names: Mapping[int, str], request: Request, any_points: bool = False) -> None:
+def require_request(known: Known, request: Request, any_points: bool = False) -> None:
     """Raises Refused where nobody can ask for such a bye."""
-    name = require_known(names, request.entrant)
+    name = require_known(known, request.entrant)
     if not 1 <= request.round <= MOST_ROUNDS:
         raise Refused("round-number", f"{name} cannot ask for a bye in round {request.round}. Give a later round.")
     if not any_points:
         _require_points(request.points, MOST_BYE, f"The bye that {name} asked for in round {request.round} cannot give")
 
 
-def forbidden_pair(names: Mapping[int, str], one: int, other: int) -> tuple[int, int]:
+def forbidden_pair(known: Known, one: int, other: int) -> tuple[int, int]:
     """Smaller id, larger id. Raises Refused where these are not two entrants."""
-    name = require_known(names, one)
-    require_known(names, other)
+    name = require_known(known, one)
+    require_known(known, other)
     if one == other:
         raise Refused("same-entrant", f"{name} cannot be kept from itself. Name two entrants.")
     return (one, other) if one < other else (other, one)
@@ -163,5 +164,5 @@ def _require_points(points: int, most: int, start: str) -> None:
         raise Refused("bye-points", f"{start} {points} half points. Give 0 to {most}.")
 
 
-def _named(names: Mapping[int, str], game: Game) -> str:
-    return f"{names[game.white]} - {names[game.black]}"
+def _named(known: Known, game: Game) -> str:
+    return f"{known[game.white].name} - {known[game.black].name}"

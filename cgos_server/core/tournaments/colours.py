@@ -7,11 +7,16 @@ paired, and why.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cgos_server.core.tournaments.base import Chance, Game
 from cgos_server.core.tournaments.chance import coin
 from cgos_server.core.tournaments.ledger import Ledger, Line
+
+LOWER_BALANCE: Final = "White for the lower colour balance"
+"""A reason for people: who has White had fewer games with White, less those with Black, than the opponent."""
+
+BY_LOT: Final = "colours by lot"
 
 
 class Colours(NamedTuple):
@@ -32,19 +37,25 @@ def colours(ledger: Ledger, better: int, other: int, rng: Chance) -> Colours:
     """
     first, second = ledger.lines[better], ledger.lines[other]
     if first.balance != second.balance:
-        reason = "White had fewer games with White"
+        reason = LOWER_BALANCE
         return Colours(*((better, other) if first.balance < second.balance else (other, better)), reason)
     last = (last_colour(first), last_colour(second))
     if last[0] != last[1]:
         first_is_white = last[0] is False or last[1] is True
         return Colours(*((better, other) if first_is_white else (other, better)), "colours change from the last game")
-    return Colours(*((better, other) if coin(rng, "colour", better, other) else (other, better)), "colours by lot")
+    return Colours(*((better, other) if coin(rng, "colour", better, other) else (other, better)), BY_LOT)
 
 
 def game(ledger: Ledger, better: int, other: int, rng: Chance, reason: str = "") -> Game:
     """A game of these two, with the colours of :func:`colours`; its reason is the given one and theirs."""
     white, black, why = colours(ledger, better, other, rng)
+    why += once_more(ledger, better, other)
     return Game(white, black, reason=f"{reason}; {why}" if reason else why)
+
+
+def once_more(ledger: Ledger, one: int, other: int) -> str:
+    """The end of a reason where these two have met before, else nothing."""
+    return "; they have met before" if ledger.have_met(one, other) else ""
 
 
 def last_colour(line: Line) -> bool | None:

@@ -77,8 +77,8 @@ class DoubleElimination:
     come last.
 
     Details of a round: `unbeaten`, `beaten_once`: ids by seeds of those who are there; `passes`: ids; `final`: whether
-    each group has one; `rematches`: whether the unbeaten, and those with one loss, could not be paired without. Draws:
-    none.
+    each group has one, and neither asked for a bye; `rematches`: whether the unbeaten, and those with one loss, could
+    not be paired without. Draws: none.
     """
 
     name = "double-elimination"
@@ -168,7 +168,8 @@ def _next(event: Event, state: _State) -> Round:
     known = ledger(event)
     names = {one.id: one.name for one in event.entrants}
     number = len(event.rounds) + 1
-    final = len(unbeaten) == len(beaten) == 1
+    final = len(unbeaten) == len(beaten) == 1 and len(there) == len(active)
+    last = not unbeaten and len(beaten) == len(active) == 2
     games: list[Game] = []
     passes: list[int] = []
     rematches = [False, False]
@@ -180,12 +181,15 @@ def _next(event: Event, state: _State) -> Round:
         games.append(_game(known, state, pair, 1, "final: unbeaten against one loss"))
         sentences.append("They meet in the final; if the unbeaten loses, another match decides.")
     else:
-        for at, (group, what) in enumerate(((unbeaten, "the unbeaten"), (beaten, "those with one loss"))):
+        with_one = "the last two, with one loss each" if last else "those with one loss"
+        for at, (group, what) in enumerate(((unbeaten, "the unbeaten"), (beaten, with_one))):
             sits, pairs, rematches[at] = _group(event, state, known, group, names)
             passes += sits
             for pair in pairs:
                 games.append(_game(known, state, pair, len(games) + 1, f"among {what}"))
-            if rematches[at]:
+            if last and pairs:
+                sentences.append("The last two meet; this match decides.")
+            elif rematches[at]:
                 sentences.append(f"Among {what} a rematch cannot be avoided.")
         if passes:
             sentences.append(f"{listed([names[id_] for id_ in passes])} pass{'es'[: 2 * (len(passes) == 1)]}.")
@@ -203,19 +207,13 @@ def _group(
     :param group: ids by seeds
     """
 
-    def forbidden(one: int, other: int) -> bool:
-        return ((one, other) if one < other else (other, one)) in event.forbidden
-
-    def barred(one: int, other: int) -> bool:
-        return known.have_met(one, other) or forbidden(one, other)
-
     waiting = sorted(group, key=lambda id_: (state.passes[id_], state.seeds[id_])) if len(group) % 2 else [None]
     for sits in waiting:
         rest = [id_ for id_ in group if id_ != sits]
-        for rule in (barred, forbidden):
-            pairs = folded(rest, rule)
+        for rematches in (False, True):
+            pairs = folded(rest, event.forbidden if rematches else (*event.forbidden, *known.met))
             if pairs is not None:
-                return [] if sits is None else [sits], pairs, rule is forbidden
+                return [] if sits is None else [sits], pairs, rematches
     raise _kept_apart(names, group)
 
 

@@ -11,12 +11,11 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 from cgos_server.core.options import Choice, Number, Option
-from cgos_server.core.tournaments.base import Chance, Event, Round
+from cgos_server.core.tournaments.base import Chance
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.grades import FLOOR, nominal_rating
-from cgos_server.core.tournaments.groups import METHODS, Cost, CostOf, by_method, pair_groups
-from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.mcmahon import MCMAHON_OPTIONS, NO_BAR, FromStarts, barred, sit_out
+from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, GroupByGroup
+from cgos_server.core.tournaments.grades import FLOOR, rating_of
+from cgos_server.core.tournaments.groups import METHODS, Cost, CostOf, by_method
 
 RATING: Final = "rating"
 GRADE: Final = 100.0
@@ -24,7 +23,7 @@ GRADE: Final = 100.0
 _PER_POINT: Final = 1000
 
 
-class Epm(FromStarts):
+class Epm(GroupByGroup):
     """McMahon with EPM's search: the best of a group takes the cheapest opponent, then the next best, and so on.
 
     For fields of very different strength, in any number of rounds. Scores, starting points, floor, bar and handicap are
@@ -57,7 +56,7 @@ class Epm(FromStarts):
     name = "epm"
     OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
         {
-            **MCMAHON_OPTIONS,
+            **OPTIONS,
             "cost": Choice((RATING, *METHODS)),
             "same_country": Number(0, 10_000),
             "same_club": Number(0, 10_000),
@@ -76,28 +75,16 @@ class Epm(FromStarts):
         same_club: float = GRADE,
     ) -> None:
         super().__init__(floor, bar, absences, handicap, reduction)
-        self._cost = cost
+        self.by = cost
         self._same_country = round(same_country * _PER_POINT)
         self._same_club = round(same_club * _PER_POINT)
-
-    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
-        scores = self.scores(event, field, ledger, rng)
-        byes, order, why = sit_out(event, scores.order, ledger)
-        groups = scores.groups(order)
-        paired = pair_groups(groups, self.cost_of(field, rng), ledger.met, barred(event))
-        games = [
-            self.game(scores, ledger, a, b, rng, _reason(scores.group(a), scores.group(b), self._cost))
-            for a, b in paired.pairs
-        ]
-        why += paired.sentences([scores.group(group[0]) for group in groups])
-        return self.round(field, scores, games, byes, why, {"groups": groups, **paired.details()})
 
     def cost_of(self, field: Field, rng: Chance) -> CostOf:
         """The cost inside a group, in thousandths of a rating point or of a place."""
         country = {one.id: one.country for one in field.players}
         club = {one.id: one.club for one in field.players}
         strength = strengths(field)
-        by_place = None if self._cost == RATING else by_method(self._cost, rng)
+        by_place = None if self.by == RATING else by_method(self.by, rng)
 
         def of(members: Sequence[int]) -> Cost:
             places = None if by_place is None else by_place(members)
@@ -122,14 +109,6 @@ class Epm(FromStarts):
 def strengths(field: Field) -> dict[int, float]:
     """Rating points of those who are there: the rating, else the grade's, else the mean of the others; 0 where nobody
     has either."""
-    known = {
-        one.id: one.rating if one.rating is not None else float(nominal_rating(one.grade))
-        for one in field.players
-        if one.rating is not None or one.grade
-    }
+    known = {one.id: rating for one in field.players if (rating := rating_of(one)) is not None}
     mean = fsum(known.values()) / len(known) if known else 0.0
     return {one.id: known.get(one.id, mean) for one in field.players}
-
-
-def _reason(one: int, other: int, cost: str) -> str:
-    return f"both in the group of {one} points, by {cost}" if one == other else f"groups of {one} and {other} points"

@@ -59,7 +59,7 @@ def field_of(event: Event, number: int | None = None) -> Field:
 
 def name_of(event: Event, id_: int) -> str:
     """Of an entrant. Raises Refused where nobody has that id."""
-    return require_known(_names(event), id_)
+    return require_known(_known(event), id_)
 
 
 def forbidden_pairs(event: Event) -> frozenset[tuple[int, int]]:
@@ -89,12 +89,13 @@ def begin(event: Event, round_: Round) -> Event:
     begun = len(event.rounds)
     if not 1 <= round_.number <= begun + 1:
         raise Refused("round-number", f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
-    require_round(event, round_)
+    known = _known(event)
+    require_round(known, round_)
     if round_.number > begun:
         return replace(event, rounds=(*event.rounds, round_))
     before = event.rounds[round_.number - 1]
     merged = replace(before, games=(*before.games, *round_.games), byes=(*before.byes, *round_.byes))
-    require_round(event, merged, any_points=True)
+    require_round(known, merged, any_points=True)
     return _with_round(event, merged)
 
 
@@ -145,7 +146,7 @@ def rejoin(event: Event, id_: int) -> Event:
 
 def request_bye(event: Event, request: Request) -> Event:
     """The event in which an entrant sits out a round that has not begun."""
-    require_request(_names(event), request)
+    require_request(_known(event), request)
     if request.round <= len(event.rounds):
         raise Refused("round-begun", f"Round {request.round} has begun. Ask for a bye in a later one.")
     others = (one for one in event.requests if (one.entrant, one.round) != (request.entrant, request.round))
@@ -154,7 +155,7 @@ def request_bye(event: Event, request: Request) -> Event:
 
 def forbid(event: Event, one: int, other: int) -> Event:
     """The event in which these two must not meet any more."""
-    pair = forbidden_pair(_names(event), one, other)
+    pair = forbidden_pair(_known(event), one, other)
     return event if pair in event.forbidden else replace(event, forbidden=(*event.forbidden, pair))
 
 
@@ -184,8 +185,8 @@ def _with_round(event: Event, round_: Round) -> Event:
     return replace(event, rounds=(*rounds[: round_.number - 1], round_, *rounds[round_.number :]))
 
 
-def _names(event: Event) -> dict[int, str]:
-    return {one.id: one.name for one in event.entrants}
+def _known(event: Event) -> dict[int, Entrant]:
+    return {one.id: one for one in event.entrants}
 
 
 def _named(event: Event, game: Game) -> str:

@@ -46,7 +46,8 @@ def require_two(what: str, count: int) -> None:
 
 def refuse_over(event: Event) -> Refused:
     """What to raise where nothing is left to pair."""
-    return Refused("event-over", f"The event is over after {len(event.rounds)} rounds. See its standings.")
+    count = len(event.rounds)
+    return Refused("event-over", f"The event is over after {count} round{'s'[: count != 1]}. See its standings.")
 
 
 def too_late(names: list[str]) -> str:

@@ -12,22 +12,16 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from cgos_server.core.options import Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round
+from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import choice, coin, shuffled
-from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
+from cgos_server.core.tournaments.event import Field, forbidden_pairs, name_of
+from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, Scores, drawn
 from cgos_server.core.tournaments.grades import FLOOR
-from cgos_server.core.tournaments.groups import Cost, odd_one_out, pair_group
+from cgos_server.core.tournaments.groups import Cost, pair_group
 from cgos_server.core.tournaments.ledger import Ledger, Line
-from cgos_server.core.tournaments.mcmahon import (
-    MCMAHON_OPTIONS,
-    NO_BAR,
-    FromStarts,
-    Scores,
-    barred,
-    drawn,
-    name_of,
-    sat_out,
-)
 from cgos_server.core.tournaments.rematches import fewest_rematches, pair_of
+from cgos_server.core.tournaments.words import rematches_said
 
 RESTARTS: Final = 50
 """How often a group is drawn anew before it is searched."""
@@ -146,7 +140,7 @@ class GoDraw(FromStarts):
     """
 
     name = "godraw"
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({**MCMAHON_OPTIONS})
+    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({**OPTIONS})
 
     def __init__(
         self,
@@ -191,7 +185,8 @@ class GoDraw(FromStarts):
         byes, why = [], []
         if found.out is not None:
             byes.append(Bye(found.out, event.bye_points))
-            why.append(sat_out(name_of(event, found.out)))
+            name = name_of(event, found.out)
+            why.append(f"{name} sits out: of those left in the last group with the fewest byes, the lowest placed.")
         if merged:
             named = "; ".join(str(part) for part in parts if len(part.numbers) > 1)
             why.append(f"Drawn together, because they could not be paired by themselves: {named}.")
@@ -199,7 +194,7 @@ class GoDraw(FromStarts):
             named = "; ".join(str(part) for part in parts if part.key in found.searched)
             why.append(f"Searched, because the lots could not complete them: {named}.")
         if rematches:
-            why.append(f"{len(rematches)} of the games are rematches: with fewer, not everybody could play.")
+            why.append(rematches_said(len(rematches)))
         details = {
             "groups": groups,
             "floats": [list(float_) for float_ in found.floats],
@@ -212,17 +207,18 @@ class GoDraw(FromStarts):
 
     def _game(self, scores: Scores, ledger: Ledger, pair: Drawn) -> Game:
         first, second, wants_white, reason = pair
-        handicapped = self.with_stones(scores, first, second, reason)
+        handicapped = self.with_stones(scores, ledger, first, second, reason)
         if handicapped is not None:
             return handicapped
         balances = (ledger.lines[first].balance, ledger.lines[second].balance)
         first_is_white = wants_white if balances[0] == balances[1] else balances[0] < balances[1]
+        why = BY_LOT if balances[0] == balances[1] else LOWER_BALANCE
         white, black = (first, second) if first_is_white else (second, first)
-        return Game(white, black, reason=reason)
+        return Game(white, black, reason=f"{reason}; {why}{once_more(ledger, first, second)}")
 
 
 def _facts(event: Event, field: Field, ledger: Ledger, scores: Scores) -> Facts:
-    never = barred(event)
+    never = forbidden_pairs(event)
     last = field.number - 1
     ways = drawn(ledger, scores.starts)
     ids = [one.id for one in field.players]
@@ -275,7 +271,7 @@ def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Dra
 def _sits_out(members: Sequence[int], facts: Facts, event: Event, whole: bool) -> int | None:
     """Of the last group; None where others have had fewer byes."""
     if whole:
-        return odd_one_out(members, facts.ledger, barred(event))
+        return odd_one_out(members, facts.ledger, forbidden_pairs(event))
     return next((id_ for id_ in reversed(members) if facts.ledger.lines[id_].byes == facts.least), None)
 
 
@@ -392,7 +388,7 @@ def _searched(key: int, one: int, other: int, facts: Facts, rng: Chance, reason:
 
 
 def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chance) -> Drawing:
-    never = barred(event)
+    never = forbidden_pairs(event)
     out = odd_one_out(order, facts.ledger, never) if len(order) % 2 else None
     rest = [id_ for id_ in order if id_ != out]
     pairs = fewest_rematches(rest, _by_lot(0, rng), facts.ledger.met, never)

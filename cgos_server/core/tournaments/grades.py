@@ -48,6 +48,13 @@ def nominal_rating(grade: str) -> int:
     return max(_LEAST_RATING, _LEAST_RATING + _STEP * grade_index(grade))
 
 
+def rating_of(one: Entrant) -> float | None:
+    """An entrant's rating, else the one in the middle of its grade; None without either."""
+    if one.rating is not None:
+        return one.rating
+    return float(nominal_rating(one.grade)) if one.grade else None
+
+
 def starting_points(event: Event, floor: str = FLOOR, bar: str | None = None) -> dict[int, int]:
     """What everybody who ever entered starts with: id -> half points, 0 or more, in the order of registration.
 

@@ -15,9 +15,8 @@ from typing import Any, Final
 from cgos_server.core.tournaments.base import Chance
 from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.epm_search import LIMIT, explore
-from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.rematches import Pair, can_be_paired, cheapest, fewest_rematches, pair_of
-from cgos_server.errors import Refused
+from cgos_server.core.tournaments.words import listed, rematches_said
 
 METHODS: Final = ("folding", "double-folding", "translation", "random", "adjacent")
 
@@ -91,37 +90,6 @@ def by_method(method: str, rng: Chance) -> CostOf:
     return cost_of
 
 
-def odd_one_out(places: Sequence[int], ledger: Ledger, forbidden: Collection[Pair] = ()) -> int:
-    """Who sits out because the field is odd: of those with the fewest such byes the one who stands lowest.
-
-    Byes asked for do not count (our choice). Whether the others will have to meet again is not looked at: the source
-    decides this first. Where forbidden pairs would leave one of the others without an opponent, the next in this order
-    sits out (our choice).
-
-    :param places: ids, best first, an odd number
-    :raises Refused: where forbidden pairs spoil it whoever sits out
-    """
-    place = {id_: at for at, id_ in enumerate(places)}
-    order = sorted(places, key=lambda id_: (ledger.lines[id_].byes, -place[id_]))
-    if not forbidden:
-        return order[0]
-    for id_ in order:
-        rest = [other for other in places if other != id_]
-        if can_be_paired(rest, lambda a, b: pair_of(a, b) in forbidden):
-            return id_
-    raise Refused(
-        "no-pairing",
-        "The pairs that must not meet leave no way to pair everybody who is there, whoever sits out. Allow one of "
-        "these pairs, or let somebody ask for a bye.",
-    )
-
-
-def listed(values: Iterable[float]) -> str:
-    """``3, 2 and 1``."""
-    words = [f"{value:g}" for value in values]
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
 @dataclass(slots=True)
 class Paired:
     """How a field was paired.
@@ -145,9 +113,11 @@ class Paired:
         said = []
         for numbers in self.merged:
             together = listed([points[number - 1] for number in numbers])
-            said.append(f"The groups of {together} points are paired as one: apart there would be rematches.")
+            said.append(
+                f"The groups of {together} points are paired as one: apart, not all could meet somebody new."
+            )
         if self.rematches:
-            said.append(f"{len(self.rematches)} of the games are rematches: with fewer, not everybody could play.")
+            said.append(rematches_said(len(self.rematches)))
         return said
 
     def details(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ A match is one game, and more where that was drawn or void; all are games of one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -100,23 +100,25 @@ def colours(ledger: Ledger, better: int, worse: int, board: int) -> Colours:
     return Colours(white, worse if white == better else better, why)
 
 
-def folded(order: Sequence[int], barred: Callable[[int, int], bool]) -> list[tuple[int, int]] | None:
+def folded(order: Sequence[int], barred: Iterable[tuple[int, int]]) -> list[tuple[int, int]] | None:
     """The best of them meets the worst whom he may, the best of the others the worst of these, and so on; a choice that
     leaves the rest without a pairing is taken back. None where there is no pairing.
 
     :param order: ids, best first, an even number
-    :param barred: symmetric
+    :param barred: pairs, either way round; those with others do not matter
     :returns: (better, worse), by the better
     """
-    n = len(order)
-    masks = [
-        sum(1 << other for other in range(n) if other != at and not barred(order[at], order[other])) for at in range(n)
-    ]
+    place = {id_: at for at, id_ in enumerate(order)}
+    masks = [(1 << len(order)) - 1 & ~(1 << at) for at in range(len(order))]
+    for one, other in barred:
+        if one in place and other in place:
+            masks[place[one]] &= ~(1 << place[other])
+            masks[place[other]] &= ~(1 << place[one])
     matching = Matching(masks)
     if not matching.is_perfect:
         return None
     pairs: list[tuple[int, int]] = []
-    left = list(range(n))
+    left = list(range(len(order)))
     while left:
         first = left.pop(0)
         second = next(at for at in reversed(left) if masks[first] >> at & 1 and matching.take(first, at))

@@ -6,7 +6,6 @@ matching is found, how tie-breakers are counted.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final
@@ -14,14 +13,16 @@ from typing import ClassVar, Final
 import numpy as np
 
 from cgos_server.core.options import Choice, Number, Option
-from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Ints, Round, Standings
+from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Game, Ints, Round, Standings
 from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.chance import Lots, coin
+from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.groups import odd_one_out
 from cgos_server.core.tournaments.ledger import Ledger, Line
 from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, Bools, Decision, pair_field, third_of, whites_of
 from cgos_server.core.tournaments.tiebreaks import standings_by
+from cgos_server.core.tournaments.words import counted, in_points
 from cgos_server.errors import Refused
 
 _RELAXED: Final[Mapping[str, str]] = MappingProxyType(
@@ -104,13 +105,8 @@ class Mwm(ByRounds):
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         names = {one.id: one.name for one in field.players}
         ids = self._ranked(event, field.players, ledger)
-        byes: tuple[Bye, ...] = ()
-        why: list[str] = []
-        if len(ids) % 2:
-            out, reason = _odd_one(ids, names, event, ledger)
-            ids.remove(out)
-            byes = (Bye(out, event.bye_points),)
-            why.append(reason)
+        out = sit_out(event, ids, ledger, "lowest in rank")
+        ids, why = out.order, out.why
         lines = [ledger.lines[id_] for id_ in ids]
         decision = self._decision(ids, [names[id_] for id_ in ids], lines, ledger, event, rng)
         if decision.level != "strict":
@@ -121,7 +117,7 @@ class Mwm(ByRounds):
         ]
         if again:
             why.append(f"Once more: {', '.join(again)}.")
-        first = f"Round {field.number}: {len(games)} game{'s' * (len(games) != 1)}, order {self.order}."
+        first = f"Round {field.number}: {counted(len(games), 'game')}, order {self.order}."
         details = {
             "order": self.order,
             "beta": self.beta,
@@ -130,7 +126,7 @@ class Mwm(ByRounds):
             "ranked": ids,
             "balances": [line.balance for line in lines],
         }
-        return Round(field.number, games, byes, Explanation(" ".join((first, *why)), details))
+        return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
 
     def standings(self, event: Event) -> Standings:
         order = event.tie_breakers or self.tie_breakers
@@ -190,27 +186,15 @@ def _games(
     games: list[Game] = []
     for (i, j), better_is_white in zip(decision.pairs, whites, strict=True):
         points = (
-            f"both {lines[i].score / 2:g} points"
+            f"both {in_points(lines[i].score / 2)}"
             if lines[i].score == lines[j].score
             else f"{lines[i].score / 2:g} and {lines[j].score / 2:g} points"
         )
-        colours = "colours by lot" if lines[i].balance == lines[j].balance else "White had White less often"
-        again = "; they have met before" if ledger.have_met(ids[i], ids[j]) else ""
+        colours = BY_LOT if lines[i].balance == lines[j].balance else LOWER_BALANCE
+        again = once_more(ledger, ids[i], ids[j])
         white, black = (ids[i], ids[j]) if better_is_white else (ids[j], ids[i])
         games.append(Game(white, black, reason=f"{points}, ranks {i + 1} and {j + 1}; {colours}{again}"))
     return tuple(games)
-
-
-def _odd_one(ids: Sequence[int], names: Mapping[int, str], event: Event, ledger: Ledger) -> tuple[int, str]:
-    """Who of an odd field sits out, and why."""
-    apart = Counter(id_ for pair in event.forbidden if names.keys() >= set(pair) for id_ in pair)
-    # By Dirac (1952) the others can be paired whoever sits out if each may meet half of them.
-    easy = 2 * max(apart.values(), default=0) <= len(ids) - 3
-    usual = odd_one_out(ids, ledger)
-    out = usual if easy else odd_one_out(ids, ledger, set(event.forbidden))
-    if out == usual:
-        return out, f"{names[out]} sits out: the lowest in rank of those with the fewest byes."
-    return out, f"{names[out]} sits out: with {names[usual]} out, forbidden pairs would leave others without opponents."
 
 
 def _require_opponents(names: Sequence[str], barred: Bools) -> None:

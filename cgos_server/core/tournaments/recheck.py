@@ -46,13 +46,16 @@ def before(event: Event, number: int) -> Event:
     """The event as it was when round `number` was to be paired.
 
     Whoever neither played in that round nor got a bye of the system's is taken to have asked for that, or to have
-    withdrawn before, if that is how it ended.
+    withdrawn before, if that is how it ended. Whoever joined later had not entered.
     """
-    lines = ledger(event).lines
+    entrants = tuple(one for one in event.entrants if one.joined <= number)
+    known = {one.id for one in entrants}
+    lines = {id_: line for id_, line in ledger(event).lines.items() if id_ in known}
     gone = tuple(
         id_
         for id_ in event.withdrawn
-        if not any(entry.round >= number and entry.kind not in ("requested", "absent") for entry in lines[id_].entries)
+        if id_ in known
+        and not any(entry.round >= number and entry.kind not in ("requested", "absent") for entry in lines[id_].entries)
     )
     asked = tuple(
         Request(id_, number, entry.points)
@@ -60,8 +63,15 @@ def before(event: Event, number: int) -> Event:
         for entry in line.entries
         if entry.round == number and entry.kind in ("requested", "absent") and id_ not in gone
     )
-    earlier = tuple(one for one in event.requests if one.round < number)
-    return replace(event, rounds=event.rounds[: number - 1], withdrawn=gone, requests=(*earlier, *asked))
+    earlier = tuple(one for one in event.requests if one.round < number and one.entrant in known)
+    return replace(
+        event,
+        entrants=entrants,
+        rounds=event.rounds[: number - 1],
+        withdrawn=gone,
+        requests=(*earlier, *asked),
+        forbidden=tuple(pair for pair in event.forbidden if known.issuperset(pair)),
+    )
 
 
 def recheck(event: Event) -> Iterator[Recheck]:

@@ -30,6 +30,7 @@ from cgos_server.core.tournaments.base import (
     Round,
     System,
 )
+from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.chance import Lots, ManyLots
 from cgos_server.core.tournaments.event import begin, open_games
 from cgos_server.core.tournaments.milvang import chances_of, rating_sd
@@ -69,7 +70,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """What is simulated.
 
     :ivar system: word of the registry
-    :ivar rounds: None: as many as the system takes
+    :ivar rounds: None: as many as the system takes, or until it is over by itself
     :ivar low: least true strength, in Elo
     :ivar high: largest
     :ivar differences: the strength difference is measured too, which takes about as long as all the rest
@@ -149,7 +150,7 @@ def check(plan: Plan) -> System:
         )
     method = system(plan.system, plan.options)
     event = Event(plan.system, entrants_of(np.zeros(plan.players)), options=plan.options)
-    if plan.rounds is None and method.length(event) is None:
+    if plan.rounds is None and isinstance(method, ByRounds) and method.length(event) is None:
         raise Refused("simulation", f"{plan.system} takes any number of rounds. Say how many are to be played.")
     return method
 
@@ -172,7 +173,9 @@ def simulate(plan: Plan, seed: int) -> Simulated:
         if not open_games(event):
             break  # there is nothing left that this system would pair
         if len(event.rounds) > MOST_ROUNDS:
-            raise Refused("simulation", f"{plan.system} was not over after {MOST_ROUNDS} rounds. Give --rounds.")
+            raise Refused(
+                "simulation", f"{plan.system} was not over after {MOST_ROUNDS} rounds. Say how many are to be played."
+            )
         event = replace(event, rounds=tuple(_played(plan, event.seed, each, strengths, table) for each in event.rounds))
     strength = dict(enumerate(strengths.tolist(), 1))
     order = final_order(method, event)
@@ -224,7 +227,7 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
     seen = colours(event)
     games = [game for each in event.rounds for game in each.games]
     upset = unforeseen(event, strength)
-    drawn = sum(game.result == DRAWN for game in games)
+    draws = sum(game.result == DRAWN for game in games)
     strongest = min(order, key=lambda id_: (-strength[id_], id_))
     beta = int(event.options.get("beta", BETA))
     return Measures(
@@ -235,7 +238,7 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
         colour_difference=sum(seen.differences) / max(1, len(seen.differences)),
         largest_colour_difference=float(seen.largest),
         unforeseen=upset.share,
-        draws=drawn / max(1, len(games)),
+        draws=draws / max(1, len(games)),
         best_first=float(order[0] == strongest),
         rounds=float(len(event.rounds)),
         games=float(len(games)),

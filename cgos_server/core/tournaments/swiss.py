@@ -14,12 +14,13 @@ from typing import ClassVar, Final
 from cgos_server.core.options import Choice, Option
 from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Round
 from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.colours import game
-from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.groups import METHODS, by_method, listed, pair_groups
+from cgos_server.core.tournaments.event import Field, forbidden_pairs
+from cgos_server.core.tournaments.groups import METHODS, by_method, pair_groups
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.mcmahon import barred, sit_out
+from cgos_server.core.tournaments.words import counted, in_points, listed
 
 SAME: Final = "same"
 
@@ -74,18 +75,18 @@ class Swiss(ByRounds):
         self._within = within
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
-        byes, order, why = sit_out(event, self._order(event, field, ledger), ledger)
-        groups = [list(group) for _, group in groupby(order, key=lambda id_: ledger.lines[id_].score)]
+        out = sit_out(event, self._order(event, field, ledger), ledger)
+        groups = [list(group) for _, group in groupby(out.order, key=lambda id_: ledger.lines[id_].score)]
         method = self._first_round if field.number == 1 else self._method
-        paired = pair_groups(groups, by_method(method, rng), ledger.met, barred(event))
+        paired = pair_groups(groups, by_method(method, rng), ledger.met, forbidden_pairs(event))
         points = [ledger.lines[group[0]].score / 2 for group in groups]
         of = {id_: value for value, group in zip(points, groups, strict=True) for id_ in group}
         games = tuple(game(ledger, a, b, rng, _reason(of[a], of[b], method)) for a, b in paired.pairs)
         in_groups = f" in groups of {listed(points)} points" if len(points) > 1 else ""
-        first = f"Round {field.number}: {len(games)} games{in_groups}."
-        why += paired.sentences(points)
+        first = f"Round {field.number}: {counted(len(games), 'game')}{in_groups}."
+        why = out.why + paired.sentences(points)
         details = {"groups": groups, "points": points, **paired.details()}
-        return Round(field.number, games, tuple(byes), Explanation(" ".join((first, *why)), details))
+        return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
 
     def _order(self, event: Event, field: Field, ledger: Ledger) -> list[int]:
         """Ids of those who are there, best first."""
@@ -101,4 +102,4 @@ class Swiss(ByRounds):
 
 
 def _reason(one: float, other: float, method: str) -> str:
-    return f"{one:g} points each, by {method}" if one == other else f"{one:g} and {other:g} points"
+    return f"{in_points(one)} each, by {method}" if one == other else f"{one:g} and {other:g} points"

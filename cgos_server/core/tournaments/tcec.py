@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 from cgos_server.core.options import Choice, Flag, Number, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.groups import odd_one_out
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.perfect import Matching
 from cgos_server.core.tournaments.tcec_seeding import METHODS, seeded

@@ -59,7 +59,8 @@ def to_json(event: Event) -> bytes:
 def from_json(text: bytes | str) -> Event:
     """The inverse of :func:`to_json`.
 
-    :raises Refused: where it is not an event's JSON, or a newer format's, or contradicts itself; the sentence says where
+    :raises Refused: where it is not an event's JSON, or a newer format's, or contradicts itself; the sentence says
+        where
     """
     try:
         event = msgspec.json.decode(text, type=Event)

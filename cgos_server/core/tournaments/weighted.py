@@ -15,10 +15,13 @@ import numpy as np
 from cgos_server.core.options import Choice, Option
 from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.tournaments.base import Chance, Event, Round
-from cgos_server.core.tournaments.event import Field
+from cgos_server.core.tournaments.byes import sit_out
+from cgos_server.core.tournaments.event import Field, forbidden_pairs
+from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, drawn
+from cgos_server.core.tournaments.grades import FLOOR
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.mcmahon import MCMAHON_OPTIONS, FromStarts, barred, drawn, sit_out
 from cgos_server.core.tournaments.rematches import Pair, pair_of
+from cgos_server.core.tournaments.words import rematches_said
 from cgos_server.errors import Refused
 
 DUPLICATE: Final = 500_000_000_000_000
@@ -153,7 +156,7 @@ class Weighted(FromStarts):
     name = "weighted"
     OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
         {
-            **MCMAHON_OPTIONS,
+            **OPTIONS,
             "seeding": Choice(SEEDINGS),
             "from_above": Choice(PLACES),
             "from_below": Choice(PLACES),
@@ -162,8 +165,8 @@ class Weighted(FromStarts):
 
     def __init__(
         self,
-        floor: str = "20k",
-        bar: str = "none",
+        floor: str = FLOOR,
+        bar: str = NO_BAR,
         absences: str = "all",
         handicap: bool = False,
         reduction: int = 1,
@@ -176,23 +179,24 @@ class Weighted(FromStarts):
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
-        byes, order, why = sit_out(event, scores.order, ledger)
+        out = sit_out(event, scores.order, ledger)
+        order, why = out.order, out.why
         groups = scores.groups(order)
         placed = _placed(groups, ledger, drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {(at[a], at[b]) if at[a] < at[b] else (at[b], at[a]) for a, b in ledger.met if a in at and b in at}
         found = weights(placed, met, len(groups), self._seeding, self._from_above, self._from_below)
-        pairs = heaviest(order, found, barred(event), rng)
+        pairs = heaviest(order, found, forbidden_pairs(event), rng)
         chosen = [found[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
         if again:
-            why.append(f"{again} of the games are rematches: with fewer, not everybody could play.")
+            why.append(rematches_said(again))
         games = tuple(
             self.game(scores, ledger, order[a], order[b], rng, _reason(placed[a], placed[b], found[a, b]))
             for a, b in pairs
         )
         details = {"groups": groups, "weights": chosen, "total": sum(chosen)}
-        return self.round(field, scores, games, byes, why, details)
+        return self.round(field, scores, games, out.byes, why, details)
 
 
 def _colour(one: int, other: int) -> int:

@@ -395,6 +395,16 @@ def test_what_was_void_is_played_again_with_the_same_colours() -> None:
     assert is_over(replace(event, planned=1))
 
 
+def test_the_only_game_of_a_match_is_played_again_with_the_same_colours() -> None:
+    event = event_of(8, active_size=4, games_per_match=1)
+    event = begin(event, next_round(event))
+    for game in event.rounds[0].games:
+        alone = next_round(finish(apply(event, [Played(game.white, game.black, VOID)]), lambda _game: WHITE_WINS))
+        assert [(again.white, again.black) for again in alone.games] == [(game.white, game.black)]
+    every = finish(event, lambda _game: VOID)
+    assert [(g.white, g.black) for g in next_round(every).games] == [(g.white, g.black) for g in every.rounds[0].games]
+
+
 def test_a_void_game_can_be_repeated_while_others_are_played() -> None:
     event = event_of(6, active_size=3)
     event = begin(event, next_round(event))

@@ -203,6 +203,7 @@ def test_the_unbeaten_may_lose_the_final_once() -> None:
     assert not is_over(event)
     last = next_round(event)
     assert not last.explanation.details["final"]
+    assert "this match decides" in last.explanation.summary
     assert last.games[0].white == final.games[0].black
     for winner in (1, 2):
         ended = finish(begin(event, last), lambda game, winner=winner: _winner_of(game, winner))
@@ -308,6 +309,15 @@ def test_a_round_in_which_nobody_can_play() -> None:
     assert next_round(event).explanation.details["final"]
 
 
+def test_it_is_no_final_while_somebody_else_is_still_in() -> None:
+    event = play(_event(4), better_wins, 2)
+    assert next_round(event).explanation.details["beaten_once"] == [2, 3]
+    paired = next_round(request_bye(event, Request(3, 3)))
+    assert paired.games == ()
+    assert not paired.explanation.details["final"]
+    assert [bye.entrant for bye in paired.byes] == [1, 2, 3]
+
+
 def test_nobody_comes_late() -> None:
     event = enter(play_round(_event(4), better_wins), Entrant(5, "late"))
     paired = next_round(event)
@@ -327,6 +337,13 @@ def test_two_who_must_not_meet_are_kept_apart() -> None:
     with pytest.raises(Refused, match="Withdraw one of them"):
         next_round(forbid(final, 1, 2))
     assert is_over(withdraw(forbid(final, 1, 2), 1))
+
+
+def test_two_who_must_not_meet_any_more_do_not_go_on_with_their_match() -> None:
+    event = forbid(play_round(_event(4), lambda game: DRAWN if game.pair == (1, 4) else better_wins(game)), 1, 4)
+    with pytest.raises(Refused, match="must not meet"):
+        next_round(event)
+    assert next_round(withdraw(event, 4)).number == 2
 
 
 def test_rematches_are_not_forbidden_pairs() -> None:

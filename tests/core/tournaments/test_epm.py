@@ -45,6 +45,8 @@ def test_one_country_or_club_costs_as_many_points(what: str) -> None:
     assert (1, 2) in pairs(next_round(epm(mates, **{f"same_{what}": 109})))
     places = epm(mates, cost="adjacent", **{f"same_{what}": 5})
     assert (1, 3) in pairs(next_round(places))
+    nearer = epm(mates, cost="adjacent", **{f"same_{what}": 1})  # the next opponents are 2 places off
+    assert (1, 2) in pairs(next_round(nearer))
 
 
 def test_the_search_takes_the_first_in_its_order_not_the_cheapest() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support import vectors
 
 from cgos_server.core.tournaments import groups as groups_module
+from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.epm_search import Outcome, explore
 from cgos_server.core.tournaments.groups import (
@@ -20,7 +21,6 @@ from cgos_server.core.tournaments.groups import (
     Paired,
     by_method,
     middle,
-    odd_one_out,
     pair_group,
     pair_groups,
     pairs_of,
@@ -337,18 +337,3 @@ def test_where_the_search_gives_up_the_cheapest_pairing_is_taken() -> None:
     assert found is not None
     assert sorted(itertools.chain(*found)) == list(members)
     assert found == [(1, 26), *((a, a + 1) for a in range(2, 26, 2))]
-
-
-def test_the_lowest_of_those_with_the_fewest_byes_sits_out() -> None:
-    ids = [3, 1, 2, 5, 4]
-    assert odd_one_out(ids, lines(ids)) == 4
-    assert odd_one_out(ids, lines(ids, {4: 1})) == 5
-    assert odd_one_out(ids, lines(ids, {4: 1, 5: 1})) == 2
-    assert odd_one_out(ids, lines(ids, {4: 2, 5: 1, 2: 1, 1: 1, 3: 1})) == 5
-
-
-def test_another_sits_out_where_forbidden_pairs_leave_no_pairing_otherwise() -> None:
-    assert odd_one_out([1, 2, 3], lines([1, 2, 3]), {(1, 2)}) == 2
-    assert odd_one_out([1, 2, 3], lines([1, 2, 3], {2: 1}), {(1, 2)}) == 1
-    with pytest.raises(Refused, match="whoever sits out"):
-        odd_one_out([1, 2, 3], lines([1, 2, 3]), {(1, 2), (1, 3), (2, 3)})

@@ -22,8 +22,8 @@ from cgos_server.core.tournaments.base import (
     Standings,
 )
 from cgos_server.core.tournaments.event import begin, enter, request_bye, withdraw
+from cgos_server.core.tournaments.from_starts import drawn
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.mcmahon import drawn
 from cgos_server.core.tournaments.mms import mms
 from cgos_server.core.tournaments.tournament import next_round, standings
 from cgos_server.errors import Refused
@@ -173,6 +173,8 @@ def test_no_handicap_unless_asked_for() -> None:
         ((9, 0), {"bar": "15k"}, 3),
         ((10, 0), {"bar": "15k"}, 0),
         ((12, 0), {"bar": "14k"}, 0),
+        ((9, 0), {"floor": "25k", "bar": "20k"}, 3),
+        ((10, 0), {"floor": "25k", "bar": "20k"}, 0),
         ((2, 0), {}, 0),
     ],
 )
@@ -212,6 +214,8 @@ def test_drawn_up_and_down_are_by_the_groups_of_their_time() -> None:
         3: [(1, -1), (2, 0)],
         4: [(1, 1), (2, 1)],
     }
+    halves = with_rounds(started(5, 4), [Game(1, 2, WHITE_WINS)])
+    assert drawn(ledger(halves), {1: 5, 2: 4}) == {1: [(1, 0)], 2: [(1, 0)]}
 
 
 @settings(max_examples=20)
@@ -262,7 +266,7 @@ def test_groups_paired_together_are_named() -> None:
     event = with_rounds(started(4, 4, 0, 0), [Game(1, 2, DRAWN), Game(3, 4, DRAWN)])
     round_ = next_round(event)
     assert not pairs(round_) & {(1, 2), (3, 4)}
-    assert "could not be paired by themselves: groups 1 to 2" in round_.explanation.summary
+    assert "The groups of 2 and 0 points are paired as one" in round_.explanation.summary
 
 
 def test_rematches_are_as_few_as_possible() -> None:
@@ -274,4 +278,4 @@ def test_rematches_are_as_few_as_possible() -> None:
     )
     round_ = next_round(event)
     assert len(round_.games) == 2
-    assert "2 of the games are rematches" in round_.explanation.summary
+    assert "2 rematches: with fewer," in round_.explanation.summary

@@ -402,7 +402,7 @@ def test_a_round_tells_why() -> None:
     assert set(details) == {"order", "beta", "level", "total", "ranked", "balances"}
     assert details["level"] in LEVELS
     assert len(details["ranked"]) == len(details["balances"]) == 6
-    assert all(" points, ranks " in game.reason for game in round_.games)
+    assert all(" point" in game.reason and ", ranks " in game.reason for game in round_.games)
 
 
 def test_nobody_and_one() -> None:

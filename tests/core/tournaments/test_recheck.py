@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments import by_lot, entrants, play
+from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
 
-from cgos_server.core.tournaments.base import Bye, Event, Game, Request
-from cgos_server.core.tournaments.event import request_bye, withdraw
+from cgos_server.core.tournaments.base import DRAWN, VOID, WHITE_WINS, Bye, Entrant, Event, Game, Request, Round
+from cgos_server.core.tournaments.event import begin, enter, forbid, request_bye, withdraw
 from cgos_server.core.tournaments.recheck import Recheck, before, recheck
 from cgos_server.core.tournaments.tournament import next_round
 
@@ -24,6 +24,47 @@ def test_a_systems_own_rounds_are_confirmed(word: str) -> None:
     found = list(recheck(event))
     assert [each.number for each in found] == [1, 2, 3, 4]
     assert all(each.agrees and not each.refusal for each in found), found
+
+
+def test_further_games_of_a_round_are_confirmed() -> None:
+    event = play(Event("cup", entrants(RATINGS[:6]), seed=2), by_lot(4, draws=0.6))
+    assert any(len(each.games) > len({game.pair for game in each.games}) for each in event.rounds)
+    assert all(each.agrees for each in recheck(event))
+    turned = event.rounds[0].games[-1]
+    games = (*event.rounds[0].games[:-1], Game(turned.black, turned.white, turned.result))
+    changed = replace(event, rounds=(replace(event.rounds[0], games=games), *event.rounds[1:]))
+    assert next(recheck(changed)).swapped == ((turned.black, turned.white),)
+
+
+@pytest.mark.parametrize("word", ["cup", "double-elimination", "bubble"])
+def test_who_withdraws_during_a_match_is_taken_to_have_done_so(word: str) -> None:
+    for leaves in (1, 2):
+        event = play_round(
+            Event(word, entrants([None] * 4)), lambda game: VOID if 1 in game.pair else better_wins(game)
+        )
+        (again, *_) = next_round(event).games
+        event = play(withdraw(event, again.pair[leaves - 1]), better_wins)
+        assert [each for each in recheck(event) if not each.agrees] == []
+
+
+def test_a_replay_that_was_not_played_is_no_difference_but_what_follows_is() -> None:
+    event = play_round(Event("cup", entrants([None] * 4)), lambda game: DRAWN if 1 in game.pair else better_wins(game))
+    early = begin(event, Round(2, (Game(1, 2, WHITE_WINS),)))
+    assert [each.agrees for each in recheck(early)] == [True, False]
+
+
+def test_who_entered_later_changes_nothing_before() -> None:
+    order = ("points", "direct", "buchholz", "sonneborn-berger")
+    event = play(Event("swiss", entrants(RATINGS[:6]), seed=2, tie_breakers=order), better_wins, 2)
+    alone = next_round(event)
+    event = begin(event, alone)
+    event = finish(event, better_wins)
+    event = enter(forbid(enter(event, Entrant(7, "late", 2500.0)), 1, 7), Entrant(8, "later", 2400.0))
+    event = play(event, better_wins, 1)
+    assert before(event, 3).entrants == event.entrants[:6]
+    assert before(event, 3).forbidden == ()
+    assert next_round(before(event, 3)) == alone
+    assert all(each.agrees for each in recheck(event))
 
 
 def test_what_differs_is_named() -> None:

@@ -30,7 +30,7 @@ from cgos_server.core.tournaments.simulate import (
     simulate,
 )
 from cgos_server.core.tournaments.simulate_mwm import at_once, best, is_fast, simulate_many
-from cgos_server.core.tournaments.tournament import standings
+from cgos_server.core.tournaments.tournament import is_over, standings
 from cgos_server.errors import OurFault, Refused
 
 
@@ -108,6 +108,14 @@ def test_measures_are_those_of_the_event() -> None:
     results = [game.result for each in done.event.rounds for game in each.games]
     assert seen.draws == results.count(DRAWN) / 25
     assert [row.entrant for row in standings(done.event).rows] == list(done.order)
+
+
+@pytest.mark.parametrize("name", ["bubble", "double-elimination", "cup", "round-robin"])
+@pytest.mark.parametrize("players", [2, 3, 12])
+def test_systems_that_end_by_themselves_need_no_number_of_rounds(name: str, players: int) -> None:
+    done = simulate(Plan(name, players), 3)
+    assert is_over(done.event)
+    assert sorted(done.order) == list(range(1, players + 1))
 
 
 def test_equal_places_go_by_rating() -> None:

@@ -61,7 +61,7 @@ def test_equal_points_meet_and_the_middle_one_floats() -> None:
     assert found.explanation.details["points"] == [1.0, 0.0]
     assert found.explanation.details["floats"] == [[2, 4, 1]]  # he has met 5
     assert pairs(found) == [(1, 3), (2, 4), (5, 6)]
-    assert "1 points each, by folding" in next(game.reason for game in found.games if game.pair == (1, 3))
+    assert "1 point each, by folding" in next(game.reason for game in found.games if game.pair == (1, 3))
 
 
 def test_groups_are_in_the_order_of_standings_unless_told_otherwise() -> None:

@@ -1,0 +1,178 @@
+"""What systems with starting points have in common: scores, groups of equal score, handicap, standings; and the round
+of those that pair group by group.
+
+Must not know: any of these systems, how starting points are found, how tie-breakers are counted.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from cgos_server.core.options import Choice, Flag, Number, Option
+from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings
+from cgos_server.core.tournaments.by_rounds import ByRounds
+from cgos_server.core.tournaments.byes import sit_out
+from cgos_server.core.tournaments.colours import game, once_more
+from cgos_server.core.tournaments.event import Field, forbidden_pairs
+from cgos_server.core.tournaments.grades import GRADES, grade_index, rating_of, starting_points
+from cgos_server.core.tournaments.groups import CostOf, pair_groups
+from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.mms import mms
+from cgos_server.core.tournaments.tiebreaks import standings_by
+from cgos_server.core.tournaments.words import counted, in_points
+
+NO_BAR: Final = "none"
+MOST_STONES: Final = 9
+
+OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
+    {
+        "floor": Choice(GRADES),
+        "bar": Choice((NO_BAR, *GRADES)),
+        "absences": Choice(("all", "pairing")),
+        "handicap": Flag(),
+        "reduction": Number(0, MOST_STONES, whole=True),
+    }
+)
+"""Of every system with starting points; see :class:`cgos_server.core.tournaments.mcmahon.McMahon`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Where everybody stands before a round.
+
+    :ivar starts: id -> half points
+    :ivar scores: id -> McMahon score for pairing, half points
+    :ivar order: ids of those who are there, best first
+    """
+
+    starts: Mapping[int, int]
+    scores: Mapping[int, int]
+    order: Sequence[int]
+
+    def group(self, id_: int) -> int:
+        """The whole points of an entrant: those who have the same are one group."""
+        return self.scores[id_] // 2
+
+    def groups(self, order: Sequence[int]) -> list[list[int]]:
+        """These ids, best first, as groups."""
+        found: list[list[int]] = []
+        for id_ in order:
+            if found and self.group(found[-1][0]) == self.group(id_):
+                found[-1].append(id_)
+            else:
+                found.append([id_])
+        return found
+
+
+class FromStarts(ByRounds):
+    """A system with starting points. Options: see :class:`cgos_server.core.tournaments.mcmahon.McMahon`."""
+
+    tie_breakers = ("mms", "sos", "sodos", "cuss")
+
+    def __init__(self, floor: str, bar: str, absences: str, handicap: bool, reduction: int) -> None:
+        self._floor, self._bar = floor, None if bar == NO_BAR else bar
+        self._own_absences = absences == "all"
+        self._handicap, self._reduction = handicap, reduction
+
+    def standings(self, event: Event) -> Standings:
+        starts = starting_points(event, self._floor, self._bar)
+        return standings_by(event, event.tie_breakers or self.tie_breakers, starts, self._own_absences)
+
+    def scores(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Scores:
+        """Those who are there by McMahon score, then place in the standings, then rating (of a grade where there is
+        none), then by lot: `order` with the id as key."""
+        starts = starting_points(event, self._floor, self._bar)
+        scores = {id_: mms(line, starts[id_]) for id_, line in ledger.lines.items()}
+        places = {row.entrant: row.place for row in self.standings(event).rows}
+
+        def key(one: Entrant) -> tuple[float, ...]:
+            rating = rating_of(one)
+            strength = float("-inf") if rating is None else rating
+            return (-scores[one.id], places[one.id], -strength, rng.unit("order", one.id), one.id)
+
+        return Scores(starts, scores, [one.id for one in sorted(field.players, key=key)])
+
+    def game(self, scores: Scores, ledger: Ledger, better: int, other: int, rng: Chance, reason: str) -> Game:
+        """A game of these two with its colours, and its stones where there is handicap."""
+        return self.with_stones(scores, ledger, better, other, reason) or game(ledger, better, other, rng, reason)
+
+    def with_stones(self, scores: Scores, ledger: Ledger, one: int, other: int, reason: str) -> Game | None:
+        """A game of these two with handicap, where they have one; the one with fewer points is Black."""
+        if not self._handicap:
+            return None
+        if self._bar is not None:
+            bar = 2 * (grade_index(self._bar) - grade_index(self._floor))
+            if max(scores.starts[one], scores.starts[other]) >= bar:
+                return None
+        apart = scores.scores[one] - scores.scores[other]
+        stones = min(MOST_STONES, abs(apart) // 2 - self._reduction)
+        if stones < 1:
+            return None
+        white, black = (one, other) if apart > 0 else (other, one)
+        why = f"{reason}; Black has fewer points and receives {counted(stones, 'stone')}{once_more(ledger, one, other)}"
+        return Game(white, black, handicap=stones, reason=why)
+
+    def round(
+        self, field: Field, scores: Scores, games: Sequence[Game], byes: Sequence[Bye], why: Sequence[str], details: Any
+    ) -> Round:
+        """The round, explained; `scores` (id as text -> points) of those who are there joins its details."""
+        paired = len(scores.groups(scores.order))
+        first = (
+            f"Round {field.number}: {counted(len(games), 'game')}, {counted(paired, 'group')} of equal McMahon score."
+        )
+        shown = {str(id_): scores.scores[id_] / 2 for id_ in scores.order}
+        return Round(
+            field.number, tuple(games), tuple(byes), Explanation(" ".join((first, *why)), {**details, "scores": shown})
+        )
+
+
+class GroupByGroup(FromStarts):
+    """A system with starting points that pairs its groups by :func:`cgos_server.core.tournaments.groups.pair_groups`.
+
+    :ivar by: what pairs inside a group are made by, in a word for people
+    """
+
+    by: str
+
+    @abstractmethod
+    def cost_of(self, field: Field, rng: Chance) -> CostOf:
+        """What a pair costs inside a group; smaller is better."""
+
+    def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
+        scores = self.scores(event, field, ledger, rng)
+        out = sit_out(event, scores.order, ledger)
+        groups = scores.groups(out.order)
+        paired = pair_groups(groups, self.cost_of(field, rng), ledger.met, forbidden_pairs(event))
+        games = [self.game(scores, ledger, a, b, rng, self._reason(scores, a, b)) for a, b in paired.pairs]
+        why = out.why + paired.sentences([scores.group(group[0]) for group in groups])
+        return self.round(field, scores, games, out.byes, why, {"groups": groups, **paired.details()})
+
+    def _reason(self, scores: Scores, one: int, other: int) -> str:
+        mine, theirs = scores.group(one), scores.group(other)
+        return (
+            f"both in the group of {in_points(mine)}, by {self.by}"
+            if mine == theirs
+            else f"groups of {mine} and {theirs} points"
+        )
+
+
+def drawn(ledger: Ledger, starts: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
+    """Id -> (round, way) for each time that somebody was paired: way is 1 with a better group, -1 with a worse one, 0
+    inside his own; groups as they were then.
+
+    :param starts: id -> half points
+    """
+    last = max((entry.round for line in ledger.lines.values() for entry in line.entries), default=0)
+    found: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
+    for number in range(1, last + 1):
+        group = {id_: mms(line, starts[id_], number - 1) // 2 for id_, line in ledger.lines.items()}
+        for id_, line in ledger.lines.items():
+            for entry in line.entries:
+                if entry.round == number and entry.opponent is not None:
+                    mine, other = group[id_], group[entry.opponent]
+                    found[id_].append((number, (other > mine) - (other < mine)))
+    return found
