@@ -23,3 +23,14 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, everything: bar.update(task, completed=done, total=everything)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Says what is being done, of which nobody knows how long it takes; nothing where standard error is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield

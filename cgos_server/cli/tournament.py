@@ -17,25 +17,28 @@ import msgspec
 
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.progress import progress_bar, working
 from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.cli.tournament_files import RESULTS, Asked, asking, player, save, write
 from cgos_server.cli.tournament_picture import crosstable_svg
 from cgos_server.cli.tournament_simulate import reproduce, simulate
 from cgos_server.core.options import Choice, Number, Option
 from cgos_server.core.tournaments import tournament as pure
-from cgos_server.core.tournaments.base import Event, Round
+from cgos_server.core.tournaments.base import Event, OptionValue, Round
 from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
 from cgos_server.core.tournaments.cup import Cup
 from cgos_server.core.tournaments.event import Played, apply, begin, correct, open_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
+from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, defaults_of, options_of
 from cgos_server.errors import Refused
 from cgos_server.protocol.tournament_file import check_scores
 
 _SHOWN: Final = 10
 """Open games that a refusal lists."""
+
+_WORDS: Final = 8
+"""Words that an option may be, in a table."""
 
 output_option = click.option(
     "--output",
@@ -73,7 +76,8 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
         raise Refused("not-ours", f"{asked.file} cannot be paired here: {file.hindrances[0]}")
     if as_json:
         _require_one_output(output)
-    rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
+    with working(f"Pairing {len(event.entrants)} players"):
+        rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
     after = functools.reduce(begin, rounds, event)
     if output is not None:
         save(output, file, after)
@@ -200,18 +204,24 @@ def systems(as_json: bool) -> None:
     """The systems there are, with their options."""
     every = {word: options_of(word) for word in SYSTEMS}
     if as_json:
-        told = {word: {key: _possible(option) for key, option in options.items()} for word, options in every.items()}
+        told = {
+            word: {
+                key: {"values": _possible(option), "default": defaults_of(word)[key]} for key, option in options.items()
+            }
+            for word, options in every.items()
+        }
         whole = {word: {"system": full, "options": dict(given)} for word, (full, given) in SHORT.items()}
         print_json({"systems": told, "short": whole})
         return
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for word, options in every.items():
-        rows += [(word, key, _possible(option)) for key, option in options.items()] or [(word, "", "")]
-    print_table(("system", "option", "values"), rows)
+        usual = defaults_of(word)
+        rows += [(word, key, _text(usual[key]), _possible(option, _WORDS)) for key, option in options.items()]
+    print_table(("system", "option", "default", "values"), rows)
     print_table(
         ("short for", "system", "options"),
         [
-            (word, full, " ".join(f"{key}={value}" for key, value in given.items()))
+            (word, full, " ".join(f"{key}={_text(value)}" for key, value in given.items()))
             for word, (full, given) in SHORT.items()
         ],
     )
@@ -311,10 +321,22 @@ def _names(event: Event) -> Mapping[int, str]:
     return {one.id: one.name for one in event.entrants}
 
 
-def _possible(option: Option) -> str:
-    """What an option may be, in words."""
+def _possible(option: Option, most: int | None = None) -> str:
+    """What an option may be, in words.
+
+    :param most: so many words are listed at most, but the last one always
+    """
     if isinstance(option, Choice):
-        return ", ".join(option.words)
+        words = option.words
+        short = most is not None and len(words) > most
+        return ", ".join((*words[: most and most - 1], "...", words[-1]) if short else words)
     if isinstance(option, Number):
         return f"{option.least:g} to {option.most:g}"
     return "true, false"
+
+
+def _text(value: OptionValue | None) -> str | None:
+    """As `--option` takes it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()

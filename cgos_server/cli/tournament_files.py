@@ -130,9 +130,10 @@ def save(target: Path, file: TournamentFile, event: Event) -> None:
     if kind == file.format:
         write(target, tournament_file.write(file, event))
         return
+    losses = tournament_file.losses(event, kind)
     write(target, tournament_file.fresh(event, kind))
-    if kind == "csv":
-        say("A table does not say system, options, seed and planned rounds: give them with each command.")
+    for sentence in losses:
+        say(sentence)
 
 
 def write(file: Path, data: bytes) -> None:

@@ -53,7 +53,7 @@ _seed_option = click.option(
 
 @click.command()
 @click.option("--players", type=click.IntRange(2, 100_000), required=True, help="In each tournament.")
-@click.option("--rounds", type=click.IntRange(1, 10_000), help="In each tournament; some systems know by themselves.")
+@click.option("--rounds", type=click.IntRange(1, 10_000), help="In each tournament; some systems end by themselves.")
 @click.option(
     "--system",
     "systems",
@@ -104,6 +104,9 @@ def simulate(
     and normal noise; games are decided by the strengths (Milvang 2016). With the same seed every system meets the same
     players with the same ratings, whatever the number of processes. After each mean stands its standard error. Ctrl-C
     prints what is done; the exit code is then 130.
+
+    --json prints an object with seed, interrupted and series: for each system its plan, how many tournaments, and
+    measures, a list of objects with measure, mean and error (of the mean; null: not measured).
     """
     given = _options(systems, options)
     plans = [Plan(name, players, rounds, low, high, given[name], model, differences) for name in dict.fromkeys(systems)]

@@ -90,7 +90,7 @@ def run(
     """
     sizes = [_at_once(plan) for plan in plans]
     tasks = _tasks(plans, sizes, tournaments, seed)
-    sums = [_Sums() for _ in plans]
+    sums = [Sums() for _ in plans]
     everything = tournaments * len(plans)
     interrupted = False
     try:
@@ -104,15 +104,7 @@ def run(
     return Runs(tuple(each.series(plan) for plan, each in zip(plans, sums, strict=True)), interrupted)
 
 
-def series(plan: Plan, parts: Iterable[Sequence[Measures]]) -> Series:
-    """The figures of tournaments that are measured already, in parts."""
-    sums = _Sums()
-    for measures in parts:
-        sums.add(measures)
-    return sums.series(plan)
-
-
-class _Sums:
+class Sums:
     """What mean and standard error of every measure follow from, in memory that does not grow.
 
     Means and squares of deviations are joined part by part (Chan, Golub & LeVeque 1983), so that nothing is lost where
@@ -132,9 +124,13 @@ class _Sums:
         means = values.mean(axis=0)
         apart = means - self.means
         number = self.number + len(values)
-        self.squares += ((values - means) ** 2).sum(axis=0) + apart * apart * (self.number * len(values) / number)
-        self.means += apart * (len(values) / number)
-        self.number = number
+        squares = ((values - means) ** 2).sum(axis=0) + apart * apart * (self.number * len(values) / number)
+        # In one step: Ctrl-C may come at any call.
+        self.number, self.means, self.squares = (
+            number,
+            self.means + apart * (len(values) / number),
+            self.squares + squares,
+        )
 
     def series(self, plan: Plan) -> Series:
         return Series(plan, self.number, tuple(map(self._figure, range(len(NAMES)))))
@@ -187,12 +183,10 @@ def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
             "A process that simulated was ended from outside, perhaps for want of memory. Take fewer jobs."
         ) from problem
     finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-        left = [child for child in multiprocessing.active_children() if child not in before]
-        for child in left:
-            child.terminate()
-        for child in left:
-            child.join()
+        for child in multiprocessing.active_children():
+            if child not in before:
+                child.terminate()
+        executor.shutdown(cancel_futures=True)  # waits for them, and for its own thread, which is told of their end
 
 
 def _taken(at: int, future: Future[list[Measures] | tuple[str, str]]) -> tuple[int, list[Measures]]:

@@ -1,11 +1,20 @@
-"""A file that cannot be read, with the place: what every reader of tournament files raises.
+"""The text of a tournament file's bytes, and what every reader of such files raises: the trouble with its place.
 
 Must not know: any format, where files lie.
 """
 
 from __future__ import annotations
 
+import contextlib
+import re
+
 from cgos_server.errors import Refused
+
+ENCODINGS = ("utf-8", "cp1252", "latin-1")
+"""The first that fits is taken; the last fits always. Programs of Western Windows write the second."""
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Characters that no name has, and that a terminal may take for a command."""
 
 LONGEST = 200
 """Characters of a problem, which may quote the file."""
@@ -24,3 +33,16 @@ class Misread(Refused):
         super().__init__(code, f"Line {line}, column {column}: {problem}. {remedy}.")
         self.line = line
         self.column = column
+
+
+def text_of(code: str, data: bytes) -> tuple[str, str]:
+    """The text of a file, byte order mark included, and its encoding.
+
+    :raises Misread: UTF-16, which nobody writes such files in but by mistake
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Misread(code, 1, 1, "the file is UTF-16", "Save it as UTF-8")
+    for encoding in ENCODINGS[:-1]:
+        with contextlib.suppress(UnicodeDecodeError):
+            return data.decode(encoding), encoding
+    return data.decode(ENCODINGS[-1]), ENCODINGS[-1]

@@ -41,21 +41,27 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from cgos_server.core.tournaments.base import DRAW, LOSS, VOID, WIN, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.protocol.misread import Misread
+from cgos_server.protocol.misread import CONTROL, Misread, text_of
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
 DELIMITERS: Final = (",", ";", "\t")
 ID_MAX: Final = 10**9 - 1
 ROUND_MAX: Final = 999
+MOST_PLAYERS: Final = 50_000
 
+_MOST: Final[Mapping[str, float]] = MappingProxyType(
+    {"rating": MOST_RATING, "start": MOST_START / 2, "points": math.inf}
+)
 _ROUND: Final = re.compile(r"r([1-9][0-9]{0,2})", re.ASCII)
 _GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?x])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
 _BYE: Final = re.compile(r"(bye|off)([-+=]?)")
-_POINTS: Final[Mapping[str, int]] = {"+": WIN, "=": DRAW, "-": LOSS}
+_POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +114,15 @@ def read(data: bytes) -> Table:
 
     :raises Misread: where it is no table, has no `name`, or has a column twice
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Misread("csv", 1, 1, "the file is UTF-16", "Save it as CSV in UTF-8")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
+    text, _ = text_of("csv", data)
     marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
     text = text[marked:]
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(DELIMITERS, key=first.count)
     rows = list(_rows(text, delimiter))
+    if len(rows) > MOST_PLAYERS + 1:
+        problem = f"there are more than {MOST_PLAYERS} players"
+        raise Misread("csv", rows[MOST_PLAYERS + 1].line, 1, problem, "Leave those beyond out")
     if not rows:
         raise Misread("csv", 1, 1, "the file is empty", "Give a line with the names of columns, then one for a player")
     names = rows[0].cells
@@ -208,7 +212,7 @@ def _entrant(table: Table, row: Row, number: int) -> Entrant:
     if not name:
         raise table.fault(row, "name", "the player has no name", "Give one")
     for field in ("name", "grade", "country", "club"):
-        if any(ord(letter) < 32 or ord(letter) == 127 for letter in table.cell(row, field)):
+        if CONTROL.search(table.cell(row, field)):
             raise table.fault(row, field, "there is an end of line or the like inside the cell", "Take it out")
     word = table.cell(row, "id")
     id_ = number
@@ -241,6 +245,8 @@ def _number(table: Table, row: Row, field: str) -> float | None:
         value = math.nan
     if not math.isfinite(value):
         raise table.fault(row, field, f"{word!r} is no number", "Give a number, or leave the cell empty")
+    if abs(value) > _MOST[field]:
+        raise table.fault(row, field, f"{word!r} is too large", f"Give {_MOST[field]:g} at most")
     return value
 
 

@@ -193,9 +193,8 @@ def _from_json(data: bytes) -> Event:
             raise
         before = text[:at].decode("utf-8", "replace")
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        raise Misread(
-            "event-json", line, column, f"this is not an event's JSON: {problem}", "Mend it there"
-        ) from problem
+        what = _BYTE.sub("", str(problem)).rstrip(". ")
+        raise Misread("event-json", line, column, f"this is not an event's JSON: {what}", "Mend it there") from problem
 
 
 def _undecodable(text: bytes) -> int:

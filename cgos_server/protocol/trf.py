@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from cgos_server.protocol.misread import Misread
+from cgos_server.protocol.misread import Misread, text_of
 
 RESULTS: Final = "10=+-WDLHFUZ "
 """Codes of a cell's result; letters of either case. 1 = 0: a game; W D L: one of less than a move; + -: by forfeit; H F
@@ -91,7 +91,7 @@ class Player:
 class Document:
     """A file as it was found.
 
-    :ivar encoding: ``utf-8``, or ``latin-1`` where it is not UTF-8
+    :ivar encoding: one of :data:`cgos_server.protocol.misread.ENCODINGS`
     :ivar marked: begins with a byte order mark, which is no part of `lines`
     :ivar players: in the order of their lines
     """
@@ -112,15 +112,10 @@ def read(data: bytes) -> Document:
 
     :raises Misread: where a player line cannot be understood
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Misread("trf", 1, 1, "the file is UTF-16", "Save it as UTF-8")
-    try:
-        text, encoding = data.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        text, encoding = data.decode("latin-1"), "latin-1"
+    text, encoding = text_of("trf", data)
     marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
-    found = (Line(match[1], match[2]) for match in _LINE.finditer(text[marked:]))
-    return document([line for line in found if line.text or line.end], encoding, marked=marked)
+    found = _LINE.findall(text, int(marked))
+    return document([Line(*line) for line in found if line != ("", "")], encoding, marked=marked)
 
 
 def document(lines: Iterable[Line], encoding: str = "utf-8", *, marked: bool = False) -> Document:
@@ -142,7 +137,7 @@ def document(lines: Iterable[Line], encoding: str = "utf-8", *, marked: bool = F
 def write(document: Document) -> bytes:
     """The file's bytes: those that were read where nothing was changed.
 
-    A file that was not UTF-8 becomes UTF-8 if it has got characters that Latin-1 has not.
+    A file that was not UTF-8 becomes UTF-8 if it has got characters that its encoding has not.
     """
     text = "".join(line.text + line.end for line in document.lines)
     if document.encoding != "utf-8":

@@ -24,14 +24,13 @@ files.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
-from cgos_server.errors import Refused
+from cgos_server.protocol.misread import CONTROL
 from cgos_server.protocol.trf import ROUND_MAX, Cell, Document, Player, fault
 from cgos_server.protocol.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
 
@@ -42,7 +41,6 @@ RATING_MAX: Final = 9999
 MOST_PAIRS: Final = 500_000
 """Forbidden ones: a list of a thousand players."""
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "Z": "Z", " ": "Z"}
 _PLAYED: Final = {"1": "W", "W": "W", "=": "D", "D": "D", "0": "L", "L": "L"}
 _BYE_POINTS: Final = {"F": "FPB", "H": "HPB", "Z": "ZPB", "U": "PAB"}
@@ -76,11 +74,10 @@ def to_event(document: Document, system: str | None = None) -> Event:
     """The event of a report.
 
     :param system: its word; None: what the report says, or ``dutch``
-    :raises Misread: where lines contradict each other
-    :raises Refused: where a result gives points that are not whole half points
+    :raises Misread: where lines contradict each other, or a result gives points that are not whole half points
     """
     found = records(document)
-    halves = _halves(found.points)
+    halves = _halves(found)
     players = list(document.players) if found.by_rank else sorted(document.players, key=lambda one: one.id)
     begun = rounds_begun(document)
     _require_known(document, found)
@@ -92,7 +89,7 @@ def to_event(document: Document, system: str | None = None) -> Event:
     return Event(
         system=system or system_said(found) or DEFAULT_SYSTEM,
         entrants=entrants,
-        name=found.name,
+        name=_plain(found.name),
         options=dict(extra.options) if system in (None, extra.system) else {},
         planned=found.rounds,
         seed=extra.seed,
@@ -193,14 +190,12 @@ def _tenths(points: Mapping[str, int], cell: Cell) -> int:
     return code_points(points, cell.result, white=cell.colour == "w") if cell.result in "10=+-WDL" else 0
 
 
-def _halves(points: Mapping[str, int]) -> dict[str, int]:
-    for key, value in points.items():
+def _halves(found: Records) -> dict[str, int]:
+    for key, value in found.points.items():
         if value % 5:
-            raise Refused(
-                "trf-points",
-                f"The file gives {value / 10:.1f} points ({key}), but only whole and half points can be counted here.",
-            )
-    return {key: value // 5 for key, value in points.items()}
+            problem = f"a result gives {value / 10:.1f} points ({key})"
+            raise fault(found.points_line, 4, problem, "Only whole and half points can be counted here")
+    return {key: value // 5 for key, value in found.points.items()}
 
 
 def _require_known(document: Document, found: Records) -> None:
@@ -246,7 +241,7 @@ def _entrant(player: Player, extra: ExtraEntrant | None, begun: int) -> Entrant:
 
 def _plain(text: str) -> str:
     """With blanks for control characters."""
-    return _CONTROL.sub(" ", text).strip()
+    return CONTROL.sub(" ", text).strip()
 
 
 def rating_column(rating: float | None) -> int:

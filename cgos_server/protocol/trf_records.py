@@ -147,6 +147,7 @@ class Records:
 
     :ivar rounds: None: not said
     :ivar points: tenths by the words of :data:`STANDARD_POINTS`
+    :ivar points_line: the last one that gives some
     :ivar absent: (index, ids) of each XXZ line
     :ivar accelerations: where two say something of the same player and round, the later one holds
     :ivar teams: how many lines name teams
@@ -160,6 +161,7 @@ class Records:
     type: str = ""
     rounds: int | None = None
     points: dict[str, int] = field(default_factory=lambda: dict(STANDARD_POINTS))
+    points_line: int = 0
     absent: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     byes: list[Byes] = field(default_factory=list)
     forbidden: list[Forbidden] = field(default_factory=list)
@@ -202,6 +204,7 @@ def records(document: Document) -> Records:
             if text[3:].strip():
                 found.rounds = _whole(at, _single(at, text), "number of rounds", ROUND_MAX)
         elif code in ("XXS", "162") or code in _BB:
+            found.points_line = at
             given_bye = _scoring(at, text, found.points) or given_bye
             if not given_bye and code != "XXS":
                 found.points["PAB"] = found.points["FPB"]

@@ -46,3 +46,17 @@ def test_the_networkx_loop_plays_the_same_tournaments(speed: Any) -> None:
     ours = speed.simulate_many(plan, [1, 2])
     other = speed.simulate_many(plan, [1, 2], speed.by_networkx, (math.inf,))
     assert ours.measures == other.measures
+
+
+def test_the_plain_loop_finds_rounds_that_are_as_good(speed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "PLAYERS", 10)
+
+    def checked(n: int, edges: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+        shift = speed.SEPARATOR_BITS + (10 // 2).bit_length()
+        weight = {frozenset(edge[:2]): edge[2] >> shift for edge in edges}
+        plain, best = (solve(n, edges) for solve in (speed.by_plain_networkx, speed.best))
+        assert sum(weight[frozenset(pair)] for pair in plain) == sum(weight[frozenset(pair)] for pair in best)
+        return plain
+
+    played = speed.simulate_many(speed.Plan("dutch", 10, 4), [1, 2, 3], checked, (math.inf,))
+    assert len(played.measures) == 3

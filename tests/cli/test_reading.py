@@ -190,9 +190,10 @@ def test_a_terminal_gets_rich_tables_and_no_control_characters(
     from cgos_server.cli import output
 
     monkeypatch.setattr(output.sys.stdout, "isatty", lambda: True, raising=False)
-    output.print_table(("name", "n"), [("a\x1b[31mb [red]", 1), (None, 20)], title="t")
+    output.print_table(("name", "n"), [("a\x1b[31mb [red]", 1), (None, 20)], title="[/red]\x1b[2J")
     text = capsys.readouterr().out
     assert "a?[31mb [red]" in text
+    assert "[/red]?[2J" in text
     assert "\x1b[31m" not in text
     assert "─" in text or "━" in text
 
@@ -200,8 +201,8 @@ def test_a_terminal_gets_rich_tables_and_no_control_characters(
 def test_plain_tables_align(capsys: pytest.CaptureFixture[str]) -> None:
     from cgos_server.cli.output import print_table
 
-    print_table(("name", "n", "x"), [("a", 5, 1.5), ("bcd", 10, None), ("e", 7, -2.0)])
-    assert capsys.readouterr().out == "name   n    x\na      5  1.5\nbcd   10    -\ne      7   -2\n"
+    print_table(("name", "n", "x"), [("a", 5, 1.5), ("bcd", 10, None), ("e", 7, -2.0)], "a\nb")
+    assert capsys.readouterr().out == "a?b\nname   n    x\na      5  1.5\nbcd   10    -\ne      7   -2\n"
 
 
 def test_json_is_indented_and_whole(run: Any) -> None:

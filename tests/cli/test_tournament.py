@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -204,15 +205,95 @@ def test_a_result_that_does_not_fit_says_what_does(csv: Path, tmp_path: Path) ->
 def test_what_a_table_does_not_hold_is_said(csv: Path, tmp_path: Path) -> None:
     event, table = tmp_path / "event.json", tmp_path / "event.csv"
     run("next", csv, "--system", "tcec", "--output", event)
-    assert "give them with each command" in run("convert", event, table).stderr
+    assert "does not hold the system (tcec)" in run("convert", event, table).stderr
     assert run("check", table).exit_code == 1
     assert "does not say which system: places are as by dutch." in run("standings", table).stderr
     assert "places" not in run("standings", table, "--system", "tcec").stderr
     assert run("check", table, "--system", "tcec").exit_code == 0
 
 
+def test_a_round_as_it_is_shown(csv: Path, tmp_path: Path) -> None:
+    event = tmp_path / "event.json"
+    text = run("next", csv, "--system", "tcec-double", "--output", event).stdout.splitlines()
+    assert text[:2] == ["Round 1", "board  white      black      why"]
+    assert [line.split()[0] for line in text[2:]] == ["1", "2", "3", "4", "-"]
+    assert re.fullmatch(r" +-  Fir [(]0[)] +bye, 2 +no opponent", text[-1])
+    told = shown("next", csv, "--system", "tcec-double")
+    assert told["byes"] == [{"entrant": 5, "name": "Fir", "points": 2.0, "requested": False}]
+    assert [game["reason"][-11:] for game in told["games"]] == ["game 1 of 2"] * 2 + ["game 2 of 2"] * 2
+    assert "Nothing can begin now." in run("next", event, "--ready").stderr
+    assert shown("next", event, "--ready") == []
+    assert "Nothing can begin" not in run("next", csv, "--system", "cup", "--ready").stderr
+
+
+def test_stones_and_shares_are_shown_where_there_are_some(tmp_path: Path) -> None:
+    file = tmp_path / "go.csv"
+    file.write_text("name,grade\nAnn,2k\nBob,5k\n")
+    assert "stones" not in run("next", file, "--system", "mcmahon").stdout
+    table = run("next", file, "--system", "mcmahon", "--option", "handicap=true").stdout.splitlines()
+    assert table[1].split() == ["board", "white", "black", "stones", "why"]
+    assert re.match(r" +1 +Ann [(]0[)] +Bob [(]0[)] +2 ", table[2])
+    thirds = "1,Ann,2000,2+b,3-w,4=b\n2,Bob,1700,1-w,4+b,3-w\n3,Cid,1950,4-w,1+b,2+b\n4,Dot,1600,3+b,2-w,1=w\n"
+    file.write_text(f"id,name,rating,r1,r2,r3\n{thirds}")
+    assert re.search(r"Ann +1[.]5 +1825$", run("standings", file, "--order", "points,aroc").stdout, re.MULTILINE)
+    shares = run("standings", file, "--order", "performance").stdout
+    values = [row["values"][0] for row in shown("standings", file, "--order", "performance")["rows"]]
+    assert [float(line.split()[-1]) for line in shares.splitlines()[1:]] == [round(value, 2) for value in values]
+    assert any(value != round(value, 2) for value in values)
+
+
+def test_a_cup_is_drawn_as_a_bracket(csv: Path, tmp_path: Path) -> None:
+    for system, says in (("cup", "A bracket of"), ("tcec", "Rows and columns are")):
+        event = tmp_path / f"{system}.json"
+        run("next", csv, "--system", system, "--output", event)
+        assert run("convert", event, tmp_path / "same.json").exit_code == 0
+        assert says in run("crosstable", event, "--svg", "-").stdout
+    assert "Rows and columns are" in run("crosstable", csv, "--system", "cup", "--svg", "-").stdout
+
+
+def test_check_says_why_a_round_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pair.csv"
+    file.write_text("id,name,forbidden,r1\n1,Ann,2,2+w\n2,Bob,1,1-b\n")
+    found = run("check", file, "--system", "cup")
+    assert found.exit_code == 1
+    assert re.search(r"^ +1 +refused", found.stdout, re.MULTILINE)
+    assert "Round 1: The next match is Ann against Bob, who must not meet." in found.stderr
+    file.write_text("id,name,r1\n1,Ann,2+b\n2,Bob,1-w\n")
+    assert run("check", file, "--system", "cup").stderr == ""
+
+
+def test_many_open_games_are_not_all_listed(tmp_path: Path) -> None:
+    few, many = ("name\n" + "".join(f"bot{at}\n" for at in range(count)) for count in (20, 24))
+    for text in (few, many):
+        file, event = tmp_path / "many.csv", tmp_path / "many.json"
+        file.write_text(text)
+        run("next", file, "--system", "tcec", "--output", event)
+        said = run("result", event, "bot0", "bot19", "1-0").stderr.strip()
+        assert said.endswith("....") is (text is many)
+        assert said.count(" - ") == 10
+
+
+def test_a_file_of_teams_is_not_paired(tmp_path: Path) -> None:
+    file = tmp_path / "teams.trf"
+    file.write_text("012 Teams\n" + "".join(f"001 {at:>4}      {name:<33}\n" for at, name in ((1, "Ann"), (2, "Bob"))))
+    assert run("next", file, "--system", "dutch").exit_code == 0
+    with file.open("a") as stream:
+        stream.write("013 Our team                            1    2\n")
+    refused = run("next", file, "--system", "dutch")
+    assert refused.exit_code == 1
+    assert "teams.trf cannot be paired here: " in refused.stderr
+    assert run("standings", file).exit_code == 0
+
+
 def test_the_systems() -> None:
     told = shown("systems")
     assert told["short"]["dutch"] == {"system": "mwm", "options": {"order": "dutch"}}
-    assert "dutch" in told["systems"]["mwm"]["order"]
-    assert "burstein" in run("systems").stdout
+    assert "dutch" in told["systems"]["mwm"]["order"]["values"]
+    assert (told["systems"]["cup"]["replays"]["default"], told["systems"]["tcec"]["double"]["default"]) == (2, False)
+    assert told["systems"]["mcmahon"]["bar"]["values"].count(",") == 39
+    table = run("systems").stdout
+    assert "burstein" in table
+    assert re.search(r"^cup +passes +seeds +seeds, lot$", table, re.MULTILINE)
+    assert re.search(r"^mcmahon +bar +none +none, 30k, .*, [.]{3}, 9d$", table, re.MULTILINE)
+    assert re.search(r"^accelrat +k +32 +0 to 400$", table, re.MULTILINE)
+    assert re.search(r"^tcec-double +tcec +double=true$", table, re.MULTILINE)

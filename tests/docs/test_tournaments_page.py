@@ -5,12 +5,18 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
 from support.console import examples, run
 
+from cgos_server.cli.main import main
+from cgos_server.core.tournaments.base import Game, Request, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, system
 from cgos_server.core.tournaments.tiebreaks import TIE_BREAKERS, description
+from cgos_server.core.tournaments.tournament import from_json
 from cgos_server.protocol import tournament_file
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +37,30 @@ def test_the_examples_print_what_the_page_shows() -> None:
     assert len(found) > len(SYSTEMS)
     for command, output in found:
         assert run(command, ROOT) == output, command
+
+
+def test_an_event_runs_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    section = PAGE.partition("## Running an event")[2].partition("\n## ")[0]
+    (block,) = re.findall(r"^```\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    lines = [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
+    names = ("Alder", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch")
+    (tmp_path / "engines.csv").write_text("name,rating\n" + "".join(f"{name},2000\n" for name in names))
+    monkeypatch.chdir(tmp_path)
+    ended = [CliRunner().invoke(main, line) for line in lines]
+    assert [each.exit_code for each in ended] == [0, 0, 0, 1, 0], "the second round waits for all results"
+    assert "Give their results first" in ended[3].stderr
+    (known,) = [game for _, game in games(tmp_path / "event.json") if game.result is not None]
+    assert known.result == Result(0, 2)
+    head, *rows = re.findall(r"^\| .* \|$", section, re.MULTILINE)
+    assert len(head.split("|")) == 5
+    fields = ", ".join(cell for row in rows for cell in re.findall(r'`("[a-z]+": \[.*?\])`', row))
+    entered = ", ".join(f'{{"id": {id_}, "name": "{name}"}}' for id_, name in enumerate(names, 1))
+    event = from_json(f'{{"system": "cup", "entrants": [{entered}], {fields}}}')
+    assert (event.withdrawn, event.requests, event.forbidden) == ((7,), (Request(7, 3, 1),), ((1, 5), (3, 5)))
+
+
+def games(file: Path) -> list[tuple[int, Game]]:
+    return [(each.number, game) for each in from_json(file.read_bytes()).rounds for game in each.games]
 
 
 def test_the_library_example_runs() -> None:

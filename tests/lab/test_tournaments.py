@@ -9,6 +9,7 @@ import signal
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simul
 from cgos_server.errors import OurFault, Refused
 from cgos_server.lab import tournaments
 from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
-from cgos_server.lab.tournaments import Runs, run, series
+from cgos_server.lab.tournaments import Runs, Series, Sums, run
 
 FAST = Plan("dutch", 8, 3)
 SLOW = Plan("swiss", 8, 3)
@@ -139,6 +140,13 @@ def test_figures_do_not_depend_on_how_the_work_was_divided(parts: list[list[floa
     for one, other in zip(divided.measures, whole.measures, strict=True):
         assert one.mean == pytest.approx(other.mean, abs=1e-12)
         assert one.error == pytest.approx(other.error, abs=1e-9)
+
+
+def series(plan: Plan, parts: Sequence[Sequence[Measures]]) -> Series:
+    sums = Sums()
+    for measures in parts:
+        sums.add(measures)
+    return sums.series(plan)
 
 
 def table(**changed: float) -> Runs:

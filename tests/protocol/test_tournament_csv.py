@@ -224,3 +224,18 @@ def test_a_table_without_ids_gets_them_where_they_no_longer_count_the_lines() ->
     table = tournament_csv.read(data)
     assert tournament_table.with_event(table, data, same, {}) == b"name\nA\nB\nC\n"
     assert tournament_table.with_event(table, data, other, {}) == b"name,id\nA,1\nB,2\nC,7\n"
+
+
+def test_what_a_table_could_not_be_read_with_is_not_written() -> None:
+    with pytest.raises(Refused, match="1000 rounds"):
+        tournament_table.from_event(
+            Event("swiss", (Entrant(1, "A"),), rounds=tuple(Round(number) for number in range(1, 1001))), {}
+        )
+    with pytest.raises(Refused, match="holds up to 999999999"):
+        tournament_table.from_event(Event("swiss", (Entrant(10**9, "A"),)), {})
+
+
+@pytest.mark.parametrize(("column", "number"), [("rating", "1e200"), ("start", "-5001")])
+def test_numbers_that_are_too_large_have_their_place(column: str, number: str) -> None:
+    with pytest.raises(Misread, match=f"^Line 2, column 2: .{column}. '{number}' is too large"):
+        read(f"name,{column}\nA,{number}\n")

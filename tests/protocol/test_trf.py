@@ -24,7 +24,7 @@ def doc(*lines: str) -> trf.Document:
 def test_there_are_samples_with_every_line_end_and_encoding() -> None:
     read = [trf.read(path.read_bytes()) for path in FILES]
     assert {one.end for one in read} == {"\r", "\n", "\r\n"}
-    assert {one.encoding for one in read} == {"utf-8", "latin-1"}
+    assert {one.encoding for one in read} == {"utf-8", "cp1252"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -159,3 +159,23 @@ def test_player_lines_with_some_characters_changed_are_read_or_refused(data: st.
         line, column = 1, 1
     assert line >= 1
     assert column >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [("Żółw".encode(), "utf-8"), ("Šárka".encode("cp1252"), "cp1252"), (b"\x81\xe9", "latin-1")],
+)
+def test_every_encoding_goes_back_as_it_came(name: bytes, encoding: str) -> None:
+    data = b"012 " + name + b"\n"
+    document = trf.read(data)
+    assert document.encoding == encoding
+    assert document.lines[0].text[4:] == name.decode(encoding)
+    assert trf.write(document) == data
+
+
+def test_a_line_has_no_more_rounds_than_there_can_be() -> None:
+    head = f"001    1      {'A':67}0.0    1"
+    cells = "  0000 - U" * 1000
+    assert len(trf.read((head + cells[:-10]).encode()).players[0].cells) == 999
+    with pytest.raises(Misread, match=r"^Line 2, column 10082: there are more than 999 rounds"):
+        trf.read(f"012 Open\n{head}{cells}".encode())

@@ -432,3 +432,16 @@ def test_more_points_than_a_column_holds_are_refused() -> None:
     event = to_event(doc(*lines))
     with pytest.raises(Refused, match=r"has 120 points, and a report holds up to 99\.9"):
         with_event(doc(*lines), replace(event, rounds=(*event.rounds, Round(2, (Game(1, 2, Result(120, 0)),)))))
+
+
+def test_controls_of_a_terminal_are_in_no_name() -> None:
+    document = trf.read(b"012 Op\x1ben\n" + player(1, "0.0").replace("Player 1", "A\x9bB\x81C   ").encode("latin-1"))
+    assert document.encoding == "latin-1"
+    event = to_event(document)
+    assert (event.name, event.entrants[0].name) == ("Op en", "A B C")
+
+
+def test_an_event_can_be_too_long_for_a_report() -> None:
+    event = Event("swiss", (Entrant(1, "A"),), rounds=tuple(Round(number) for number in range(1, 1001)))
+    with pytest.raises(Refused, match="1000 rounds"):
+        from_event(event)

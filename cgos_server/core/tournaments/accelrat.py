@@ -170,7 +170,7 @@ class AccelRat(ByRounds):
         )
         played = counted(len(games), "game")
         first = f"Round {field.number}: {played} between the nearest ratings of those who have not met."
-        why = out.why
+        why = list(out.why)
         rematches = [pair for pair in pairs if ledger.have_met(*pair)]
         if again:
             why.append(f"{counted(len(rematches), 'rematch', 'rematches')}: without any, not everybody could play.")

@@ -15,8 +15,7 @@ import msgspec
 from cgos_server.core.options import Number, Option
 from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
-from cgos_server.core.tournaments.event import open_games, require_results
-from cgos_server.core.tournaments.fixed_field import refuse_over
+from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.knockout import placed
 from cgos_server.errors import Refused
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from cgos_server.core.tournaments.base import Chance, Event, Round, Standings
-from cgos_server.core.tournaments.event import Field, field_of, open_games, require_results
-from cgos_server.core.tournaments.fixed_field import refuse_over
+from cgos_server.core.tournaments.event import Field, field_of, open_games, refuse_over, require_results
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.tiebreaks import standings_by
 

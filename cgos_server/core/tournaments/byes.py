@@ -24,8 +24,8 @@ class SitOut:
     """
 
     byes: tuple[Bye, ...]
-    order: list[int]
-    why: list[str]
+    order: tuple[int, ...]
+    why: tuple[str, ...]
 
 
 def sit_out(event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "lowest placed") -> SitOut:
@@ -36,7 +36,7 @@ def sit_out(event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "l
     :raises Refused: where forbidden pairs spoil it whoever sits out
     """
     if len(order) % 2 == 0:
-        return SitOut((), list(order), [])
+        return SitOut((), tuple(order), ())
     usual = odd_one_out(order, ledger)
     out = odd_one_out(order, ledger, forbidden_pairs(event))
     name = name_of(event, out)
@@ -45,7 +45,7 @@ def sit_out(event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "l
     else:
         other = name_of(event, usual)
         said = f"{name} sits out: with {other} out, forbidden pairs would leave others without opponents."
-    return SitOut((Bye(out, event.bye_points),), [id_ for id_ in order if id_ != out], [said])
+    return SitOut((Bye(out, event.bye_points),), tuple(id_ for id_ in order if id_ != out), (said,))
 
 
 def odd_one_out(places: Sequence[int], ledger: Ledger, forbidden: Collection[Pair] = ()) -> int:

@@ -13,11 +13,10 @@ from cgos_server.core.options import Choice, Flag, Option
 from cgos_server.core.tournaments.base import Chance, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.bracket import Slots, Standing, drawn, leaders, recorded, size_for, stand
 from cgos_server.core.tournaments.chance import shuffled
-from cgos_server.core.tournaments.event import open_games, require_results
+from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import (
     latecomers,
     listed,
-    refuse_over,
     require_two,
     starters,
     too_late,

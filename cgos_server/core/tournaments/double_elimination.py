@@ -12,11 +12,10 @@ from typing import ClassVar
 
 from cgos_server.core.options import Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Standings
-from cgos_server.core.tournaments.event import field_of, open_games, require_results
+from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import (
     latecomers,
     listed,
-    refuse_over,
     require_two,
     starters,
     too_late,
@@ -64,7 +63,7 @@ class DoubleElimination:
     have lost. Whoever withdraws is out; whoever returns has the losses of before. Who asked for a bye sits out that
     round, without a loss and without a pass. A pass is recorded as a bye. Whoever enters late, or asks for a bye in the
     first round, is not paired, and the summary says so. Two who must not meet are kept apart as long as others are left
-    for them, else the round is refused.
+    for them, else the round is refused, replays too.
 
     Colours (our choice): who had White less often; else those who had different colours last change them; else the
     better seed has Black on odd boards.

@@ -84,6 +84,12 @@ def require_results(event: Event) -> None:
         )
 
 
+def refuse_over(event: Event) -> Refused:
+    """What to raise where nothing is left to pair."""
+    count = len(event.rounds)
+    return Refused("event-over", f"The event is over after {count} round{'s'[: count != 1]}. See its standings.")
+
+
 def begin(event: Event, round_: Round) -> Event:
     """The event with a round, or further games of a round that has begun."""
     begun = len(event.rounds)

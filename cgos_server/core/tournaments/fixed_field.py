@@ -44,12 +44,6 @@ def require_two(what: str, count: int) -> None:
         raise Refused("too-few-entrants", f"{what} needs at least two entrants, and has {count}. Enter more of them.")
 
 
-def refuse_over(event: Event) -> Refused:
-    """What to raise where nothing is left to pair."""
-    count = len(event.rounds)
-    return Refused("event-over", f"The event is over after {count} round{'s'[: count != 1]}. See its standings.")
-
-
 def too_late(names: list[str]) -> str:
     """A sentence on those who came too late; empty for none."""
     if not names:

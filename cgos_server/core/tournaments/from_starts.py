@@ -148,7 +148,7 @@ class GroupByGroup(FromStarts):
         groups = scores.groups(out.order)
         paired = pair_groups(groups, self.cost_of(field, rng), ledger.met, forbidden_pairs(event))
         games = [self.game(scores, ledger, a, b, rng, self._reason(scores, a, b)) for a, b in paired.pairs]
-        why = out.why + paired.sentences([scores.group(group[0]) for group in groups])
+        why = (*out.why, *paired.sentences([scores.group(group[0]) for group in groups]))
         return self.round(field, scores, games, out.byes, why, {"groups": groups, **paired.details()})
 
     def _reason(self, scores: Scores, one: int, other: int) -> str:

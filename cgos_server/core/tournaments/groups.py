@@ -112,10 +112,8 @@ class Paired:
         """
         said = []
         for numbers in self.merged:
-            together = listed([points[number - 1] for number in numbers])
-            said.append(
-                f"The groups of {together} points are paired as one: apart, not all could meet somebody new."
-            )
+            together = listed([f"{points[number - 1]:g}" for number in numbers])
+            said.append(f"The groups of {together} points are paired as one: apart, not all could meet somebody new.")
         if self.rematches:
             said.append(rematches_said(len(self.rematches)))
         return said

@@ -106,7 +106,7 @@ class Mwm(ByRounds):
         names = {one.id: one.name for one in field.players}
         ids = self._ranked(event, field.players, ledger)
         out = sit_out(event, ids, ledger, "lowest in rank")
-        ids, why = out.order, out.why
+        ids, why = list(out.order), list(out.why)
         lines = [ledger.lines[id_] for id_ in ids]
         decision = self._decision(ids, [names[id_] for id_ in ids], lines, ledger, event, rng)
         if decision.level != "strict":

@@ -7,12 +7,13 @@ for each. Must not know: files, command lines.
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from cgos_server.core.options import Option, read
-from cgos_server.core.tournaments.base import System
+from cgos_server.core.tournaments.base import OptionValue, System
 from cgos_server.errors import Refused
 
 _HOME = "cgos_server.core.tournaments."
@@ -66,6 +67,12 @@ def options_of(name: str) -> Mapping[str, Option]:
     """The options of a system, with what each may be."""
     options: Mapping[str, Option] = _class(known(name)[0]).OPTIONS
     return options
+
+
+def defaults_of(name: str) -> dict[str, OptionValue | None]:
+    """What the options of a system are unless something else is asked for; None: it depends on others."""
+    parameters = inspect.signature(_class(known(name)[0])).parameters
+    return {key: parameters[key].default for key in options_of(name)}
 
 
 def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> System:

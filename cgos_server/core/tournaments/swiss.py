@@ -82,9 +82,9 @@ class Swiss(ByRounds):
         points = [ledger.lines[group[0]].score / 2 for group in groups]
         of = {id_: value for value, group in zip(points, groups, strict=True) for id_ in group}
         games = tuple(game(ledger, a, b, rng, _reason(of[a], of[b], method)) for a, b in paired.pairs)
-        in_groups = f" in groups of {listed(points)} points" if len(points) > 1 else ""
+        in_groups = f" in groups of {listed([f'{each:g}' for each in points])} points" if len(points) > 1 else ""
         first = f"Round {field.number}: {counted(len(games), 'game')}{in_groups}."
-        why = out.why + paired.sentences(points)
+        why = (*out.why, *paired.sentences(points))
         details = {"groups": groups, "points": points, **paired.details()}
         return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
 

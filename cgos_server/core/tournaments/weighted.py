@@ -180,7 +180,7 @@ class Weighted(FromStarts):
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
         out = sit_out(event, scores.order, ledger)
-        order, why = out.order, out.why
+        order, why = out.order, list(out.why)
         groups = scores.groups(order)
         placed = _placed(groups, ledger, drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}

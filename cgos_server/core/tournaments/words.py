@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 
 def counted(count: int, one: str, several: str = "") -> str:
@@ -15,9 +15,8 @@ def in_points(points: float) -> str:
     return f"{points:g} point{'s' * (points != 1)}"
 
 
-def listed(values: Iterable[float]) -> str:
-    """``3, 2 and 1``."""
-    words = [f"{value:g}" for value in values]
+def listed(words: Sequence[str]) -> str:
+    """``one``; ``one and two``; ``one, two and three``."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 
@@ -28,6 +29,14 @@ def test_the_generator_is_the_published_one() -> None:
     lots = Lots(1, 1)
     lots._states["x"] = 1234567
     assert lots.unit("x") == (6457827717110365317 >> 11) * 2.0**-53
+
+
+def test_the_state_is_the_one_that_recorded_events_were_drawn_with() -> None:
+    for seed, number, purpose, keys in ((7, 3, "colour", (4, 9)), (-1, 0, "order", (10**9,)), (2**40, 12, "", ())):
+        state = int.from_bytes(hashlib.sha256(f"{seed}/{number}/{purpose}".encode()).digest()[:8], "big")
+        for key in (*keys, 0):
+            state = _splitmix((state + 0x9E3779B97F4A7C15 * (key + 1)) & _MASK)
+        assert Lots(seed, number).unit(purpose, *keys) == (state >> 11) * 2.0**-53
 
 
 @given(st.integers(), st.integers(0, 99), st.text(max_size=5), st.lists(st.integers(0, 2**40), min_size=1, max_size=20))

@@ -154,3 +154,18 @@ def test_the_ledger() -> None:
     assert known.have_met(4, 2)
     assert not known.have_met(2, 3)
     assert ledger(event, 1) == ledger(replace(event, rounds=event.rounds[:1], entrants=event.entrants), None)
+
+
+def test_who_asks_again_for_the_same_round_gets_the_last_wish_alone() -> None:
+    event = Event("swiss", entrants([None] * 3))
+    for request in (Request(1, 1, 2), Request(2, 1, 1), Request(1, 2, 1), Request(1, 1, 0)):
+        event = request_bye(event, request)
+    assert set(event.requests) == {Request(2, 1, 1), Request(1, 2, 1), Request(1, 1, 0)}
+
+
+def test_of_several_games_with_the_same_colours_the_last_is_corrected() -> None:
+    games = (Game(1, 2, WHITE_WINS), Game(1, 2, DRAWN), Game(3, 1, DRAWN), Game(2, 1, DRAWN))
+    event = begin(Event("swiss", entrants([None] * 3)), Round(1, games))
+    for white, black, at in ((1, 2, 1), (3, 1, 2), (2, 1, 3)):
+        results = [game.result for game in correct(event, 1, white, black, None).rounds[0].games]
+        assert [result is None for result in results] == [k == at for k in range(4)]

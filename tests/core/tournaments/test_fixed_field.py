@@ -7,7 +7,7 @@ from support.tournaments import entrants
 
 from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Round
 from cgos_server.core.tournaments.event import begin, enter, rejoin, request_bye, withdraw
-from cgos_server.core.tournaments.fixed_field import latecomers, listed, require_two, starters, too_late
+from cgos_server.core.tournaments.fixed_field import latecomers, listed, refuse_over, require_two, starters, too_late
 from cgos_server.errors import Refused
 
 
@@ -45,3 +45,9 @@ def test_sentences() -> None:
     assert too_late(["Ann"]) == " Ann entered after the start and is not paired."
     assert too_late(["Ann", "Ben", "Cy"]) == " Ann, Ben and Cy entered after the start and are not paired."
     assert listed(["Ann", "Ben"]) == "Ann and Ben"
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0 rounds."), (1, "1 round."), (2, "2 rounds.")])
+def test_how_long_it_was(count: int, words: str) -> None:
+    event = Event("cup", entrants([None] * 2), rounds=tuple(Round(number) for number in range(1, count + 1)))
+    assert f"over after {words}" in refuse_over(event).sentence

@@ -296,6 +296,17 @@ def test_separators_depend_on_the_two_ranks_alone() -> None:
         assert len(sums) == 3
 
 
+def test_separators_are_those_that_recorded_rounds_were_made_with() -> None:
+    def word(k: int) -> int:
+        found = k * 0x9E3779B97F4A7C15 % 2**64
+        found = (found ^ found >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        return (found ^ found >> 27) | 1
+
+    i, j = np.triu_indices(40, 1)
+    expected = [word(2 * a + 1) * word(2 * b + 2) % 2**64 >> 34 for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+    assert separators(40, i, j).tolist() == expected
+
+
 def test_one_of_several_best_rounds_is_taken_by_their_numbers() -> None:
     """A Dutch group of four in which 1-3 and 2-4 have met: 1-2, 3-4 and 1-4, 2-3 weigh the same."""
     state = State("dutch", 2, [0] * 4, [0] * 4, {(0, 2): 1, (1, 3): 1}, set(), {})

@@ -6,7 +6,18 @@ import pytest
 from msgspec.structs import replace
 from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
 
-from cgos_server.core.tournaments.base import DRAWN, VOID, WHITE_WINS, Bye, Entrant, Event, Game, Request, Round
+from cgos_server.core.tournaments.base import (
+    BLACK_WINS,
+    DRAWN,
+    VOID,
+    WHITE_WINS,
+    Bye,
+    Entrant,
+    Event,
+    Game,
+    Request,
+    Round,
+)
 from cgos_server.core.tournaments.event import begin, enter, forbid, request_bye, withdraw
 from cgos_server.core.tournaments.recheck import Recheck, before, recheck
 from cgos_server.core.tournaments.tournament import next_round
@@ -65,6 +76,20 @@ def test_who_entered_later_changes_nothing_before() -> None:
     assert before(event, 3).forbidden == ()
     assert next_round(before(event, 3)) == alone
     assert all(each.agrees for each in recheck(event))
+
+
+def test_who_withdraws_while_parked_was_parked_until_then() -> None:
+    event = Event("bubble", entrants([None] * 10), options={"active_size": 4, "min_matches": 6})
+    event = play(event, lambda game: WHITE_WINS if game.white > game.black else BLACK_WINS, 4)
+    parked = event.rounds[-1].explanation.details["events"][-1]["parked"]
+    assert parked
+    for id_ in parked:
+        ended = play(withdraw(event, id_), better_wins)
+        assert all(each.agrees for each in recheck(ended))
+        assert before(ended, 4).withdrawn == ()
+        assert before(ended, 5).withdrawn == (id_,)
+    odd = replace(event.rounds[0].explanation, details={"withdrawn": [[1], "x", 2]})
+    assert before(replace(event, rounds=(replace(event.rounds[0], explanation=odd),)), 1).withdrawn == (2,)
 
 
 def test_what_differs_is_named() -> None:

@@ -16,7 +16,8 @@ from .pool import Floats, Ints, Pool
 from .sites import Cells, cells
 
 LEAST_SD: Final = 1e-2
-"""Elo: no anchor, factor or link is taken as more certain than this."""
+MOST_SD: Final = 1e9
+"""Elo: no anchor, factor or link is taken as more certain than the first, or less than the second."""
 
 
 class Marginals(NamedTuple):
@@ -116,11 +117,11 @@ def join(pool: Pool, components: int, merged: Cells | None = None) -> Joint:
     free[pool.anchors[0]] = False
     base, shift = np.zeros((size, size)), np.zeros(size)
     for index, value, sd in (pool.anchors, pool.own):
-        known = 1.0 / np.maximum(sd, LEAST_SD) ** 2
+        known = 1.0 / np.clip(sd, LEAST_SD, MOST_SD) ** 2
         np.add.at(base, (index, index), known)
         np.add.at(shift, index, known * (value - prior.initial))
     new, old, sd = pool.links
-    known = 1.0 / np.maximum(sd, LEAST_SD) ** 2
+    known = 1.0 / np.clip(sd, LEAST_SD, MOST_SD) ** 2
     for a, b, sign in ((new, new, 1.0), (old, old, 1.0), (new, old, -1.0), (old, new, -1.0)):
         np.add.at(base, (a, b), sign * known)
     where = np.flatnonzero(free)

@@ -22,7 +22,7 @@ from . import saved
 from . import state as states
 from .answers import Answers
 from .belief import head
-from .joint import LEAST_SD
+from .joint import LEAST_SD, MOST_SD
 from .pool import Floats, Hyper, Ints, Prior, Sites
 from .state import Base, Counts, Known, Mark, State, Step, What
 
@@ -444,7 +444,7 @@ def _players(entry: Entry) -> tuple[int, int]:
 
 
 def _precision(sd: float) -> float:
-    return 1.0 / max(sd, LEAST_SD) ** 2
+    return 1.0 / min(max(sd, LEAST_SD), MOST_SD) ** 2
 
 
 def _sd(entry: Entry) -> float:
