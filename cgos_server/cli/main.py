@@ -1,6 +1,7 @@
 """`cgos-server`: the group of all commands, loaded when they are called, and what errors look like to the shell.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration, 130 interrupted with partial results. Must not know: what the commands do.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration, 130 interrupted with partial results. Must not
+know: what the commands do.
 """
 
 from __future__ import annotations
