@@ -17,6 +17,7 @@ from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanatio
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.knockout import placed
+from cgos_server.core.tournaments.words import counted
 from cgos_server.errors import Refused
 
 USUAL_UNPARK = 5
@@ -329,7 +330,7 @@ def _sentence(move: Move, names: Mapping[int, str]) -> str:
     comes = ""
     if move.replacement is not None:
         source = "returns" if move.source == "parked" else "comes from the old list"
-        matches = f"{len(move.matches)} {'match' if len(move.matches) == 1 else 'matches'}"
+        matches = counted(len(move.matches), "match", "matches")
         comes = f" {names[move.replacement]} {source} and plays {matches}."
     who = names.get(move.who or 0, "")
     if move.event == "start":

@@ -16,13 +16,13 @@ from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import (
     latecomers,
-    listed,
     require_two,
     starters,
     too_late,
 )
 from cgos_server.core.tournaments.knockout import REPLAYS, colours, placed
 from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
 

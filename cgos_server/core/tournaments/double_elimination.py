@@ -15,13 +15,13 @@ from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, G
 from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import (
     latecomers,
-    listed,
     require_two,
     starters,
     too_late,
 )
 from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, games_of, match, placed
 from cgos_server.core.tournaments.ledger import Ledger, ledger
+from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
 Pairs = list[tuple[int, int]]

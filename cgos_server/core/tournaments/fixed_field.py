@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cgos_server.core.tournaments.base import Entrant, Event
 from cgos_server.core.tournaments.event import field_of
+from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
 
@@ -49,8 +50,3 @@ def too_late(names: list[str]) -> str:
     if not names:
         return ""
     return f" {listed(names)} entered after the start and {'is' if len(names) == 1 else 'are'} not paired."
-
-
-def listed(names: list[str]) -> str:
-    """Names in a sentence: one; one and another; several, with commas."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

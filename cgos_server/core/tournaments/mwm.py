@@ -40,12 +40,13 @@ class Mwm(ByRounds):
     """MWM Swiss: near scores first, balanced colours second, the order of pairing third, over the whole field at once.
 
     For fields in which a round robin would take too long, where the final ranking shall be as true as possible; any
-    number of rounds. Everybody plays in every round, but one of an odd field: the last in rank of those with the fewest
-    byes, so that nobody has a second one before everybody has had one (after that: our choice). Guaranteed in every
-    round: nobody has had one colour more than `beta` times oftener than the other, and nobody meets the same opponent
-    twice. Where no such round exists, this round alone lets go of, in this order (our choice; the source has nothing):
-    the colours (`colour_relaxed`), new opponents (`rematch`: as few and as rare rematches as can be, before all else),
-    or both (`rematch_colour_relaxed`). Pairs that must not meet never do; where that leaves no round, it is refused.
+    number of rounds. Everybody plays in every round, but one of an odd field: the last in rank of those with the
+    fewest byes, so that nobody has a second one before everybody has had one (after that: our choice). Guaranteed
+    in every round: nobody has had one colour in over `beta` games more than the other, and nobody meets the same
+    opponent twice. Where no such round exists, this round alone lets go of, in this order (our choice; the source
+    has nothing): the colours (`colour_relaxed`), new opponents (`rematch`: as few and as rare rematches as can be,
+    before all else), or both (`rematch_colour_relaxed`). Pairs that must not meet never do; where that leaves no
+    round, it is refused.
 
     Ranks are by score, rating, then the order of `ties`; no rating counts as the lowest (our choice). Of all possible
     rounds the one is made that is best in the sums over its pairs of, first, the distances of the scores; second, the

@@ -13,8 +13,9 @@ from cgos_server.core.options import Choice, Flag, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.fixed_field import latecomers, listed, require_two, starters, too_late
+from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
 

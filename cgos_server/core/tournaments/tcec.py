@@ -20,6 +20,7 @@ from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.perfect import Matching
 from cgos_server.core.tournaments.tcec_seeding import METHODS, seeded
 from cgos_server.core.tournaments.tiebreaks import standings_by
+from cgos_server.core.tournaments.words import counted
 from cgos_server.errors import Refused
 
 Pair = tuple[int, int]
@@ -260,18 +261,13 @@ def _first_has_black(
         return balance[first] > balance[second], "Black for the higher colour balance"
     if scores[first] != scores[second]:
         return scores[first] > scores[second], "equal colour balances: Black for the higher score"
-    return number % 4 in (
-        0,
-        1,
-    ), f"equal colour balances and scores: White for the {_nth(number)} of a pair in this round"
-
-
-def _nth(number: int) -> str:
-    return "second" if number % 4 in (0, 1) else "first"
+    first_black = number % 4 in (0, 1)
+    nth = "second" if first_black else "first"
+    return first_black, f"equal colour balances and scores: White for the {nth} of a pair in this round"
 
 
 def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
-    said = [f"{pairs} {'pair' if pairs == 1 else 'pairs'}, from the top of the pairing order (points, then seed)."]
+    said = [f"{counted(pairs, 'pair')}, from the top of the pairing order (points, then seed)."]
     if sits_out is not None:
         said.append(f"{sits_out} sits out: the last of those with the fewest byes.")
     if way.bound > BOUND:

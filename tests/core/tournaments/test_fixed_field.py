@@ -6,8 +6,9 @@ import pytest
 from support.tournaments import entrants
 
 from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Round
-from cgos_server.core.tournaments.event import begin, enter, rejoin, request_bye, withdraw
-from cgos_server.core.tournaments.fixed_field import latecomers, listed, refuse_over, require_two, starters, too_late
+from cgos_server.core.tournaments.event import begin, enter, refuse_over, rejoin, request_bye, withdraw
+from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
+from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
 
