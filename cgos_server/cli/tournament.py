@@ -19,6 +19,7 @@ from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar, working
 from cgos_server.cli.tournament_bracket import bracket_svg
+from cgos_server.cli.tournament_change import change
 from cgos_server.cli.tournament_files import RESULTS, Asked, asking, player, save, write
 from cgos_server.cli.tournament_picture import crosstable_svg
 from cgos_server.cli.tournament_simulate import reproduce, simulate
@@ -56,6 +57,7 @@ def tournament() -> None:
     """
 
 
+tournament.add_command(change)
 tournament.add_command(simulate)
 tournament.add_command(reproduce)
 

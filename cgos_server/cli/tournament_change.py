@@ -1,0 +1,84 @@
+"""`cgos-server tournament change`: who leaves, returns, comes late, sits out or must not meet, entered into a file.
+
+Must not know: how an event's record changes, how a file is laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cgos_server.cli.tournament_files import Asked, player, save
+from cgos_server.core.tournaments.base import Entrant, Event, Request
+from cgos_server.core.tournaments.event import enter, forbid, rejoin, request_bye, withdraw
+from cgos_server.errors import Refused
+
+_POINTS = {"0": 0, "1/2": 1, "1": 2}
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--enter", "entering", metavar="NAME[=RATING]", multiple=True, help="Somebody new, from the next round on."
+)
+@click.option("--withdraw", "leaving", metavar="PLAYER", multiple=True, help="Is paired no more.")
+@click.option("--rejoin", "returning", metavar="PLAYER", multiple=True, help="Is paired again.")
+@click.option(
+    "--bye",
+    "sitting",
+    metavar="PLAYER[=POINTS]",
+    multiple=True,
+    help="Sits out the next round for 0, 1/2 or 1.",
+)
+@click.option("--forbid", "apart", metavar="PLAYER PLAYER", nargs=2, multiple=True, help="These two must not meet.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
+def change(
+    file: Path,
+    entering: Sequence[str],
+    leaving: Sequence[str],
+    returning: Sequence[str],
+    sitting: Sequence[str],
+    apart: Sequence[tuple[str, str]],
+    output: Path | None,
+) -> None:
+    """Enter into FILE who comes, leaves, returns or sits out.
+
+    A PLAYER is a number or a name. All is done or, where something cannot be, nothing.
+    """
+    opened, event = Asked(file).open(needs_system=False)
+    before = event
+    for text in entering:
+        event = enter(event, _entrant(event, text))
+    for word in leaving:
+        event = withdraw(event, player(event, word))
+    for word in returning:
+        event = rejoin(event, player(event, word))
+    for text in sitting:
+        event = request_bye(event, _request(event, text))
+    for one, other in apart:
+        event = forbid(event, player(event, one), player(event, other))
+    if event == before:
+        raise Refused("no-change", f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can.")
+    save(output or file, opened, event)
+
+
+def _entrant(event: Event, text: str) -> Entrant:
+    """NAME[=RATING] with the next free number; the last equals sign counts."""
+    name, equals, rating = text.rpartition("=")
+    free = max((one.id for one in event.entrants), default=0) + 1
+    if not equals:
+        return Entrant(free, text)
+    try:
+        return Entrant(free, name, float(rating))
+    except ValueError:
+        raise click.BadParameter(f"{rating!r} in {text!r} is no rating.", param_hint="--enter") from None
+
+
+def _request(event: Event, text: str) -> Request:
+    """PLAYER[=POINTS] for the next round."""
+    word, _, points = text.partition("=")
+    if (points or "0") not in _POINTS:
+        raise click.BadParameter(f"A bye gives 0, 1/2 or 1 point, not {points!r}.", param_hint="--bye")
+    return Request(player(event, word), len(event.rounds) + 1, _POINTS[points or "0"])
