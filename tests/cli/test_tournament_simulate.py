@@ -91,7 +91,9 @@ def test_what_was_done_before_control_c_is_printed(monkeypatch: pytest.MonkeyPat
 def test_control_c_in_a_terminal() -> None:
     """The bar shows how far it is, then everything ends at once and says so."""
     words = ["--players", "8", "--rounds", "3", "--system", "swiss", "--tournaments", "10000000", "--jobs", "2"]
-    command = "from cgos_server.cli.main import main; main()"
+    # Whoever is started in the background ignores Ctrl-C, and so do his children.
+    hearing = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    command = hearing + "from cgos_server.cli.main import main; main()"
     terminal, other_end = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", command, "tournament", "simulate", *words],
@@ -101,17 +103,22 @@ def test_control_c_in_a_terminal() -> None:
         start_new_session=True,
         env=os.environ | {"TERM": "xterm", "COLUMNS": "120"},
     ) as process:
-        os.close(other_end)
-        shown = b""
-        while not re.search(rb"[1-9]\d*/10000000", shown):
-            shown += os.read(terminal, 4096)
-        os.killpg(process.pid, signal.SIGINT)
-        with contextlib.suppress(OSError):  # which is how a terminal says that nobody is left
-            while more := os.read(terminal, 4096):
-                shown += more
-        os.close(terminal)
-        assert process.stdout is not None
-        printed = process.stdout.read()
+        try:
+            os.close(other_end)
+            shown = b""
+            while not re.search(rb"[1-9]\d*/10000000", shown):
+                shown += os.read(terminal, 4096)
+            os.killpg(process.pid, signal.SIGINT)
+            with contextlib.suppress(OSError):  # which is how a terminal says that nobody is left
+                while more := os.read(terminal, 4096):
+                    shown += more
+            os.close(terminal)
+            assert process.stdout is not None
+            printed = process.stdout.read()
+            process.wait(60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # whoever is left after a failure
     assert process.returncode == INTERRUPTED
     assert "Kendall tau" in printed
     assert b"Interrupted: this is what was done until then." in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import multiprocessing
 import os
@@ -26,6 +27,7 @@ FAST = Plan("dutch", 8, 3)
 SLOW = Plan("swiss", 8, 3)
 
 PROGRAM = """
+import signal
 import sys
 from cgos_server.core.tournaments.simulate import Plan
 from cgos_server.lab.tournaments import run
@@ -34,6 +36,7 @@ def told(done, everything):
     print(done, flush=True)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever is started in the background ignores it
     runs = run([Plan("dutch", 32, 7), Plan("swiss", 32, 7)], 1_000_000, int(sys.argv[1]), 1, told)
     counts = [series.tournaments for series in runs.series]
     print("interrupted" if runs.interrupted else "done", *counts, flush=True)
@@ -96,11 +99,16 @@ def test_control_c_ends_everything_and_keeps_what_is_done(jobs: int, tmp_path: P
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        while int(process.stdout.readline()) <= 64:  # more than the first task
-            pass
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-        *_, last = process.stdout.read().split("\n")[:-1]
-        errors = process.stderr.read()  # ends when nobody is left who could write
+        try:
+            while int(process.stdout.readline()) <= 64:  # more than the first task
+                pass
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+            *_, last = process.stdout.read().split("\n")[:-1]
+            errors = process.stderr.read()  # ends when nobody is left who could write
+            process.wait(60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # whoever is left after a failure
     word, *counts = last.split()
     assert word == "interrupted"
     assert all(int(count) > 0 for count in counts)
