@@ -24,17 +24,13 @@ import rating_speed
 import server_moves
 import tournament_speed
 import viewers
+from processor import processor
 
 
 def machine() -> dict[str, Any]:
     """What the figures depend on."""
-    model = "unknown"
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
-        model = names[0] if names else model
     return {
-        "processor": model,
+        "processor": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,

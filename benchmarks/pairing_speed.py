@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import rustworkx
 from numpy.typing import NDArray
+from processor import processor
 from rich.console import Console
 from rich.table import Table
 
@@ -216,7 +217,7 @@ def run(
     :return: ``matchings``, ``methods``: a row each; ``goals``: (found, goal)
     """
     machine = f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {rustworkx.__version__}"
-    report(f"{machine}, {_processor()}, CPU time of one thread, medians of {runs}")
+    report(f"{machine}, {processor()}, CPU time of one thread, medians of {runs}")
     field = Field(250)
     exact = cpu(field.best, runs)
     report(f"exact round of 250 (costs, packing and matching): {exact * 1e3:.1f} ms")
@@ -238,7 +239,7 @@ def run(
     return {
         "benchmark": "pairing_speed",
         "machine": machine,
-        "processor": _processor(),
+        "processor": processor(),
         "runs": runs,
         "exact_250": exact,
         "matchings": rounds,
@@ -250,13 +251,6 @@ def run(
 def brief() -> dict[str, Any]:
     """All sizes, three times, exact rounds up to 300."""
     return run(runs=3, exact_up_to=300)
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
-    return names[0] if names else platform.machine()
 
 
 def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:

@@ -27,6 +27,7 @@ from typing import Any
 import networkx
 import numpy as np
 import rustworkx
+from processor import processor
 from rich.console import Console
 from rich.table import Table
 
@@ -195,7 +196,7 @@ def run(runs: int = 3, report: Callable[[str], None] = print, largest: int = 102
     """
     machine = (
         f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {rustworkx.__version__}, "
-        f"networkx {networkx.__version__}, {_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        f"networkx {networkx.__version__}, {processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
     report(f"{machine}; CPU time of one thread, medians of {runs}")
     rows = events(runs)
@@ -260,13 +261,6 @@ def run(runs: int = 3, report: Callable[[str], None] = print, largest: int = 102
 def brief() -> dict[str, Any]:
     """Everything once, the large field with 256 players."""
     return run(runs=1, largest=256)
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
-    return names[0] if names else platform.machine()
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
