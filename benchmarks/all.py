@@ -24,7 +24,7 @@ import rating_speed
 import server_moves
 import tournament_speed
 import viewers
-from processor import processor
+from reporting import processor
 
 
 def machine() -> dict[str, Any]:

@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 import rustworkx
 from numpy.typing import NDArray
-from processor import processor
-from rich.console import Console
+from reporting import as_text, processor
 from rich.table import Table
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
@@ -266,7 +265,7 @@ def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], No
         table.add_row(
             str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact
         )  # fmt: skip
-    report(_drawn(table))
+    report(as_text(table))
 
 
 def _report_methods(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
@@ -277,14 +276,7 @@ def _report_methods(rows: Sequence[dict[str, Any]], report: Callable[[str], None
         table.add_row(
             row["method"], str(row["n"]), row["policy"], f"{row['seconds'] * 1e3:.1f}", str(row["pairs"])
         )  # fmt: skip
-    report(_drawn(table))
-
-
-def _drawn(table: Table) -> str:
-    console = Console(width=120)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip()
+    report(as_text(table))
 
 
 def main() -> None:

@@ -27,16 +27,15 @@ from typing import Any
 import networkx
 import numpy as np
 import rustworkx
-from processor import processor
-from rich.console import Console
+from reporting import as_text, processor
 from rich.table import Table
 
 from cgos_server.core.tournaments.base import Event, Game, Result, Round
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import begin
-from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, edges_of, packed, pair_field, third_of
+from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, TIE_BITS, edges_of, packed, pair_field, third_of
 from cgos_server.core.tournaments.simulate import Plan, entrants_of, seed_of, simulate
-from cgos_server.core.tournaments.simulate_mwm import SEPARATOR_BITS, best, simulate_many
+from cgos_server.core.tournaments.simulate_mwm import best, simulate_many
 from cgos_server.core.tournaments.tournament import next_round
 
 GOALS = {
@@ -127,8 +126,12 @@ def by_networkx(n: int, edges: list[tuple[int, int, int]]) -> list[tuple[int, in
 
 def by_plain_networkx(n: int, edges: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
     """With what somebody would give it who does not mind which of two equally good rounds it is."""
-    shift = SEPARATOR_BITS + (PLAYERS // 2).bit_length()
-    return by_networkx(n, [(i, j, weight >> shift) for i, j, weight in edges])
+    return by_networkx(n, [(i, j, plain(weight)) for i, j, weight in edges])
+
+
+def plain(weight: int) -> int:
+    """A weight of the simulations without what separates equally good rounds."""
+    return weight // (PLAYERS // 2 * ((1 << TIE_BITS) - 1) + 1)
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -269,10 +272,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]])
         table.add_column(column, justify="left" if at == 0 else "right")
     for row in rows:
         table.add_row(*map(str, row))
-    console = Console(width=120)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip()
+    return as_text(table)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
 from cgos_server.core.tournaments.simulate import Plan, check
 from cgos_server.errors import Refused
 from cgos_server.lab import reproduction
-from cgos_server.lab.reproduction import ALLOWED, Reproduction, compared
+from cgos_server.lab.reproduction import ALLOWED, BETA, PLAYERS, ROUNDS, Reproduction, compared
 from cgos_server.lab.tournaments import Figure, Runs, run
 
 INTERRUPTED = 130
@@ -202,7 +202,7 @@ def _print_reproduction(found: Reproduction) -> None:
             )
             for cell in found.cells
         ],
-        "Mean Kendall tau of the final ranking: 32 players, 7 rounds, beta 2",
+        f"Mean Kendall tau of the final ranking: {PLAYERS} players, {ROUNDS} rounds, beta {BETA}",
     )  # fmt: skip
     click.echo(f"Published means within {ALLOWED:g} standard errors: {'yes' if found.within else 'no'}.")
     click.echo(

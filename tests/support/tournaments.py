@@ -12,13 +12,21 @@ from cgos_server.core.tournaments.tournament import from_json, is_over, next_rou
 Rule = Callable[[Game], Result]
 
 
+NO_SHOW = Result(0, 0, "forfeit")
+"""Neither came."""
+
+
 def entrants(ratings: Sequence[float | None]) -> tuple[Entrant, ...]:
     return tuple(Entrant(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1))
 
 
+def won_by(game: Game, winner: int) -> Result:
+    return WHITE_WINS if game.white == winner else BLACK_WINS
+
+
 def better_wins(game: Game) -> Result:
     """The smaller id wins."""
-    return WHITE_WINS if game.white < game.black else BLACK_WINS
+    return won_by(game, min(game.pair))
 
 
 def by_lot(seed: int, draws: float = 0.1) -> Rule:

@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple
 
 from cgos_server.core.options import Choice, Flag, Number, Option
+from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.gor import FLOOR, con, expectancy
 from cgos_server.core.rating.graded import logistic
-from cgos_server.core.tournaments.base import Chance, Event, Explanation, Round
+from cgos_server.core.tournaments.base import Chance, Event, Explanation, Pair, Round, pair_of
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.colours import game
@@ -23,7 +24,7 @@ from cgos_server.core.tournaments.epm_search import explore
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.groups import pair_group
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.rematches import Pair, fewest_rematches, pair_of
+from cgos_server.core.tournaments.rematches import fewest_rematches
 from cgos_server.core.tournaments.words import counted
 
 UNRATED: Final = 1500.0
@@ -35,7 +36,6 @@ _REMATCH: Final = 10**12
 """Costs are whole thousandths of a rating point. A deferred pair counts more than any difference, a rematch more than
 a deferred pair."""
 
-_ELO: Final = 173.71779276130073  # 400 / ln 10
 _EARLY: Final = 2
 
 
@@ -205,7 +205,7 @@ class AccelRat(ByRounds):
     def _moved(self, mine: float, theirs: float, score: float) -> float:
         if self._update == "gor":
             return con(mine) * (score - expectancy(mine, theirs)[0])
-        return self._k * (score - logistic((mine - theirs) / _ELO))
+        return self._k * (score - logistic(LOGIT * (mine - theirs)))
 
     def _deferred(self, event: Event, field: Field, order: Sequence[int]) -> set[Pair]:
         """Pairs that should wait."""

@@ -15,12 +15,20 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+Pair: TypeAlias = tuple[int, int]
+"""Two ids; the smaller one first, where a function does not say otherwise."""
+
 WIN, DRAW, LOSS = 2, 1, 0
 """In half points."""
 
 How: TypeAlias = Literal["played", "forfeit", "void"]
 """Played: counts for everything, a forfeit after the first move included. Forfeit: never started; points as given, no
 colours. Void: annulled; no points, no colours. However it ended, the two have been paired."""
+
+
+def pair_of(one: int, other: int) -> Pair:
+    """Smaller id, larger id."""
+    return (one, other) if one < other else (other, one)
 
 
 class Entrant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -74,9 +82,9 @@ class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     reason: str = ""
 
     @property
-    def pair(self) -> tuple[int, int]:
+    def pair(self) -> Pair:
         """Smaller id, larger id."""
-        return (self.white, self.black) if self.white < self.black else (self.black, self.white)
+        return pair_of(self.white, self.black)
 
 
 class Bye(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -49,7 +49,12 @@ class Standing:
 
 def size_for(entrants: int) -> int:
     """Number of slots: the smallest power of two that is enough."""
-    return 1 << max(0, entrants - 1).bit_length()
+    return 1 << rounds_for(entrants)
+
+
+def rounds_for(entrants: int) -> int:
+    """How many rounds leave one of them."""
+    return max(0, entrants - 1).bit_length()
 
 
 def standard(size: int) -> list[int]:

@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cgos_server.core.tournaments.base import Bye, Event
+from cgos_server.core.tournaments.base import Bye, Event, Pair, pair_of
 from cgos_server.core.tournaments.event import forbidden_pairs, name_of
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.rematches import Pair, can_be_paired, pair_of
-from cgos_server.errors import Refused
+from cgos_server.core.tournaments.rematches import can_be_paired, no_pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,4 @@ def odd_one_out(places: Sequence[int], ledger: Ledger, forbidden: Collection[Pai
         rest = [other for other in places if other != id_]
         if can_be_paired(rest, lambda a, b: pair_of(a, b) in forbidden):
             return id_
-    raise Refused(
-        "no-pairing",
-        "The pairs that must not meet leave no way to pair everybody who is there, whoever sits out. Allow one of "
-        "these pairs, or let somebody ask for a bye.",
-    )
+    raise no_pairing(", whoever sits out")

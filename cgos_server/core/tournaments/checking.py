@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import WIN, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import WIN, Entrant, Event, Game, Pair, Request, Result, Round, pair_of
 from cgos_server.errors import Refused
 
 MOST_ID: Final = (1 << 53) - 1
@@ -150,13 +150,13 @@ def require_request(known: Known, request: Request, any_points: bool = False) ->
         _require_points(request.points, MOST_BYE, f"The bye that {name} asked for in round {request.round} cannot give")
 
 
-def forbidden_pair(known: Known, one: int, other: int) -> tuple[int, int]:
+def forbidden_pair(known: Known, one: int, other: int) -> Pair:
     """Smaller id, larger id. Raises Refused where these are not two entrants."""
     name = require_known(known, one)
     require_known(known, other)
     if one == other:
         raise Refused("same-entrant", f"{name} cannot be kept from itself. Name two entrants.")
-    return (one, other) if one < other else (other, one)
+    return pair_of(one, other)
 
 
 def _require_points(points: int, most: int, start: str) -> None:

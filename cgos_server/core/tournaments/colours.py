@@ -35,15 +35,22 @@ def colours(ledger: Ledger, better: int, other: int, rng: Chance) -> Colours:
 
     Draws `colour`, keyed by (better placed, other), where nothing else decides; under one half the better has White.
     """
-    first, second = ledger.lines[better], ledger.lines[other]
+    found = by_record(ledger, better, other)
+    if found is not None:
+        return found
+    return Colours(*((better, other) if coin(rng, "colour", better, other) else (other, better)), BY_LOT)
+
+
+def by_record(ledger: Ledger, one: int, other: int) -> Colours | None:
+    """The colours of two where what they have played decides; None where it does not."""
+    first, second = ledger.lines[one], ledger.lines[other]
     if first.balance != second.balance:
-        reason = LOWER_BALANCE
-        return Colours(*((better, other) if first.balance < second.balance else (other, better)), reason)
+        return Colours(*((one, other) if first.balance < second.balance else (other, one)), LOWER_BALANCE)
     last = (last_colour(first), last_colour(second))
     if last[0] != last[1]:
         first_is_white = last[0] is False or last[1] is True
-        return Colours(*((better, other) if first_is_white else (other, better)), "colours change from the last game")
-    return Colours(*((better, other) if coin(rng, "colour", better, other) else (other, better)), BY_LOT)
+        return Colours(*((one, other) if first_is_white else (other, one)), "colours change from the last game")
+    return None
 
 
 def game(ledger: Ledger, better: int, other: int, rng: Chance, reason: str = "") -> Game:

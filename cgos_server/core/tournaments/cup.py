@@ -11,18 +11,13 @@ from typing import ClassVar
 
 from cgos_server.core.options import Choice, Flag, Option
 from cgos_server.core.tournaments.base import Chance, Event, Explanation, Game, Round, Standings
-from cgos_server.core.tournaments.bracket import Slots, Standing, drawn, leaders, recorded, size_for, stand
+from cgos_server.core.tournaments.bracket import Slots, Standing, drawn, leaders, recorded, rounds_for, size_for, stand
 from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
-from cgos_server.core.tournaments.fixed_field import (
-    latecomers,
-    require_two,
-    starters,
-    too_late,
-)
+from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.knockout import REPLAYS, colours, placed
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.words import listed
+from cgos_server.core.tournaments.words import counted, listed
 from cgos_server.errors import Refused
 
 
@@ -47,8 +42,8 @@ class Cup:
     as a bye. Whoever enters late is not paired, and the summary says so. Two who must not meet cannot be kept apart:
     their match is refused.
 
-    Colours (our choice, Vuorinen is silent): who had White less often; else those who had different colours last change
-    them; else the better seed has Black in matches of odd number.
+    Colours (our choice, Vuorinen is silent): who has the lower colour balance; else those who had different colours
+    last change them; else the better seed has Black in matches of odd number.
 
     `ready_games` offers each match as soon as those before it are decided, with the number of its own round, and
     replays; `pair` waits for all games: it gives the next round, or the replays of the present one as further games of
@@ -83,7 +78,7 @@ class Cup:
         self.tie_breakers = ("advanced", "third") if third_place else ("advanced",)
 
     def length(self, event: Event) -> int:
-        return _rounds(len(starters(event)))
+        return rounds_for(len(starters(event)))
 
     def pair(self, event: Event, rng: Chance) -> Round:
         require_results(event)
@@ -179,7 +174,7 @@ class Cup:
                         f"The next match is {names[better]} against {names[worse]}, who must not meet. Withdraw one of "
                         "them, or lift that.",
                     )
-                title = _title(number, each.number, _rounds(len(field)))
+                title = _title(number, each.number, rounds_for(len(field)))
                 if each.again is not None:
                     game = Game(each.again.white, each.again.black, reason=f"{title}: {each.again.reason}")
                 else:
@@ -190,7 +185,7 @@ class Cup:
                 pairs.append([each.number, *(id_ or 0 for id_ in each.sides)])
         byes = tuple(bye for each in matches for bye in each.byes)
         free = [names[bye.entrant] for bye in byes if not bye.requested]
-        sentences = [f"{_name(number, _rounds(len(field))).capitalize()}: {len(games)} game{'s'[: len(games) != 1]}."]
+        sentences = [f"{_name(number, rounds_for(len(field))).capitalize()}: {counted(len(games), 'game')}."]
         if any(each.again is not None for each in matches):
             sentences.append("Undecided matches go on.")
         if free:
@@ -204,10 +199,6 @@ def _pair(each: Standing) -> tuple[int, int]:
     """The two of a match whose sides are both known: smaller id, larger id."""
     one, other = sorted(id_ for id_ in each.sides if id_)
     return one, other
-
-
-def _rounds(entrants: int) -> int:
-    return max(0, entrants - 1).bit_length()
 
 
 def _name(number: int, rounds: int) -> str:

@@ -13,12 +13,7 @@ from typing import ClassVar
 from cgos_server.core.options import Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
-from cgos_server.core.tournaments.fixed_field import (
-    latecomers,
-    require_two,
-    starters,
-    too_late,
-)
+from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, games_of, match, placed
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.words import listed
@@ -65,8 +60,8 @@ class DoubleElimination:
     first round, is not paired, and the summary says so. Two who must not meet are kept apart as long as others are left
     for them, else the round is refused, replays too.
 
-    Colours (our choice): who had White less often; else those who had different colours last change them; else the
-    better seed has Black on odd boards.
+    Colours (our choice): who has the lower colour balance; else those who had different colours last change them;
+    else the better seed has Black on odd boards.
 
     `pair` and `ready_games` wait for all games of a round; then they give its replays as further games of it, or the
     next round.

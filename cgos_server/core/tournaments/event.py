@@ -20,6 +20,7 @@ from cgos_server.core.tournaments.checking import (
     require_result,
     require_round,
 )
+from cgos_server.core.tournaments.words import counted
 from cgos_server.errors import Refused
 
 
@@ -86,8 +87,7 @@ def require_results(event: Event) -> None:
 
 def refuse_over(event: Event) -> Refused:
     """What to raise where nothing is left to pair."""
-    count = len(event.rounds)
-    return Refused("event-over", f"The event is over after {count} round{'s'[: count != 1]}. See its standings.")
+    return Refused("event-over", f"The event is over after {counted(len(event.rounds), 'round')}. See its standings.")
 
 
 def begin(event: Event, round_: Round) -> Event:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from cgos_server.core.options import Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round, pair_of
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import choice, coin, shuffled
 from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
@@ -20,7 +20,7 @@ from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts
 from cgos_server.core.tournaments.grades import FLOOR
 from cgos_server.core.tournaments.groups import Cost, pair_group
 from cgos_server.core.tournaments.ledger import Ledger, Line
-from cgos_server.core.tournaments.rematches import fewest_rematches, pair_of
+from cgos_server.core.tournaments.rematches import fewest_rematches
 from cgos_server.core.tournaments.words import rematches_said
 
 RESTARTS: Final = 50

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cgos_server.core.tournaments.base import Chance
+from cgos_server.core.tournaments.base import Chance, Pair, pair_of
 from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.epm_search import LIMIT, explore
-from cgos_server.core.tournaments.rematches import Pair, can_be_paired, cheapest, fewest_rematches, pair_of
+from cgos_server.core.tournaments.rematches import can_be_paired, cheapest, fewest_rematches
 from cgos_server.core.tournaments.words import listed, rematches_said
 
 METHODS: Final = ("folding", "double-folding", "translation", "random", "adjacent")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from cgos_server.core.options import Number
 from cgos_server.core.tournaments.base import Event, Game, Standings
-from cgos_server.core.tournaments.colours import Colours, last_colour
+from cgos_server.core.tournaments.colours import Colours, by_record
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.perfect import Matching
 from cgos_server.core.tournaments.standings import ranked
@@ -81,23 +81,18 @@ def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:
 
 
 def colours(ledger: Ledger, better: int, worse: int, board: int) -> Colours:
-    """Who has White in the first game of a match (our choice): who had White less often, by games really played; else
-    those who had different colours last change them; else the better seed has Black on odd boards. No lot decides, so
-    that colours do not depend on when a game begins.
+    """Who has White in the first game of a match (our choice): who has the lower colour balance; else those who had
+    different colours last change them; else the better seed has Black on odd boards. No lot decides, so that
+    colours do not depend on when a game begins.
 
     :param board: from 1
     """
-    first, second = ledger.lines[better], ledger.lines[worse]
-    if first.balance != second.balance:
-        white = better if first.balance < second.balance else worse
-        why = "White had fewer games with White"
-    elif last_colour(first) != last_colour(second):
-        white = better if last_colour(first) is False or last_colour(second) is True else worse
-        why = "colours change from the last game"
-    else:
-        white = worse if board % 2 else better
-        why = f"the better seed has {'Black' if board % 2 else 'White'} on board {board}"
-    return Colours(white, worse if white == better else better, why)
+    found = by_record(ledger, better, worse)
+    if found is not None:
+        return found
+    if board % 2:
+        return Colours(worse, better, f"the better seed has Black on board {board}")
+    return Colours(better, worse, f"the better seed has White on board {board}")
 
 
 def folded(order: Sequence[int], barred: Iterable[tuple[int, int]]) -> list[tuple[int, int]] | None:

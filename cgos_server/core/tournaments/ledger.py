@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from cgos_server.core.tournaments.base import Event
+from cgos_server.core.tournaments.base import Event, Pair, pair_of
 
 Kind: TypeAlias = Literal["game", "forfeit", "void", "open", "bye", "requested", "absent"]
 """`game`: counts for everything. `forfeit`, `void`: paired but not played. `open`: no result yet. `bye`: given because
@@ -72,16 +72,16 @@ class Ledger:
     """
 
     lines: dict[int, Line]
-    met: Counter[tuple[int, int]]
+    met: Counter[Pair]
 
     def have_met(self, one: int, other: int) -> bool:
-        return ((one, other) if one < other else (other, one)) in self.met
+        return pair_of(one, other) in self.met
 
 
 def ledger(event: Event, rounds: int | None = None) -> Ledger:
     """The ledger of an event, of only its first `rounds` where that is given."""
     lines = {one.id: Line() for one in event.entrants}
-    met: Counter[tuple[int, int]] = Counter()
+    met: Counter[Pair] = Counter()
     for each in event.rounds[:rounds]:
         met.update({game.pair for game in each.games})
         number = each.number

@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from math import fsum, log10
 from typing import Final
 
+from cgos_server.core.pairing.base import LOGIT
+from cgos_server.core.rating.graded import logistic
+
 STEPS: Final = 60
 """Halvings of the bracket: enough for a bracket of any ratings to reach the precision of a float."""
-
-
-def expected(difference: float) -> float:
-    """The score (0..1) to expect of somebody `difference` Elo above the opponent (Elo 1978, logistic form)."""
-    difference = max(-8000.0, min(8000.0, difference))
-    return float(1.0 / (1.0 + 10.0 ** (-difference / 400.0)))
 
 
 def performance(opponents: Sequence[float], score: float) -> float | None:
@@ -44,7 +41,7 @@ def performance(opponents: Sequence[float], score: float) -> float | None:
         middle = (low + high) / 2
         if not low < middle < high:
             break
-        if fsum(expected(middle - rating) for rating in ratings) < score:
+        if fsum(logistic(LOGIT * (middle - rating)) for rating in ratings) < score:
             low = middle
         else:
             high = middle

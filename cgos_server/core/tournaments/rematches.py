@@ -14,16 +14,18 @@ from itertools import combinations
 import numpy as np
 
 from cgos_server.core.pairing.matching import best
-from cgos_server.core.tournaments.base import Ints
+from cgos_server.core.tournaments.base import Ints, Pair, pair_of
 from cgos_server.core.tournaments.mwm_weights import packed
 from cgos_server.errors import Refused
 
-Pair = tuple[int, int]
 
-
-def pair_of(one: int, other: int) -> Pair:
-    """Smaller id, larger id."""
-    return (one, other) if one < other else (other, one)
+def no_pairing(whoever: str = "") -> Refused:
+    """What to raise where forbidden pairs leave somebody without an opponent."""
+    return Refused(
+        "no-pairing",
+        f"The pairs that must not meet leave no way to pair everybody who is there{whoever}. Allow one of these pairs, "
+        "or let somebody ask for a bye.",
+    )
 
 
 def fewest_rematches(
@@ -50,11 +52,7 @@ def fewest_rematches(
     costs = [[each(order[a], order[b]) for a, b in edges] for each in (*before, cost)]
     found = _matched(order, edges, [[int(count > 0) for count in times], times, *costs])
     if found is None:
-        raise Refused(
-            "no-pairing",
-            "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, or "
-            "let somebody ask for a bye.",
-        )
+        raise no_pairing()
     return found
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Ints
 from cgos_server.core.tournaments.chance import ManyLots
 from cgos_server.core.tournaments.mwm import Mwm
-from cgos_server.core.tournaments.mwm_weights import MILLION, pair_field, power, separators, third_of
+from cgos_server.core.tournaments.mwm_weights import MILLION, packed, pair_field, power, third_of
 from cgos_server.core.tournaments.quality import kendall_of, ndcg_of, spearman_of
 from cgos_server.core.tournaments.simulate import Measures, Plan, check, drawn, game_chances
 from cgos_server.errors import OurFault
@@ -39,12 +38,8 @@ DETOURS: Final = (0, 2, 6)
 """Half points over the least a round can cost: only pairs are looked at that can occur in rounds up to so much, first
 those of the first number. A round found within the limit is the best of all."""
 
-SEPARATOR_BITS: Final = 30
 
 MOST_AT_ONCE: Final = 256
-
-WORD_BITS: Final = 62
-"""Pairs that take more to be weighed are left to :func:`cgos_server.core.tournaments.mwm_weights.pair_field`."""
 
 MOST_PLAYERS: Final = 512
 """Larger fields gain nothing."""
@@ -124,7 +119,6 @@ class _State:
         self.thousandths = np.floor(self.strengths * 1000.0 + 0.5).astype(np.int64)
         self.wins, self.holds = game_chances(plan.model, self.strengths[:, :, None], self.strengths[:, None, :])
         self.by_rating = _places(np.argsort(-self.ratings, axis=1, kind="stable"))
-        self.separators = _square(2 * self.k, lambda i, j: separators(2 * self.k, i, j))
         self.score = np.zeros((b, n), dtype=np.int64)
         self.balance = np.zeros((b, n), dtype=np.int64)
         self.byes = np.zeros((b, n), dtype=np.int64)
@@ -354,12 +348,7 @@ class _Ranked:
         t = among[a]
         low = self.score[t, j] - self.score[t, i]
         parts = (low, np.abs(self.balance[t, i] - self.balance[t, j]), weigh(t, i, j))
-        words = _words(parts, self.state.k)
-        if words is None:
-            return np.zeros(len(among), dtype=np.bool_)
-        shift = SEPARATOR_BITS + self.state.k.bit_length()
-        fine = self.state.separators[i, j].tolist()
-        weights = [(word << shift) + rest for word, rest in zip(words.tolist(), fine, strict=True)]
+        weights = packed(2 * self.state.k, i, j, parts)
         # Nobody meets over a gap that alone costs too much, so what lies between two such is a matching of its own.
         cuts = self.gaps[among] > most
         cuts[:, 0] = True
@@ -393,20 +382,6 @@ class _Ranked:
         return good
 
 
-def _words(parts: Sequence[Ints], pairs: int) -> Ints | None:
-    """(m,) one number for each pair, whose sums over so many pairs compare as those of the tuples; None: too wide."""
-    words = np.zeros(len(parts[0]), dtype=np.int64)
-    if not len(words):
-        return words
-    low = [int(part.min()) for part in parts]
-    factors = [pairs * (int(part.max()) - least) + 1 for part, least in zip(parts, low, strict=True)]
-    if prod(factors).bit_length() > WORD_BITS:
-        return None
-    for part, least, factor in zip(parts, low, factors, strict=True):
-        words = words * factor + (part - least)
-    return words
-
-
 def _places(seats: Ints) -> Ints:
     """The inverse of each row: by seat the place from 0."""
     places = np.empty_like(seats)
@@ -418,11 +393,6 @@ def _equal(key: Ints) -> Bools:
     """(b, n, n) of (b, n)."""
     found: Bools = np.equal(key[:, :, None], key[:, None, :])
     return found
-
-
-def _square(n: int, of: Callable[[Ints, Ints], Ints]) -> Ints:
-    i, j = np.divmod(np.arange(n * n), n)
-    return of(i, j).reshape(n, n)
 
 
 def _of_one(weigh: Weigh, t: int) -> Callable[[Ints, Ints], Ints]:

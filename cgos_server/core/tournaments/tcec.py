@@ -11,19 +11,17 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from cgos_server.core.options import Choice, Flag, Number, Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Standings
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Pair, Round, Standings
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.perfect import Matching
+from cgos_server.core.tournaments.rematches import no_pairing
 from cgos_server.core.tournaments.tcec_seeding import METHODS, seeded
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Refused
-
-Pair = tuple[int, int]
 
 BOUND = 2
 """What the colour balances of two opponents may add up to, either way."""
@@ -98,11 +96,7 @@ class Tcec(ByRounds):
         balance = {id_: lines[id_].balance for id_ in pool}
         way = _way(pool, balance, forbidden, history(event))
         if way is None:
-            raise Refused(
-                "no-pairing",
-                "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, "
-                "or let somebody ask for a bye.",
-            )
+            raise no_pairing()
         pairs = [(pool[first], pool[second]) for first, second in way.matching.first_pairing()]
         scores = {id_: lines[id_].score for id_ in pool}
         place = {id_: at for at, id_ in enumerate(order, 1)}

@@ -14,15 +14,14 @@ import numpy as np
 
 from cgos_server.core.options import Choice, Option
 from cgos_server.core.pairing.matching import best, pack
-from cgos_server.core.tournaments.base import Chance, Event, Round
+from cgos_server.core.tournaments.base import Chance, Event, Pair, Round, pair_of
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, drawn
 from cgos_server.core.tournaments.grades import FLOOR
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.rematches import Pair, pair_of
+from cgos_server.core.tournaments.rematches import no_pairing
 from cgos_server.core.tournaments.words import rematches_said
-from cgos_server.errors import Refused
 
 DUPLICATE: Final = 500_000_000_000_000
 SCORE: Final = 100_000_000_000
@@ -114,11 +113,7 @@ def heaviest(order: Sequence[int], found: Mapping[Pair, int], forbidden: Collect
     ]
     pairs = best(len(order), i, j, pack(levels, len(order) // 2))
     if 2 * len(pairs) < len(order):
-        raise Refused(
-            "no-pairing",
-            "The pairs that must not meet leave no way to pair everybody who is there. Allow one of these pairs, or "
-            "let somebody sit out.",
-        )
+        raise no_pairing()
     return pairs
 
 
@@ -184,7 +179,7 @@ class Weighted(FromStarts):
         groups = scores.groups(order)
         placed = _placed(groups, ledger, drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}
-        met = {(at[a], at[b]) if at[a] < at[b] else (at[b], at[a]) for a, b in ledger.met if a in at and b in at}
+        met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
         found = weights(placed, met, len(groups), self._seeding, self._from_above, self._from_below)
         pairs = heaviest(order, found, forbidden_pairs(event), rng)
         chosen = [found[pair] for pair in pairs]

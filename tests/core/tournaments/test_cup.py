@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.lots import Scripted
-from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
+from support.tournaments import NO_SHOW, better_wins, by_lot, entrants, finish, play, play_round, won_by
 from support.vectors import Vectors
 
 from cgos_server.core.tournaments.base import (
@@ -51,15 +51,9 @@ from cgos_server.core.tournaments.tournament import (
 )
 from cgos_server.errors import Refused
 
-NO_SHOW = Result(0, 0, "forfeit")
-
 
 def _event(n: int, seed: int = 0, **options: Any) -> Event:
     return Event("cup", entrants([None] * n), options=options, seed=seed)
-
-
-def _winner_of(game: Game, winner: int) -> Result:
-    return WHITE_WINS if game.white == winner else BLACK_WINS
 
 
 def _champion(event: Event) -> int:
@@ -103,7 +97,7 @@ def test_runs(vectors: Vectors) -> None:
             assert [bye.entrant for bye in paired.byes] == [one[2] for one in expected if None in one]
             won = {tuple(sorted(one[:2])): one[2] for one in expected if None not in one}
             assert list(won.values()) == [next(winners) for _ in won]
-            event = finish(begin(event, paired), lambda game, won=won: _winner_of(game, won[game.pair]))
+            event = finish(begin(event, paired), lambda game, won=won: won_by(game, won[game.pair]))
         assert is_over(event)
         assert _champion(event) == run["champion"]
         assert next(winners, None) is None
@@ -271,9 +265,9 @@ def test_a_semifinal_begins_when_its_two_quarterfinals_are_decided() -> None:
     event = begin(_event(8), next_round(_event(8)))
     assert _pairs(event.rounds[0]) == [(1, 8), (4, 5), (2, 7), (3, 6)]
     first, second, *_ = (game for _, game in open_games(event))
-    event = apply(event, [Played(first.white, first.black, _winner_of(first, 1))])
+    event = apply(event, [Played(first.white, first.black, won_by(first, 1))])
     assert ready_games(event) == ()
-    event = apply(event, [Played(second.white, second.black, _winner_of(second, 5))])
+    event = apply(event, [Played(second.white, second.black, won_by(second, 5))])
     (part,) = ready_games(event)
     assert (part.number, _pairs(part)) == (2, [(1, 5)])
     event = begin(event, part)
@@ -310,7 +304,7 @@ def test_a_void_game_is_played_again() -> None:
         event.rounds[0].games[0].white,
         event.rounds[0].games[0].black,
     )
-    assert _champion(play(event, lambda game: _winner_of(game, 2))) == 2
+    assert _champion(play(event, lambda game: won_by(game, 2))) == 2
 
 
 def test_both_are_out_where_neither_comes() -> None:
@@ -471,7 +465,7 @@ def test_no_more_rounds_than_planned() -> None:
 def test_a_corrected_result_sends_the_other_one_on() -> None:
     event = play_round(_event(4), better_wins)
     game = next(game for game in event.rounds[0].games if game.pair == (1, 4))
-    event = correct(event, 1, game.white, game.black, _winner_of(game, 4))
+    event = correct(event, 1, game.white, game.black, won_by(game, 4))
     assert _pairs(next_round(event)) == [(2, 4)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
+from support.tournaments import NO_SHOW, better_wins, by_lot, entrants, finish, play, play_round, won_by
 from support.vectors import parametrize
 
 from cgos_server.core.tournaments.base import (
@@ -19,7 +19,6 @@ from cgos_server.core.tournaments.base import (
     WHITE_WINS,
     Entrant,
     Event,
-    Game,
     Request,
     Result,
 )
@@ -37,8 +36,6 @@ from cgos_server.core.tournaments.tournament import (
 )
 from cgos_server.errors import Refused
 
-NO_SHOW = Result(0, 0, "forfeit")
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
@@ -48,10 +45,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _event(n: int, **options: Any) -> Event:
     return Event("double-elimination", entrants([None] * n), options=options)
-
-
-def _winner_of(game: Game, winner: int) -> Result:
-    return WHITE_WINS if game.white == winner else BLACK_WINS
 
 
 def test_vectors(case: dict[str, Any]) -> None:
@@ -64,7 +57,7 @@ def test_vectors(case: dict[str, Any]) -> None:
         assert [game.pair for game in paired.games] == [tuple(sorted(game[:2])) for game in expected["games"]]
         assert [bye.entrant for bye in paired.byes] == expected["byes"]
         event = begin(event, paired)
-        event = finish(event, lambda game, number=number: _winner_of(game, game.pair[(number, *game.pair) in upsets]))
+        event = finish(event, lambda game, number=number: won_by(game, game.pair[(number, *game.pair) in upsets]))
         won = [game.white if game.result == WHITE_WINS else game.black for game in event.rounds[-1].games]
         assert won == [game[2] for game in expected["games"]]
         games += len(won)
@@ -199,14 +192,14 @@ def test_the_unbeaten_may_lose_the_final_once() -> None:
     final = next_round(event)
     assert final.explanation.details["final"]
     assert [game.pair for game in final.games] == [(1, 2)]
-    event = finish(begin(event, final), lambda game: _winner_of(game, 2))
+    event = finish(begin(event, final), lambda game: won_by(game, 2))
     assert not is_over(event)
     last = next_round(event)
     assert not last.explanation.details["final"]
     assert "this match decides" in last.explanation.summary
     assert last.games[0].white == final.games[0].black
     for winner in (1, 2):
-        ended = finish(begin(event, last), lambda game, winner=winner: _winner_of(game, winner))
+        ended = finish(begin(event, last), lambda game, winner=winner: won_by(game, winner))
         assert is_over(ended)
         assert [row.entrant for row in standings(ended).rows][:2] == [winner, 3 - winner]
 

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tournaments import entrants
+from support.tournaments import NO_SHOW, entrants
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
@@ -23,7 +23,6 @@ from cgos_server.core.tournaments.base import (
 from cgos_server.core.tournaments.knockout import Match, colours, folded, games_of, match, placed
 from cgos_server.core.tournaments.ledger import ledger
 
-NO_SHOW = Result(0, 0, "forfeit")
 Pairs = list[tuple[int, int]]
 
 

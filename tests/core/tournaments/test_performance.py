@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.tournaments.performance import expected, performance
+from cgos_server.core.tournaments.performance import performance
 
 RATINGS = st.lists(st.floats(0.0, 4000.0), min_size=1, max_size=12)
 
@@ -17,7 +17,9 @@ def test_it_is_the_rating_at_which_the_score_was_to_be_expected(ratings: list[fl
     found = performance(ratings, score)
     assert found is not None
     counted = min(max(score, 0.25), len(ratings) - 0.25)
-    assert sum(expected(found - rating) for rating in ratings) == pytest.approx(counted, abs=1e-7 * len(ratings))
+    assert sum(1.0 / (1.0 + 10.0 ** ((rating - found) / 400.0)) for rating in ratings) == pytest.approx(
+        counted, abs=1e-7 * len(ratings)
+    )
 
 
 @given(RATINGS, st.floats(-300.0, 300.0))

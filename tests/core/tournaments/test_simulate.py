@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgos_server.core.tournaments import simulate_mwm
 from cgos_server.core.tournaments.base import DRAWN, Event, Game
 from cgos_server.core.tournaments.chance import Lots, ManyLots
 from cgos_server.core.tournaments.milvang import chances
@@ -217,12 +216,6 @@ def test_another_solver_plays_the_same_tournaments(order: str) -> None:
     assert (ours.white == other.white).all()
     assert (ours.black == other.black).all()
     assert ours.measures == other.measures
-
-
-def test_weights_too_wide_for_words_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulate_mwm, "WORD_BITS", 30)
-    for order in ("burstein", "random"):
-        same(Plan(order, 10, 5), [1, 2])
 
 
 def test_what_arrays_cannot_play_is_said() -> None:
