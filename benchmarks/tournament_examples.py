@@ -53,6 +53,10 @@ EVENTS: Mapping[str, tuple[str, dict[str, Any], int, int]] = {
 """Name of the file -> system, options, how many engines, rounds at most."""
 
 
+PICTURES = ("round-robin", "cup", "mwm")
+"""Events that are also drawn."""
+
+
 def result(game: Game) -> Result:
     if game.pair in DRAWS:
         return DRAWN
@@ -79,7 +83,7 @@ def main() -> None:
     EXAMPLES.mkdir(exist_ok=True)
     for name, terms in track(EVENTS.items(), "events"):
         (EXAMPLES / f"{name}.json").write_bytes(to_json(played(*terms)) + b"\n")
-    for name in ("round-robin", "cup", "mwm"):
+    for name in PICTURES:
         run(f"cgos-server tournament crosstable docs/examples/{name}.json --svg docs/images/{name}.svg", ROOT)
     PAGE.write_text(refreshed(PAGE.read_text(), ROOT, lambda command: print(command, file=sys.stderr)))
 

@@ -23,7 +23,7 @@ from cgos_server.core.tournaments.base import Event, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
-from cgos_server.protocol.tournament_file import Format, TournamentFile
+from cgos_server.protocol.tournament_file import TournamentFile
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,15 +39,6 @@ RESULTS: Mapping[str, Result] = {
     "void": Result(0, 0, "void"),
 }
 """White's points first; with a slash between signs the game was never started."""
-
-_FORMATS: Mapping[str, Format] = {
-    ".trf": "trf",
-    ".trfx": "trf",
-    ".txt": "trf",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".json": "json",
-}
 
 
 class Asked(NamedTuple):
@@ -126,7 +117,7 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
 
 def save(target: Path, file: TournamentFile, event: Event) -> None:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
-    kind = _FORMATS.get(target.suffix.lower(), file.format)
+    kind = tournament_file.format_of(target.name) or file.format
     if kind == file.format:
         write(target, tournament_file.write(file, event))
         return

@@ -86,12 +86,17 @@ class TournamentFile:
     kept: Document | Table | None = None
 
 
+def format_of(name: str) -> Format | None:
+    """The format that a name's ending says; None: none."""
+    return _ENDINGS.get(name.rpartition(".")[2].lower())
+
+
 def sniff(name: str, data: bytes) -> Format:
     """The format, by what the bytes look like; by the name's ending where they might be either of two.
 
     JSON begins with a brace, a report has lines with its codes, everything else is a table.
     """
-    ending = _ENDINGS.get(name.rpartition(".")[2].lower())
+    ending = format_of(name)
     if data.removeprefix(_MARK).lstrip()[:1] == b"{" or (ending == "json"):
         return "json"
     if ending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import re
 import shlex
@@ -16,7 +17,7 @@ from cgos_server.cli.main import main
 from cgos_server.core.tournaments.base import Game, Request, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, system
 from cgos_server.core.tournaments.tiebreaks import TIE_BREAKERS, description
-from cgos_server.core.tournaments.tournament import from_json
+from cgos_server.core.tournaments.tournament import from_json, to_json
 from cgos_server.protocol import tournament_file
 
 ROOT = Path(__file__).parents[2]
@@ -91,3 +92,14 @@ def test_the_table_of_players_can_be_read() -> None:
         other = "1" + cell[2:].translate(turned) if cell.startswith("12") else ""
         table = f"name,id,r1\nAlder,1,{cell}\nBirch,12,{other}\n"
         assert len(tournament_file.read("engines.csv", table.encode()).event.entrants) == 2, cell
+
+
+def test_the_events_and_pictures_are_those_that_are_made_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    made = importlib.import_module("tournament_examples")
+    for name, terms in made.EVENTS.items():
+        assert (ROOT / "docs" / "examples" / f"{name}.json").read_bytes() == to_json(made.played(*terms)) + b"\n", name
+    for name in made.PICTURES:
+        run(f"cgos-server tournament crosstable docs/examples/{name}.json --svg {tmp_path / name}.svg", ROOT)
+        assert (tmp_path / f"{name}.svg").read_bytes() == (ROOT / "docs" / "images" / f"{name}.svg").read_bytes(), name
+        assert f"images/{name}.svg" in PAGE

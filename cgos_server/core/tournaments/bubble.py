@@ -13,7 +13,16 @@ from typing import Any, ClassVar
 import msgspec
 
 from cgos_server.core.options import Number, Option
-from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Game, Round, Standings
+from cgos_server.core.tournaments.base import (
+    Chance,
+    Entrant,
+    Event,
+    Explanation,
+    Game,
+    Round,
+    Standings,
+    pair_of,
+)
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.knockout import placed
@@ -107,7 +116,7 @@ class Bubble:
             raise refuse_over(event)
         games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
         if not moves:
-            again = f"To be played again: {len(games)} game{'s'[: len(games) != 1]}."
+            again = f"To be played again: {counted(len(games), 'game')}."
             return Round(len(event.rounds), games, (), Explanation(again))
         names = {one.id: one.name for one in event.entrants}
         summary = " ".join(_sentence(move, names) for move in moves)
@@ -182,7 +191,7 @@ class Bubble:
         balance = Counter(played.balance)
         for one, other in pairs:
             lower, upper = (one, other) if place[one] > place[other] else (other, one)
-            pair = _pair(one, other)
+            pair = pair_of(one, other)
             only = played.voided.get(pair) or min(lower, upper, key=lambda id_: balance[id_])
             whites = [lower, upper] if self.games_per_match == 2 else [only]
             begun = played.whites[pair]
@@ -247,14 +256,14 @@ class Played:
                     self._counts.update(game.pair)
 
     def points(self, one: int, other: int) -> int | None:
-        pair = _pair(one, other)
+        pair = pair_of(one, other)
         if self._ended[pair] < self._games:
             return None
         mine, theirs = self._sums[pair][one], self._sums[pair][other]
         return 1 if mine == theirs > 0 else 2 * (mine > theirs)
 
     def met(self, one: int, other: int) -> bool:
-        pair = _pair(one, other)
+        pair = pair_of(one, other)
         return pair in self._forbidden or self._ended[pair] >= self._games
 
     def count(self, one: int) -> int:
@@ -311,10 +320,6 @@ def _as_details(move: Move) -> dict[str, Any]:
     """JSON values of what its kind has."""
     values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(move))
     return {key: values[key] for key in ("event", "step", *_SAID[move.event])}
-
-
-def _pair(one: int, other: int) -> tuple[int, int]:
-    return (one, other) if one < other else (other, one)
 
 
 def _still(wanted: Sequence[int], begun: Sequence[int]) -> list[int]:

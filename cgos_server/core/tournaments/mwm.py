@@ -20,7 +20,16 @@ from cgos_server.core.tournaments.chance import Lots, coin
 from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.ledger import Ledger, Line
-from cgos_server.core.tournaments.mwm_weights import MILLION, ORDERS, Bools, Decision, pair_field, third_of, whites_of
+from cgos_server.core.tournaments.mwm_weights import (
+    MILLION,
+    ORDERS,
+    Bools,
+    Decision,
+    of_ranks,
+    pair_field,
+    third_of,
+    whites_of,
+)
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted, in_points
 from cgos_server.errors import Refused
@@ -155,16 +164,7 @@ class Mwm(ByRounds):
     def _decision(
         self, ids: list[int], names: list[str], lines: list[Line], ledger: Ledger, event: Event, rng: Chance
     ) -> Decision:
-        n = len(ids)
-        at = {id_: rank for rank, id_ in enumerate(ids)}
-        times = np.zeros((n, n), dtype=np.int64)
-        for (one, other), count in ledger.met.items():
-            if one in at and other in at:
-                times[at[one], at[other]] = times[at[other], at[one]] = count
-        barred = np.zeros((n, n), dtype=np.bool_)
-        for one, other in event.forbidden:
-            if one in at and other in at:
-                barred[at[one], at[other]] = barred[at[other], at[one]] = True
+        times, barred = of_ranks(ids, ledger.met, event.forbidden)
         _require_opponents(names, barred)
         keys = np.array(ids, dtype=np.int64)
 

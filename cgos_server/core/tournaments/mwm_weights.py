@@ -9,7 +9,7 @@ is one of two forms that their figures do not tell apart (our choices). Must not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgos_server.core.pairing.matching import MOST_BITS, best, pack, width
-from cgos_server.core.tournaments.base import Ints
+from cgos_server.core.tournaments.base import Ints, Pair
 from cgos_server.errors import Refused
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -223,6 +223,24 @@ def packed(n: int, i: Ints, j: Ints, weight: Sequence[Ints]) -> list[int]:
         levels.append(separators(n, i, j) >> (TIE_BITS - bits))
         ranges.append((0, (1 << bits) - 1))
     return pack(levels, pairs, ranges)
+
+
+def of_ranks(ids: Sequence[int], met: Mapping[Pair, int], forbidden: Collection[Pair]) -> tuple[Ints, Bools]:
+    """What :func:`pair_field` takes, (n, n) by rank: how often two were paired, and whether they must not meet.
+
+    :param ids: by rank, best first
+    :param met: (smaller id, larger id) -> how often
+    """
+    rank = {id_: at for at, id_ in enumerate(ids)}
+    times = np.zeros((len(ids), len(ids)), dtype=np.int64)
+    barred = np.zeros((len(ids), len(ids)), dtype=np.bool_)
+    for (one, other), count in met.items():
+        if one in rank and other in rank:
+            times[rank[one], rank[other]] = times[rank[other], rank[one]] = count
+    for one, other in forbidden:
+        if one in rank and other in rank:
+            barred[rank[one], rank[other]] = barred[rank[other], rank[one]] = True
+    return times, barred
 
 
 def separators(n: int, i: Ints, j: Ints) -> Ints:

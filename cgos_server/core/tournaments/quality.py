@@ -16,7 +16,7 @@ import numpy as np
 
 from cgos_server.core.tournaments.base import Event, Floats, Ints, Round
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.mwm_weights import Third, pair_field
+from cgos_server.core.tournaments.mwm_weights import Third, of_ranks, pair_field
 from cgos_server.errors import Refused
 
 
@@ -199,20 +199,12 @@ def strength_difference(event: Event, strength: Mapping[int, float], beta: int =
         before = ledger(event, each.number - 1)
         lines = before.lines
         ids.sort(key=lambda id_: (-lines[id_].score, -rating[id_], seat[id_]))
-        rank = {id_: at for at, id_ in enumerate(ids)}
-        times = np.zeros((len(ids), len(ids)), dtype=np.int64)
-        barred = np.zeros((len(ids), len(ids)), dtype=np.bool_)
-        for (one, other), count in before.met.items():
-            if one in rank and other in rank:
-                times[rank[one], rank[other]] = times[rank[other], rank[one]] = count
-        for one, other in event.forbidden:
-            if one in rank and other in rank:
-                barred[rank[one], rank[other]] = barred[rank[other], rank[one]] = True
+        times, barred = of_ranks(ids, before.met, event.forbidden)
         strengths = np.array([thousandths[id_] for id_ in ids], dtype=np.int64)
         score = np.array([lines[id_].score for id_ in ids], dtype=np.int64)
         balance = np.array([lines[id_].balance for id_ in ids], dtype=np.int64)
         made += sum(abs(thousandths[one] - thousandths[other]) for one, other in pairs)
-        best = pair_field(score, balance, times, beta, difference_of(strengths), barred if event.forbidden else None)
+        best = pair_field(score, balance, times, beta, difference_of(strengths), barred)
         most += best.total[-1]
     return StrengthDifference(made / 1000.0, most / 1000.0)
 
