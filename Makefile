@@ -42,8 +42,8 @@ unit: venv
 ifdef PYTEST
 	$(BIN)/pytest $(PYTEST)
 else
-	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not slow and not wheel"
-	$(BIN)/pytest -m "e2e or slow or wheel"
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not wheel"
+	$(BIN)/pytest -m "e2e or wheel"
 endif
 
 test: lint unit

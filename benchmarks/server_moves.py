@@ -35,6 +35,7 @@ from cgos_server.storage.sql_store import open_store
 HERE = Path(__file__).parent
 TICKS = os.sysconf("SC_CLK_TCK")
 SIGN_IN_LIMIT_S = 120
+NO_WEB = 'mode = "off"'
 
 
 def scripted_game(seed: int = 7) -> list[str]:
@@ -83,23 +84,30 @@ def prepare(directory: Path, bots: int) -> None:
 
 
 class Running(NamedTuple):
-    """A server process and its ports: bots' lines, WebSocket, health."""
+    """A server process and its ports: bots' lines, WebSocket, health, pages (0: there are none)."""
 
     pid: int
     lines: int
     websocket: int
     health: int
+    web: int = 0
 
 
 @contextlib.contextmanager
 def server(
-    directory: Path, bots: int, interval_s: float = 0.5, ports: tuple[int, int] = (0, 0), rating: str = "bayes"
+    directory: Path,
+    bots: int,
+    interval_s: float = 0.5,
+    ports: tuple[int, int] = (0, 0),
+    rating: str = "bayes",
+    web: str = NO_WEB,
 ) -> Iterator[Running]:
     """A server with its bots registered; a second call with the same directory goes on with its database.
 
     :param interval_s: between two acts of pairing
     :param ports: for lines and WebSocket
     :param rating: the headline system
+    :param web: the table ``[web]``
     """
     data = directory / "data"
     if not data.exists():
@@ -115,12 +123,12 @@ time = {{ system = "absolute", main = "10m" }}
 pairing = {{ interval_s = {interval_s}, patience_s = 0.5, settle_s = 0.0 }}
 rating = {{ system = "{rating}" }}
 """
-    with serving(directory, venue, ports[1]) as running:
+    with serving(directory, venue, ports[1], web) as running:
         yield running
 
 
 @contextlib.contextmanager
-def serving(directory: Path, venues: str, websocket_port: int = 0) -> Iterator[Running]:
+def serving(directory: Path, venues: str, websocket_port: int = 0, web: str = NO_WEB) -> Iterator[Running]:
     """A server on loopback with these venues (TOML), its data in ``data`` below the directory."""
     config = directory / "cgos.toml"
     config.write_text(
@@ -135,7 +143,7 @@ bots_host = "127.0.0.1"
 host = "127.0.0.1"
 port = {websocket_port}
 [web]
-mode = "off"
+{web}
 [health]
 port = 0
 [limits]
@@ -149,7 +157,7 @@ connections_per_address = 15000
     )  # fmt: skip
     assert process.stderr is not None
     try:
-        port = websocket = health = 0
+        port = websocket = health = pages = 0
         said = ""
         while not health:
             line = process.stderr.readline()
@@ -160,9 +168,11 @@ connections_per_address = 15000
                 port = int(line.rsplit(" ", 1)[1])
             elif "WebSocket" in line:
                 websocket = int(line.rsplit(":", 1)[1].strip().rstrip("/"))
+            elif line.startswith("pages"):
+                pages = int(line.rsplit(":", 1)[1].strip().rstrip("/"))
             elif line.startswith("health"):
                 health = int(line.split(":")[3].split("/")[0])
-        yield Running(process.pid, port, websocket, health)
+        yield Running(process.pid, port, websocket, health, pages)
     finally:
         process.terminate()
         process.communicate(timeout=60)

@@ -20,7 +20,7 @@ from prometheus_client import CollectorRegistry
 from cgos_server import __version__
 from cgos_server.config import Config, enrol_venues
 from cgos_server.config.reloading import changed
-from cgos_server.config.schema import WebMode
+from cgos_server.config.schema import AccountsMode, WebMode
 from cgos_server.config.values import us
 from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
@@ -37,10 +37,12 @@ from cgos_server.net.websocket_port import WsPort, WsSettings
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
+from cgos_server.observability.transcripts import FOLDER, Transcripts, forget
 from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.deciding import PairingProcess
+from cgos_server.runtime.fact_pipe import KINDS, FactPipe
 from cgos_server.runtime.fitting import FitProcesses
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
@@ -54,13 +56,15 @@ from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
+from cgos_server.service.people import DAY_MS
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.location import note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
-from cgos_server.web.settings import Rated, WebSettings, command, environment
+from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
+from cgos_server.web.site import Call, Work
 
 log = structlog.get_logger(__name__)
 
@@ -111,6 +115,7 @@ class App:
         self._failure: CommitFailed | None = None
         self._connections: set[Ending] = set()
         self._spawn: Callable[[Coroutine[Any, Any, None]], None] | None = None
+        self._transcripts: Transcripts | None = None
 
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code."""
@@ -205,7 +210,17 @@ class App:
                 self._reload,
             )
             self._spawn = spawn
-            admin = Admin(store, ids, accounts, passwords, time.wall_ms, control, families=families)
+            admin = Admin(
+                store,
+                ids,
+                accounts,
+                passwords,
+                time.wall_ms,
+                control,
+                families=families,
+                session_ms=round(config.web.session_days * DAY_MS),
+                accounts_open=config.web.accounts is AccountsMode.OPEN,
+            )
             operators = Operators(self.venues, admin, store, spawn)
             shared = Shared(
                 store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
@@ -219,7 +234,14 @@ class App:
                 await live.gallery.open()
             limits = self._socket_limits()
             count = ConnectionCount(limits)
+            kept = self.config.transcripts
+            transcripts = data / FOLDER
+            if kept.days > 0:
+                self._transcripts = stack.enter_context(Transcripts(transcripts, kept.days, kept.bytes_per_bot))
+            else:
+                await asyncio.to_thread(forget, transcripts)
             metrics.watch(
+                transcripts_dropped=lambda: 0 if self._transcripts is None else self._transcripts.dropped,
                 connections=lambda: count.open,
                 bots=self._bots,
                 games=lambda: {name: len(running(venue)) for name, venue in self.venues.items()},
@@ -236,10 +258,11 @@ class App:
             await self._open_ports(servers, time, limits, count, metrics, ids, concierge)
             await stack.enter_async_context(control_socket.serve(data, admin.answer))
             health = self._health(registry, store, control)
-            web = await self._web(stack, metrics)
+            web, more = await self._web(stack, metrics, bus, time, admin.answer)
             works = [
                 health.run(),
                 *(() if web is None else (web.run(),)),
+                *(work() for work in more),
                 *(venue.matchmaker.run() for venue in self.venues.values()),
                 *(venue.gallery.run() for venue in self.venues.values()),
                 *(venue.refitter.run() for venue in self.venues.values()),
@@ -307,7 +330,10 @@ class App:
         for config in self.config.venue:
             venue = self.venues[config.name]
             sock = self._bind(settings.bots_host, config.port, f"venue {config.name}")
-            door = Door(venue.lobby, venue.gallery, time, limits, count, metrics, ids.connection)
+            door = Door(
+                venue.lobby, venue.gallery, time, limits, count, metrics, ids.connection,
+                transcripts=self._transcripts, venue=config.name,
+            )  # fmt: skip
             servers.append(await listen(Port(door, settings.proxies.parts, self._connections), sock, settings.backlog))
             venue.port = sock.getsockname()[1]
             doors[config.name] = door
@@ -331,6 +357,7 @@ class App:
             self.config.listen.proxies.parts,
             WsSettings(config.compression, config.max_message_bytes, us(config.ping_s), us(config.pong_timeout_s)),
             self._connections,
+            self._transcripts,
         )
         sock = self._bind(config.host, config.port, "the WebSocket port")
         self.ws_url, self._ws_port = _url(sock, config.host, "ws"), sock.getsockname()[1]
@@ -350,26 +377,43 @@ class App:
         }
         return HttpListener(health_app(probes, registry), sock)
 
-    async def _web(self, stack: AsyncExitStack, metrics: Metrics) -> WebProcess | HttpListener | None:
+    async def _web(
+        self, stack: AsyncExitStack, metrics: Metrics, bus: Bus, time: LoopTime, answer: Call
+    ) -> tuple[WebProcess | HttpListener | None, list[Work]]:
+        """The pages, and what is to run beside them here."""
         settings = self.config.web
         if settings.mode is WebMode.OFF:
-            return None
+            return None, []
         sock = self._bind(settings.host, settings.port, "the pages")
         self.web_url = _url(sock, settings.host)
         server = self.config.server
         shown = WebSettings(
-            server.name,
-            {name: venue.port for name, venue in self.venues.items()},
-            self.config.listen.bots_host,
-            server.registration.value,
+            server_name=server.name,
+            venues={name: VenueSettings.of(live.venue, live.port) for name, live in self.venues.items()},
+            bots_host=self.config.listen.bots_host,
+            registration=server.registration.value,
             websocket=self._ws_port,
-            rated={name: Rated.of(live.venue) for name, live in self.venues.items()},
+            public_url=settings.public_url.rstrip("/"),
+            proxies=tuple(map(str, settings.proxies.parts)),
+            accounts=settings.accounts.value,
+            requests_per_minute=settings.requests_per_minute,
+            streams_per_address=settings.streams_per_address,
+            exports_at_once=settings.exports_at_once,
+            webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
+            transcript_days=self.config.transcripts.days,
         )
         if settings.mode is WebMode.INLINE:
             history = await stack.enter_async_context(History(server.location))
-            return HttpListener(create_app(history, shown), sock)
+            pages = create_app(history, shown, call=answer, data=server.data)
+            for kind in KINDS:
+                bus.subscribe(kind, pages.heard)
+            return HttpListener(pages, sock), [pages.run]
         argv = command(server.data, shown, server.log_format.value, server.log_level.value)
-        return WebProcess(argv, sock, environment(server.database), log=log, restarted=metrics.web_restarted)
+        pipe = FactPipe(bus, time, dropped=metrics.facts_dropped)
+        web = WebProcess(
+            argv, sock, environment(server.database), log=log, restarted=metrics.web_restarted, telling=pipe
+        )
+        return web, []
 
     # -- another configuration
 

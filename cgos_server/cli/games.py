@@ -5,39 +5,76 @@ All of it is read from the database. Must not know: the live server.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import click
+import msgspec
 
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.reading import read
+from cgos_server.core.verdict import Reason
 from cgos_server.errors import Refused
 from cgos_server.protocol.sgf import write
 from cgos_server.storage.answers import GameRow
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.stored_game import StoredGame
 from cgos_server.web.words import moment
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def date(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    """A day or a moment in UTC as Unix milliseconds."""
+    if text is None:
+        return None
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no date. Write 2026-01-31, or 2026-01-31T18:00.") from None
+    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def filters(command: Callable[Concatenate[GamesAsked, P], T]) -> Callable[..., T]:
+    """Give a command the options by which games are looked for, and what they say as its first argument."""
+
+    @venue_option
+    @click.option("--bot", metavar="NAME", help="Only games of this bot or version.")
+    @click.option("--opponent", metavar="NAME", help="Only against this bot or version; goes with --bot.")
+    @click.option("--reason", type=click.Choice([*map(str, Reason)]), help="Only games that ended so.")
+    @click.option("--result", type=click.Choice(("B", "W", "draw", "none")), help="Only games that count so now.")
+    @click.option("--min-moves", type=click.IntRange(0), metavar="N", help="Only ended games of at least N moves.")
+    @click.option("--max-moves", type=click.IntRange(0), metavar="N", help="Only ended games of at most N moves.")
+    @click.option("--since", metavar="DATE", callback=date, help="Only games begun then (UTC) or later.")
+    @click.option("--until", metavar="DATE", callback=date, help="Only games begun before then (UTC).")
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        names = ("venue", "bot", "opponent", "reason", "result", "min_moves", "max_moves", "since", "until")
+        asked = {name: kwargs.pop(name) for name in names}
+        if asked["opponent"] is not None and asked["bot"] is None:
+            raise click.UsageError("--opponent goes with --bot.")
+        return command(msgspec.convert(asked, GamesAsked), *args, **kwargs)
+
+    return run
+
 
 @click.command()
-@venue_option
-@click.option("--bot", metavar="NAME", help="Only games of this bot.")
-@click.option("--running", is_flag=True, help="Only games that are going on.")
+@filters
+@click.option("--running/--ended", default=None, help="Only games that are going on, or only those that are over.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many.")
 @click.option("--before", type=game_number, metavar="GAME", help="Only games older than this one.")
 @json_option
 @configured
-def games(
-    setup: Setup, venue: str | None, bot: str | None, running: bool, limit: int, before: int | None, as_json: bool
-) -> None:
+def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, before: int | None, as_json: bool) -> None:
     """The latest games, newest first."""
-    if running and (bot is not None or before is not None):
-        raise click.UsageError("--running goes with --venue and --limit only.")
-    if running:
-        rows = read(setup, lambda history: history.running_games(venue))[:limit]
-    else:
-        rows = read(setup, lambda history: history.games(venue, bot, limit, before))
+    wanted = msgspec.structs.replace(asked, running=running)
+    rows = read(setup, lambda history: history.find_games(wanted, limit, before))
     if as_json:
         print_json(rows)
         return

@@ -1,24 +1,24 @@
-"""`cgos-server bots`, `bot`, `approve`, `token` and `account`: who may play, and people's accounts.
+"""`cgos-server bots`, `bot`, `approve` and `token`: who may play.
 
 Must not know: how it is done; the requests are :mod:`cgos_server.service.requests`'s.
 """
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
 
+from cgos_server.cli import owners
+from cgos_server.cli.bot_figures import bot_show
 from cgos_server.cli.common import Setup, configured, json_option, password, password_option
+from cgos_server.cli.games import date
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.perform import perform, perform_and_say
 from cgos_server.cli.reading import read
+from cgos_server.service.people import DAY_MS
 from cgos_server.service.requests import (
-    RIGHTS,
-    AccountAdd,
-    AccountGrant,
-    AccountPasswd,
-    AccountRevoke,
     Approve,
     BotAdd,
     BotDisable,
@@ -63,7 +63,14 @@ def bots(setup: Setup, as_json: bool) -> None:
 
 @click.group()
 def bot() -> None:
-    """Add a bot, change its password, shut it out, take it back."""
+    """Show, add, shut out, take back a bot; its password."""
+
+
+for _command in owners.COMMANDS:
+    bot.add_command(_command)
+
+
+bot.add_command(bot_show)
 
 
 @bot.command("add")
@@ -86,11 +93,19 @@ def bot_passwd(setup: Setup, name: str, password_file: Path | None) -> None:
 
 @bot.command("disable")
 @click.argument("name")
-@click.option("--reason", default="", metavar="TEXT", help="Told to its author at every try.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why: told to its author at every try, and kept.")
+@click.option(
+    "--until", metavar="DATE", callback=date, help="When (UTC) it may play again; without this: `bot enable`."
+)
+@click.option("--days", type=click.FloatRange(0, 3650, min_open=True), metavar="N", help="For how long, instead.")
 @configured
-def bot_disable(setup: Setup, name: str, reason: str) -> None:
+def bot_disable(setup: Setup, name: str, reason: str, until: int | None, days: float | None) -> None:
     """Shut the bot NAME out and close its connections."""
-    perform_and_say(setup, BotDisable(name=name, reason=reason))
+    if days is not None:
+        if until is not None:
+            raise click.UsageError("Give --until or --days, not both.")
+        until = time.time_ns() // 1_000_000 + round(days * DAY_MS)
+    perform_and_say(setup, BotDisable(name=name, reason=reason, until=until))
 
 
 @bot.command("enable")
@@ -164,66 +179,6 @@ def token_list(setup: Setup, name: str, as_json: bool) -> None:
 def token_revoke(setup: Setup, name: str, number: int) -> None:
     """End the validity of token ID of the bot NAME."""
     perform_and_say(setup, TokenRevoke(bot=name, token=number))
-
-
-# -- accounts
-
-
-@click.group()
-def account() -> None:
-    """People's accounts; the right admin makes an operator."""
-
-
-@account.command("add")
-@click.argument("name")
-@click.option("--admin", is_flag=True, help="With the right admin.")
-@password_option
-@configured
-def account_add(setup: Setup, name: str, admin: bool, password_file: Path | None) -> None:
-    """Make the account NAME."""
-    perform_and_say(setup, AccountAdd(name=name, password=password(name, password_file), admin=admin))
-
-
-@account.command("passwd")
-@click.argument("name")
-@password_option
-@configured
-def account_passwd(setup: Setup, name: str, password_file: Path | None) -> None:
-    """Replace the password of the account NAME."""
-    perform_and_say(setup, AccountPasswd(name=name, password=password(name, password_file)))
-
-
-@account.command("grant")
-@click.argument("name")
-@click.argument("right", type=click.Choice(RIGHTS))
-@configured
-def account_grant(setup: Setup, name: str, right: str) -> None:
-    """Give the account NAME a right."""
-    perform_and_say(setup, AccountGrant(name=name, right=right))
-
-
-@account.command("revoke")
-@click.argument("name")
-@click.argument("right", type=click.Choice(RIGHTS))
-@configured
-def account_revoke(setup: Setup, name: str, right: str) -> None:
-    """Take a right from the account NAME."""
-    perform_and_say(setup, AccountRevoke(name=name, right=right))
-
-
-@account.command("list")
-@json_option
-@configured
-def account_list(setup: Setup, as_json: bool) -> None:
-    """All accounts."""
-    rows = read(setup, lambda history: history.accounts())
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("account", "rights", "state", "made (UTC)"),
-        [(row.name, "admin" if row.admin else None, row.state, moment(row.created_at)) for row in rows],
-    )
 
 
 def _moment(at: int | None) -> str | None:

@@ -1,4 +1,4 @@
-"""`cgos-server protocol`: what the WebSocket protocol looks like, for programs and for people.
+"""`cgos-server protocol`: what the WebSocket protocol and the API look like, for programs and for people.
 
 Must not know: the live server, the database.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 import click
 
 from cgos_server.protocol import asyncapi as description
+from cgos_server.protocol import openapi as api
 
 
 @click.group()
 def protocol() -> None:
-    """Describe the WebSocket protocol cgos.v2."""
+    """Describe the WebSocket protocol cgos.v2 and the API."""
 
 
 @protocol.command()
@@ -25,3 +26,9 @@ def asyncapi() -> None:
 def tables() -> None:
     """Print its messages and error codes as Markdown tables."""
     click.echo(description.tables(), nl=False)
+
+
+@protocol.command()
+def openapi() -> None:
+    """Print the API's description in OpenAPI 3.1 (JSON)."""
+    click.echo(api.encoded(), nl=False)

@@ -137,7 +137,7 @@ def resume(setup: Setup, venue: str | None) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--reason", default="", metavar="TEXT", help="Told to it.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why: told to it and kept.")
 @configured
 def kick(setup: Setup, name: str, reason: str) -> None:
     """Close the connections of the bot NAME.

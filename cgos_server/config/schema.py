@@ -157,6 +157,13 @@ class WebSocketConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = 40.0
 
 
+class AccountsMode(enum.StrEnum):
+    """Who may make an account on the pages."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+
+
 class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The pages for people."""
 
@@ -169,11 +176,52 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             "process; `off`: no pages."
         ),
     ] = WebMode.PROCESS
+    public_url: Annotated[
+        str,
+        doc(
+            "The address by which people reach the pages, such as `https://cgos.example.org`; empty: the one that a "
+            "page was asked by. With `https` sessions are kept in secure cookies."
+        ),
+    ] = ""
+    proxies: Annotated[
+        Networks,
+        doc("Addresses or networks of proxies before the pages: whom they name in `X-Forwarded-For` is believed."),
+    ] = Networks()
+    accounts: Annotated[
+        AccountsMode,
+        doc("Who may make an account on the pages, to own bots: `open`: everybody, `closed`: nobody."),
+    ] = AccountsMode.OPEN
+    session_days: Annotated[Positive, doc("Days that a sign-in on the pages lasts.")] = 30.0
+    requests_per_minute: Annotated[
+        Count, doc("Pages and API answers that one address may ask for in a minute; files of the pages do not count.")
+    ] = 600
+    streams_per_address: Annotated[
+        Count, doc("Live streams that one address may hold open at once; all addresses together ten times as many.")
+    ] = 100
+    exports_at_once: Annotated[Count, doc("Bulk downloads that run at once, for all; two of them for one address.")] = 8
+    webhooks_to: Annotated[
+        Networks,
+        doc(
+            "Loopback and private networks to which webhooks may be sent all the same (`10.0.0.0/8`); public "
+            "addresses always are allowed."
+        ),
+    ] = Networks()
 
     @property
     def enabled(self) -> bool:
         """True where there are pages at all."""
         return self.mode is not WebMode.OFF
+
+
+class TranscriptsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What bots and server said to each other, for the bots' owners: files in the data directory, passwords masked."""
+
+    days: Annotated[NotNegative, doc("Days that what was said is kept; 0 keeps nothing.")] = 7.0
+    bytes_per_bot: Annotated[
+        int,
+        msgspec.Meta(ge=65_536, le=1_073_741_824),
+        doc("Bytes for one bot; its oldest lines make room for new ones."),
+    ] = 8_388_608
 
 
 class HealthConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -339,6 +387,10 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         float, msgspec.Meta(ge=-10_000, le=10_000), doc("The rating with which a new version begins.")
     ] = 1800.0
     rated: Annotated[bool, doc("`false` makes it a sandbox: its results change no rating.")] = True
+    delay_s: Annotated[
+        NotNegative,
+        doc("How long after it was played a move of a running game is shown to anybody but the players, in seconds."),
+    ] = 0.0
     pairing: PairingConfig = PairingConfig()
     rating: RatingConfig = RatingConfig()
 
@@ -362,6 +414,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     listen: ListenConfig = ListenConfig()
     websocket: WebSocketConfig = WebSocketConfig()
     web: WebConfig = WebConfig()
+    transcripts: TranscriptsConfig = TranscriptsConfig()
     health: HealthConfig = HealthConfig()
     admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()

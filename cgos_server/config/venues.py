@@ -68,6 +68,7 @@ def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
         return_grace=us(venue.return_grace_s),
         void_after=us(venue.void_after_s),
         rated=venue.rated,
+        delay=us(venue.delay_s),
     )
 
 

@@ -63,6 +63,7 @@ class Venue:
     :ivar rating_options: system -> its own options
     :ivar initial: rating of a new version
     :ivar rated: False for a sandbox, where results change no rating
+    :ivar delay: time until a move of a running game is shown to anybody but the players
     """
 
     id: int
@@ -80,3 +81,4 @@ class Venue:
     return_grace: int = 120_000_000
     void_after: int = 900_000_000
     rated: bool = True
+    delay: int = 0

@@ -18,7 +18,8 @@ from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.cgos_player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, Watch
+from cgos_server.observability.transcripts import MASK
+from cgos_server.protocol.cgos_player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
 from cgos_server.protocol.framing import Line
 from cgos_server.protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
 
@@ -37,6 +38,7 @@ class EngineLines:
         "_player",
         "_seat",
         "_sign_in_timer",
+        "_tap",
         "_viewer",
         "_wire",
     )
@@ -53,12 +55,13 @@ class EngineLines:
         self._sign_in_timer: Handle | None = None
         self._ignored = Forbearance(door.limits.ignored_per_minute)
         self._orderly = False
+        self._tap = None if door.transcripts is None else door.transcripts.tap(wire.id, door.venue)
 
     # -- what the wire says
 
     def opened(self, refusal: str | None) -> None:
         """The connection stands; `refusal` is the sentence why it may not stay."""
-        self._wire.write(self._player.greeting())
+        self._say(self._player.greeting())
         if refusal is not None:
             self._door.metrics.refused("connections")
             self._dismiss(self._player.refused(refusal), CloseReason.REFUSED)
@@ -93,6 +96,9 @@ class EngineLines:
     # -- what the bot says
 
     def _engine_line(self, line: Line) -> None:
+        tap = self._tap
+        if tap is not None:
+            tap.heard(_masked(self._player.state, line.text), line.received)
         event = self._player.receive(line.text)
         match event:
             case Move(text, analysis):
@@ -104,14 +110,17 @@ class EngineLines:
             case Ignored(why):
                 self._was_ignored(why)
             case Reply(data):
-                self._wire.write(data)
+                self._say(data)
             case SignIn(name, secret, new_secret, client, analysis):
                 self._signing_in()
+                if tap is not None:
+                    tap.secrets(secret, new_secret)
                 self._door.reception.sign_in(
                     self, Credentials(name, secret, new_secret, client, analysis, self._wire.address)
                 )
             case Watch(client):
                 self._signing_in()
+                self._tap = None
                 self._viewer = ViewerLines(self._door, self._wire, client)
                 self._hear = self._viewer.receive
             case Quit():
@@ -159,9 +168,12 @@ class EngineLines:
 
     def accepted(self, seat: Seat, name: str) -> None:
         self._seat = seat
-        self._wire.write(self._player.accepted())
+        if self._tap is not None:
+            self._tap.named(seat.bot, name)
+        self._say(self._player.accepted())
 
     def operator(self, desk: OperatorDesk) -> None:
+        self._tap = None
         self._wire.write(self._player.accepted())
         self._hear = OperatorLines(self._door, self._wire, desk).receive
 
@@ -176,7 +188,7 @@ class EngineLines:
         """Nobody asks for games by number on this protocol."""
 
     def info(self, text: str) -> None:
-        self._wire.write(self._player.info(text))
+        self._say(self._player.info(text))
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
@@ -185,17 +197,19 @@ class EngineLines:
     # -- what its game says (Table)
 
     def setup(self, setup: GameSetup, color: Color) -> None:
-        self._wire.write(self._player.setup(setup))
+        if self._tap is not None:
+            self._tap.game = setup.game
+        self._say(self._player.setup(setup))
 
     def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
-        self._wire.write(self._player.genmove(color, left_ms))
+        self._say(self._player.genmove(color, left_ms))
 
     def played(self, turn: Turn) -> None:
         then = turn.other_left_ms if turn.on else None
-        self._wire.write(self._player.played(turn.color, turn.move, turn.left_ms, then))
+        self._say(self._player.played(turn.color, turn.move, turn.left_ms, then))
 
     def game_over(self, over: GameOver) -> None:
-        self._wire.write(self._player.game_over(over.date, over.result, over.detail))
+        self._say(self._player.game_over(over.date, over.result, over.detail))
 
     def hurry(self) -> None:
         self._wire.flush()
@@ -209,8 +223,27 @@ class EngineLines:
         self._dismiss(data, CloseReason.VIOLATION)
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
-        self._wire.write(data)
+        self._say(data)
         self._wire.close(reason)
+
+    def _say(self, data: bytes) -> None:
+        tap = self._tap
+        if tap is not None and data:
+            tap.said(data, self._door.time.now())
+        self._wire.write(data)
+
+
+def _masked(state: State, text: bytes) -> bytes:
+    """What may be written down of a line that came in this state."""
+    if state is State.PASSWORD:
+        words = max(1, len(text.split()))
+        return b" ".join([MASK.encode()] * words)
+    if state is State.CHECKING:
+        return MASK.encode()  # nobody asked for it: perhaps the password again
+    if state is State.USERNAME:
+        name, *rest = text.split() or [b""]
+        return b" ".join([name, *[MASK.encode()] * len(rest)])  # perhaps the password behind the name
+    return text
 
 
 def _unheard(_: Line) -> None:

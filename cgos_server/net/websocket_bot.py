@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
 import structlog
 from websockets.frames import CloseCode
 
 from cgos_server.net.loop import Handle
 from cgos_server.net.websocket_port import Connection, WsPort
 from cgos_server.observability.metrics import CloseReason
+from cgos_server.observability.transcripts import MASK, Tap
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.ws_encoding import Codec, Malformed
 from cgos_server.protocol.ws_session import Ending, RoundTrip, Stage, WsSession
@@ -38,7 +40,7 @@ class BotDialogue:
     :class:`~cgos_server.protocol.ws_places.Peer` of its session."""
 
     __slots__ = (
-        "_codec", "_connection", "_orderly", "_port", "_round", "_session", "_sign_in_timer", "_wasted",
+        "_codec", "_connection", "_orderly", "_port", "_round", "_session", "_sign_in_timer", "_tap", "_wasted",
         "_wasted_before", "_wasted_since",
     )  # fmt: skip
 
@@ -51,6 +53,7 @@ class BotDialogue:
         self._sign_in_timer: Handle | None = None
         self._wasted = self._wasted_before = self._wasted_since = 0
         self._orderly = False
+        self._tap = None if port.transcripts is None else port.transcripts.tap(connection.id)
 
     # -- what the connection says
 
@@ -88,6 +91,8 @@ class BotDialogue:
             self.violated("too-large", words, CloseCode.MESSAGE_TOO_BIG)
             return
         message = codec.decode(data)
+        if self._tap is not None:
+            self._take_down(self._tap, data, message, received)
         if isinstance(message, Malformed):
             if message.fatal:
                 self.violated(message.code, message.text, CloseCode.INVALID_DATA)
@@ -107,6 +112,30 @@ class BotDialogue:
             self._sign_in_timer = None
         if session.wasted != self._wasted:
             self._count(received)
+
+    def _take_down(self, tap: Tap, data: bytes, message: ws.ClientMessage | Malformed, received: int) -> None:
+        """What came, for the bot's owner; without what is secret."""
+        binary = self._codec.binary
+        if isinstance(message, ws.SignIn):
+            tap.secrets(message.secret, message.new_secret)
+            new = None if message.new_secret is None else MASK
+            data = msgspec.json.encode(msgspec.structs.replace(message, secret=MASK, new_secret=new))
+            binary = False
+        elif isinstance(message, Malformed) and (tap.unnamed or binary or b"\\" in data):
+            # Perhaps a sign-in gone wrong; and no secret is found behind an encoding that cannot be read.
+            data, binary = b"(%d bytes that are no message)" % len(data), False
+        if self._told(tap):
+            tap.heard(data, received, True, binary)
+
+    def _told(self, tap: Tap) -> bool:
+        """True where what is said now is to be taken down: not for those who only watch."""
+        session = self._session
+        if tap.unnamed:
+            bot = session.bot
+            if bot is None:
+                return session.plays or not session.settled
+            tap.named(*bot)
+        return True
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
         if self._connection.alive:
@@ -174,8 +203,14 @@ class BotDialogue:
         return self._port.time.wall_ms() / 1000
 
     def send(self, *messages: ws.ServerMessage) -> None:
-        encode = self._codec.encode
-        self._connection.send([encode(message) for message in messages], self._codec.binary)
+        encode, binary = self._codec.encode, self._codec.binary
+        payloads = [encode(message) for message in messages]
+        tap = self._tap
+        if tap is not None and self._told(tap):
+            now = self._port.time.now()
+            for payload in payloads:
+                tap.said(payload, now, True, binary)
+        self._connection.send(payloads, binary)
 
     async def reaches_peer(self) -> bool:
         return await self._connection.reaches_peer()

@@ -14,6 +14,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.net.tcp import Network
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.metrics import CloseReason, Metrics
+from cgos_server.observability.transcripts import Transcripts
 from cgos_server.protocol.session import Concierge, Reach
 from cgos_server.protocol.ws_messages import VenueInfo
 from cgos_server.protocol.ws_session import House
@@ -138,6 +139,7 @@ class WsPort:
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
     :ivar open: holds the connections while they stand
+    :ivar transcripts: takes down what bots and server say; None where nothing is kept
     """
 
     concierge: Concierge
@@ -153,6 +155,7 @@ class WsPort:
     proxies: tuple[Network, ...] = ()
     settings: WsSettings = WsSettings()
     open: set[Ending] = field(default_factory=set)
+    transcripts: Transcripts | None = None
     heart: Heart = field(init=False)
     house: House = field(init=False)
 

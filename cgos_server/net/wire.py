@@ -12,6 +12,7 @@ from typing import Protocol
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CloseReason, Metrics
+from cgos_server.observability.transcripts import Transcripts
 from cgos_server.protocol.cgos_viewer import MatchLines
 from cgos_server.protocol.session import Gallery, Reach, Reception
 
@@ -21,7 +22,8 @@ ANSWER_US = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What all line dialogues of one venue share. `matches` is its viewers' list."""
+    """What all line dialogues of one venue share. `matches` is its viewers' list; `transcripts` takes down what is
+    said, None where nothing is kept."""
 
     reception: Reception
     gallery: Gallery
@@ -31,6 +33,8 @@ class Door:
     metrics: Metrics
     new_id: Callable[[], int]
     matches: MatchLines = field(default_factory=MatchLines)
+    transcripts: Transcripts | None = None
+    venue: str = ""
 
 
 class Wire(Reach, Protocol):

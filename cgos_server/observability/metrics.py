@@ -242,6 +242,8 @@ class Metrics:
         self._refusals = RefusalTally()
         self._ignored = 0
         self._web_restarts = 0
+        self._facts_dropped = 0
+        self._transcripts_dropped: Callable[[], int] | None = None
         self._connections: Callable[[], int] | None = None
         self._bots: Callable[[], Mapping[tuple[str, str], int]] | None = None
         self._games: Callable[[], Mapping[str, int]] | None = None
@@ -263,6 +265,7 @@ class Metrics:
         commit_failing: Callable[[], bool] | None = None,
         password_queue: Callable[[], int] | None = None,
         log_events: Callable[[], Mapping[str, int]] | None = None,
+        transcripts_dropped: Callable[[], int] | None = None,
     ) -> None:
         """Where live state is read from at scrape time. May be called by several owners, each with its own part.
 
@@ -273,6 +276,7 @@ class Metrics:
         :param commit_failing: True while commits fail or do not return
         :param password_queue: password checks that wait for a worker
         :param log_events: level (``warning``, ``error``) -> log events so far
+        :param transcripts_dropped: lines of transcripts that were not written down
         """
         self._connections = connections or self._connections
         self._bots = bots or self._bots
@@ -281,6 +285,7 @@ class Metrics:
         self._commit_failing = commit_failing or self._commit_failing
         self._password_queue = password_queue or self._password_queue
         self._log_events = log_events or self._log_events
+        self._transcripts_dropped = transcripts_dropped or self._transcripts_dropped
 
     def venue(self, name: str) -> VenueMeter:
         """The venue's counters, made on the first call."""
@@ -320,6 +325,10 @@ class Metrics:
         """The web process had died and was started again."""
         self._web_restarts += 1
 
+    def facts_dropped(self, facts: int) -> None:
+        """So many facts were dropped because the web process reads too slowly; it is told that they are missing."""
+        self._facts_dropped += facts
+
     def describe(self) -> Iterable[Metric]:
         """Tells the registry that nothing needs to be collected to register this."""
         return ()
@@ -348,6 +357,14 @@ class Metrics:
         yield _gauge("cgos_password_queue_length", "Password checks that wait for a worker.", self._password_queue)
         yield _counter(
             "cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts
+        )
+        yield _counter(
+            "cgos_facts_dropped_total", "Facts that the web process read too slowly to be told.", self._facts_dropped
+        )
+        yield _counter(
+            "cgos_transcript_lines_dropped_total",
+            "Lines between bots and server that were not written down.",
+            self._transcripts_dropped() if self._transcripts_dropped else 0,
         )
         yield _histogram(
             "cgos_loop_lag_seconds", "How late the event loop ran what was due.", "", [("", self.loop_lag)], _SECOND

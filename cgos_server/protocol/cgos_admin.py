@@ -58,7 +58,7 @@ class Kick(NamedTuple):
     """Close a bot's connection."""
 
     name: str
-    reason: str = ""
+    reason: str
 
 
 class Help(NamedTuple):
@@ -198,7 +198,7 @@ def _abort(words: list[str]) -> Command | None:
 
 
 def _kick(words: list[str]) -> Command | None:
-    return Kick(words[0], " ".join(words[1:])) if words else None
+    return Kick(words[0], " ".join(words[1:])) if len(words) > 1 else None
 
 
 def _number(word: str) -> int | None:
@@ -231,7 +231,8 @@ FORMS: Final = {
     "pause": Form("pause", "pair nobody here until resume or the next start of the server", "a sentence",
                   _alone(Pause())),
     "resume": Form("resume", "pair again", "a sentence", _alone(Resume())),
-    "kick": Form("kick <name> [<reason>]", "close the connections of a bot; it may come back", "a sentence", _kick),
+    "kick": Form("kick <name> <reason>", "close the connections of a bot, told why; it may come back", "a sentence",
+                 _kick),
     "help": Form("help", "this list", "`help <usage> : <meaning>`, one line a command", _alone(Help())),
     "quit": Form("quit", "close this connection", "`Quit`", _alone(Quit())),
 }  # fmt: skip

@@ -260,6 +260,10 @@ class Fault(enum.StrEnum):
 class Seat(Protocol):
     """What a signed-in session tells the live server."""
 
+    @property
+    def bot(self) -> int:
+        """The number of the bot that sits here."""
+
     def move(self, text: str, analysis: str | None, received: int) -> None:
         """The bot answered `genmove` in its only game. `received`: when the line counts as received (microseconds,
         loop's clock)."""

@@ -126,6 +126,13 @@ class WsSession:
         """True where a bot is signed in, or about to be; False for those who only watch."""
         return self.stage is Stage.IN or self.stage is Stage.CHECKING
 
+    @property
+    def bot(self) -> tuple[int, str] | None:
+        """Number and wire name of the bot that is signed in; None before."""
+        seats = (place.seat for place in self._places.values() if place.seat is not None)
+        seat = next(seats, None) if self.stage is Stage.IN else None
+        return None if seat is None else (seat.bot, self._name)
+
     # -- what the client says
 
     def receive(self, message: ws.ClientMessage, received: int) -> ws.Error | None:

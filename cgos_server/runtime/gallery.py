@@ -3,7 +3,8 @@
 Facts and moves are kept once, in a log and in the games; a spectator is only a position in them, so a thousand cost
 little and nobody waits for anybody. All telling happens in slices between which the loop gets its turn. A spectator
 without room is passed over; when it has room again and the log has gone on without it, or it had none for too long, it
-gets a fresh picture. Must not know: wire formats, sockets, why games begin and end.
+gets a fresh picture. Where the venue has a delay, moves of a running game are told that much later. Must not know:
+wire formats, sockets, why games begin and end.
 """
 
 from __future__ import annotations
@@ -119,6 +120,7 @@ class Gallery:
         self.size = venue.rules.size
         self.komi2 = venue.rules.komi2
         self._venue = venue
+        self._delay = venue.delay
         self._store = store
         self._bus = bus
         self._time = time
@@ -279,10 +281,14 @@ class Gallery:
             (place.everything and (place.picture or place.at < self._next))
             or place.found is not None
             or any(
-                followed.due or followed.ply < followed.game.ply or followed.game.over is not None
+                followed.due or followed.ply < self._shown(followed.game) or followed.game.over is not None
                 for followed in place.followed.values()
             )
         )
+
+    def _shown(self, game: LiveGame) -> int:
+        """Its plies that may be shown: the players' moves reach others after the venue's delay."""
+        return game.played_by(self._time.now() - self._delay) if self._delay else game.ply
 
     def _refresh(self, place: _Place) -> None:
         """It was passed over for too long: pictures instead of what it missed."""
@@ -314,19 +320,21 @@ class Gallery:
             if not spectator.has_room:
                 return False
             game = followed.game
+            ply = self._shown(game)
             if followed.due:
-                over, since = game.over, max(0, min(followed.ply, game.ply))
+                over, since = game.over, max(0, min(followed.ply, ply))
                 followed.due = False
-                followed.ply = game.ply
-                spectator.shown(number, ShownGame(game.setup(), game.started_at / 1000, over), since)
+                followed.ply = ply
+                setup = game.setup() if ply == game.ply else game.setup(ply)
+                spectator.shown(number, ShownGame(setup, game.started_at / 1000, over), since)
                 if over is not None:
                     place.followed.pop(number, None)
                 continue
-            if followed.ply < game.ply:
-                turns = game.turns(followed.ply)[:TURNS]
+            if followed.ply < ply:
+                turns = game.turns(followed.ply)[: min(TURNS, ply - followed.ply)]
                 followed.ply += len(turns)
                 spectator.moved(number, turns)
-            if followed.ply >= game.ply and game.over is not None:
+            if followed.ply >= ply and game.over is not None:
                 place.followed.pop(number, None)
                 spectator.ended(number, game.over)
         return spectator.has_room

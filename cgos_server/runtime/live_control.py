@@ -14,6 +14,7 @@ from cgos_server.errors import ConfigError, Refused
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
+from cgos_server.protocol.session import Limits
 from cgos_server.runtime import rulings
 from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
 from cgos_server.service.control import (
@@ -89,6 +90,22 @@ class LiveControl:
             if player.bot == bot
         ]
         return sum(gone)
+
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        for venue in self._venues.values():
+            venue.lobby.owners.wish(bot, paused, limits)
+
+    def drain_bot(self, bot: int) -> int:
+        # Its venues share one connection, and with it one capacity.
+        connections = {
+            id(player.capacity)
+            for venue in self._venues.values()
+            for player in venue.lobby.players.values()
+            if player.bot == bot and player.session is not None
+        }
+        for venue in self._venues.values():
+            venue.lobby.owners.send_home(bot)
+        return len(connections)
 
     def ratings(self, venue: str) -> VenueRatings | None:
         found = self._venues.get(venue)
@@ -181,6 +198,7 @@ class LiveControl:
                 player.name, venue.venue.name, player.state.value, player.address, player.client,
                 next(iter(player.games), None),
                 venue.lobby.setbacks.state(player.version).reason if player.aside else "",
+                player.paused, player.session.id, player.signed_in_at / 1000,
             )
             for player in venue.lobby.players.values()
             if player.session is not None

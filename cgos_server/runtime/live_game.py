@@ -8,6 +8,7 @@ paired.
 from __future__ import annotations
 
 import enum
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -93,8 +94,8 @@ class LiveGame:
 
     __slots__ = (
         "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ended_as", "_flag_at",
-        "_grace_ends", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_ruled", "_tables",
-        "_tellings", "_timer", "_timer_at", "_why", "flagged", "id", "opening", "phase", "referee", "sides",
+        "_grace_ends", "_instants", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_ruled",
+        "_tables", "_tellings", "_timer", "_timer_at", "_why", "flagged", "id", "opening", "phase", "referee", "sides",
         "started_at", "thought",
     )  # fmt: skip
 
@@ -119,6 +120,8 @@ class LiveGame:
         self._why = why
         self._tables: list[Table | None] = [None, None]
         self._moves: list[tuple[str, int]] = []
+        # When each move was received (loop's clock), where that decides who may see it.
+        self._instants: list[int] | None = [] if desk.venue.delay else None
         self._tellings: tuple[Telling, ...] = ()
         self._late: list[tuple[Color, Table]] = []
         self._played: Played | None = None
@@ -163,14 +166,22 @@ class LiveGame:
         """What that side knows of the game's end; only once there is one."""
         return self._tellings[color]
 
-    def setup(self) -> GameSetup:
-        """The game as committed."""
+    def played_by(self, instant: int) -> int:
+        """Committed plies that were received by `instant` (microseconds); all of them once the game is over, and where
+        the venue has no delay."""
+        if self._instants is None or self._ended_as is not None:
+            return self.ply
+        return bisect_right(self._instants, instant)
+
+    def setup(self, ply: int | None = None) -> GameSetup:
+        """The game as committed, or as it was after an earlier `ply`."""
+        ply = self.ply if ply is None else ply
         terms = self.referee.terms
         black, white = self.sides
         return GameSetup(
             self.id, terms.rules.size, terms.rules.komi2, remaining_ms(terms.time, start(terms.time)),
-            black.name, black.label, white.name, white.label, tuple(self._moves),
-            (self._left_after(self.ply, Color.BLACK), self._left_after(self.ply, Color.WHITE)),
+            black.name, black.label, white.name, white.label, tuple(self._moves[:ply]),
+            (self._left_after(ply, Color.BLACK), self._left_after(ply, Color.WHITE)),
             self._desk.venue.name, terms, self._why, self.opening,
         )  # fmt: skip
 
@@ -205,6 +216,8 @@ class LiveGame:
     def continues(self, moves: Sequence[StoredMove]) -> None:
         """Begin after these moves, which neither side made. Raises OurFault where they cannot be played."""
         self._replay(moves, given=True)
+        if self._instants is not None:
+            self._instants = [0] * len(moves)  # known to everybody
 
     def _replay(self, moves: Sequence[StoredMove], given: bool) -> None:
         self.referee.replay(((move.move, move.clock) for move in moves), given)
@@ -214,6 +227,9 @@ class LiveGame:
     def resume(self, moves: Sequence[StoredMove]) -> None:
         """Read back after a restart: the committed moves, both sides away, the clock standing."""
         self._replay(moves, given=False)
+        if self._instants is not None:
+            # As if they were played just now: whether anybody has seen them is not known any more.
+            self._instants = [self._desk.time.now()] * len(moves)
         self._awaited = {Color.BLACK, Color.WHITE}
         self.phase = Phase.SUSPENDED
         self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
@@ -349,6 +365,8 @@ class LiveGame:
         mover = self._mover
         left = referee.remaining_ms(mover)
         self._moves.append((played.move_text, left))
+        if self._instants is not None:
+            self._instants.append(self._received)
         opponent = self._tables[mover.other]
         if opponent is not None:
             opponent.played(

@@ -31,7 +31,8 @@ from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.openings import Openings
-from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
+from cgos_server.runtime.owners import PAUSED, Owners
+from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State, stricter
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.setbacks import Setbacks
 from cgos_server.runtime.telling import Telling, stored_over, stored_setup
@@ -59,6 +60,7 @@ class Lobby:
     :ivar connected: how many versions are signed in
     :ivar expected: who is on the way in
     :ivar players: by version; those who are away stay while a game of theirs runs
+    :ivar owners: what owners want of their bots
     :ivar last_opponent: version -> version, of everybody who ever played here
     :param spawn: starts a coroutine in the server's task group
     :param initial: rating with which an unknown version enters
@@ -111,6 +113,7 @@ class Lobby:
         self._games: dict[int, LiveGame] = {}
         self._arriving: set[int] = set()
         self._warned: set[int] = set()
+        self.owners = Owners(self)
 
     # -- what others may ask
 
@@ -277,13 +280,17 @@ class Lobby:
         player.availability = Availability.READY
         player.owing = False
         player.flagged = 0
+        player.signed_in_at = self._time.wall_ms()
+        self.owners.seated(player, signed)
         session.accepted(PlayerSeat(self, player, session), signed.name)
         log.info("signed in", connection=session.id, bot=signed.name, venue=self.venue, address=credentials.address,
                  client=credentials.client)  # fmt: skip
         self._bus.publish(BotArrived(self.venue, player.name))
-        self._stir(player)
+        self.stir(player)
         self.setbacks.signed_in(player)
         self.limit(player, wish.limits)
+        if player.paused:
+            session.info(PAUSED)
         for game in list(player.games.values()):
             table = self._table(player, game)
             if table is not None:
@@ -296,7 +303,8 @@ class Lobby:
         rest = [known for known in wish.known if known.game not in told and known.game not in player.games]
         if rest:
             self.sync(player, session, rest)
-        if not player.games and not player.owing and not player.aside and self.connected == 1:
+        waits = not player.games and not player.owing and not player.aside and not player.paused
+        if waits and self.connected == 1:
             self._explain_waiting(player, self._running())
 
     def _tell_end(self, player: Player, session: PlayerSession, stored: StoredGame) -> None:
@@ -373,6 +381,9 @@ class Lobby:
         if player.aside:
             self.setbacks.tell(player)
             return
+        if player.paused:
+            player.session.info(PAUSED)
+            return
         others = self.connected - 1
         if others == 0:
             why = "You are the only bot here. Your game begins as soon as another one signs in."
@@ -390,7 +401,7 @@ class Lobby:
         if player.owing:
             player.owing = False
             player.acknowledged()
-            self._stir(player)
+            self.stir(player)
             waiting = next(iter(player.games.values()), None)
             table = None if waiting is None else self._table(player, waiting)
             if waiting is not None and table is not None:
@@ -400,16 +411,18 @@ class Lobby:
 
     def change(self, player: Player, availability: Availability) -> None:
         """The bot wants games, or none for now, or none any more."""
-        player.availability = availability
-        self._stir(player)
+        player.availability = Availability.DRAINING if player.called_home else availability
+        self.stir(player)
         if availability is Availability.READY:
             self.setbacks.wants_to_play(player)
         self._send_home(player)
 
     def limit(self, player: Player, limits: Limits) -> None:
-        """The owner's limits. Games begun in the last 24 hours are counted at once, and again now and then."""
-        player.limits = limits
-        if limits.games_a_day is not None:
+        """What the bot says of its limits; its owner may allow less. Games begun in the last 24 hours are counted at
+        once, and again now and then."""
+        player.declared = limits
+        player.limits = stricter(limits, player.allowed)
+        if player.limits.games_a_day is not None:
             self._count(player)
 
     def _count(self, player: Player) -> None:
@@ -490,7 +503,7 @@ class Lobby:
                 player.owing = session.says_ready
                 if game.flagged is color:
                     player.flagged = self._time.now()
-            self._stir(player)
+            self.stir(player)
             self.setbacks.ended(player, game, color)
             self._send_home(player)
             self._forget(player)
@@ -506,7 +519,7 @@ class Lobby:
         self._games[game.id] = game
         player.games[game.id] = game
         player.capacity.used += 1
-        self._stir(player)
+        self.stir(player)
 
     def _table(self, player: Player, game: LiveGame) -> Table | None:
         """Where its connection plays `game`; None where it is away, or not free for it as it has one at a time."""
@@ -519,7 +532,7 @@ class Lobby:
             player.board = game
         return session.table(game.id)
 
-    def _stir(self, player: Player) -> None:
+    def stir(self, player: Player) -> None:
         """What the bot does has changed: its waiting begins anew."""
         player.since = self._time.now()
         self._warned.discard(player.version)
@@ -529,7 +542,8 @@ class Lobby:
         draining = player.availability is Availability.DRAINING
         done = player.capacity.used == 0 and player.capacity.owed == 0
         if draining and player.session is not None and done:
-            player.session.refused("drained", "Your last game is over, as you wished. Goodbye.")
+            whose = "your owner" if player.called_home else "you"
+            player.session.refused("drained", f"Your last game is over, as {whose} wished. Goodbye.")
 
     def _forget(self, player: Player) -> None:
         """Nobody needs the entry of a bot that is away and plays nothing."""
@@ -567,7 +581,7 @@ class Lobby:
         player = self.players.get(version)
         recalled = self.setbacks.recall(version, player)
         if recalled and player is not None:
-            self._stir(player)
+            self.stir(player)
         return recalled
 
     def dismiss(self, version: int, sentence: str) -> bool:

@@ -75,15 +75,19 @@ class Player:
     :ivar board: the one game that is before a connection that has one at a time
     :ivar tellings: by game: ends that it was told and has not acknowledged
     :ivar asked: games of the past that it wants to hear of and that are not looked up yet
+    :ivar limits: those in force: what it says itself (`declared`) and what its owner allows (`allowed`)
+    :ivar paused: its owner wants no game for it
+    :ivar called_home: its owner wants it to leave after its running games
+    :ivar signed_in_at: Unix milliseconds
     :ivar flagged: when it last let its time in a game run out (microseconds), 0 for never
     :ivar begun: games begun within a day, as far as its limit needs them counted; `counted` says when they were, and
         while they are `counting` it is what has begun since
     """
 
     __slots__ = (
-        "address", "aside", "asked", "availability", "begun", "board", "bot", "capacity", "chosen", "client", "counted",
-        "counting", "flagged", "games", "limits", "name", "owing", "reserved", "session", "since", "tellings",
-        "version",
+        "address", "allowed", "aside", "asked", "availability", "begun", "board", "bot", "called_home", "capacity",
+        "chosen", "client", "counted", "counting", "declared", "flagged", "games", "limits", "name", "owing", "paused",
+        "reserved", "session", "signed_in_at", "since", "tellings", "version",
     )  # fmt: skip
 
     def __init__(self, version: int, name: str, bot: int) -> None:
@@ -98,9 +102,9 @@ class Player:
         self.tellings: dict[int, Telling] = {}
         self.asked: dict[int, None] = {}
         self.availability = Availability.READY
-        self.limits = Limits()
-        self.reserved = self.chosen = self.owing = self.counting = self.aside = False
-        self.since = self.flagged = self.begun = self.counted = 0
+        self.limits = self.declared = self.allowed = Limits()
+        self.reserved = self.chosen = self.owing = self.counting = self.aside = self.paused = self.called_home = False
+        self.signed_in_at = self.since = self.flagged = self.begun = self.counted = 0
 
     @property
     def state(self) -> State:
@@ -132,6 +136,7 @@ class Player:
             self.session is not None
             and not self.owing
             and not self.aside
+            and not self.paused
             and self.availability is Availability.READY
             and (limit is None or self.begun < limit)
         )
@@ -175,6 +180,12 @@ class Player:
         self.tellings.clear()
 
 
+def stricter(one: Limits, other: Limits) -> Limits:
+    """What both allow."""
+    most = [limits.games_a_day for limits in (one, other) if limits.games_a_day is not None]
+    return Limits(min(most, default=None), one.avoid | other.avoid)
+
+
 class PlayerSeat:
     """The :class:`~cgos_server.protocol.session.Seat` of one connection. Once another connection took its place it
     says nothing any more."""
@@ -185,6 +196,10 @@ class PlayerSeat:
         self._lobby = lobby
         self._player = player
         self._session = session
+
+    @property
+    def bot(self) -> int:
+        return self._player.bot
 
     @property
     def _valid(self) -> bool:

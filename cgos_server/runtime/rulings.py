@@ -96,6 +96,8 @@ def _doing(player: Player) -> str:
     match player.state:
         case State.PLAYING:
             return f"it plays game {', '.join(map(str, player.games))}"
+        case _ if player.paused:
+            return "its owner has paused it"
         case State.OWING:
             return "it has not said ready since its last one ended"
         case State.PAIRED:

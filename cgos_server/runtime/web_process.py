@@ -1,7 +1,8 @@
 """Keeps the web process alive: starts it by exec, starts it again when it dies, ends it with the server.
 
 The child inherits the pages' listening socket and one end of a pipe and nothing else; it goes when the pipe closes, so
-it cannot outlive us, however we end. Must not know what the child does. Games never notice any of this.
+it cannot outlive us, however we end. The pipe's other end is lent to whoever has something to tell the child. Must not
+know: what the child does, what it is told. Games never notice any of this.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from structlog.typing import FilteringBoundLogger
 
@@ -26,6 +27,16 @@ STOP_LIMIT_S = 5.0
 """Time a child has to go after its pipe was closed and SIGTERM sent; then it is killed."""
 
 
+class Telling(Protocol):
+    """Who tells the child things through its pipe."""
+
+    def opened(self, descriptor: int) -> None:
+        """A child reads the other end of the pipe `descriptor`, which is only lent."""
+
+    def closed(self) -> None:
+        """The child is gone or about to go: the descriptor is not to be used any more."""
+
+
 class WebProcess:
     """One supervised child. For a task group: ``group.create_task(web.run())``; ends by :meth:`stop` or cancellation.
 
@@ -35,6 +46,7 @@ class WebProcess:
     :param restarted: called each time a dead child is replaced
     :param pause: waits so many seconds
     :param pauses: see :data:`PAUSES_S`
+    :param telling: lent the pipe's writing end while a child lives
     """
 
     def __init__(
@@ -48,6 +60,7 @@ class WebProcess:
         pause: Callable[[float], Coroutine[Any, Any, object]] = asyncio.sleep,
         pauses: Sequence[float] = PAUSES_S,
         stop_limit: float = STOP_LIMIT_S,
+        telling: Telling | None = None,
     ) -> None:
         self._command = tuple(command)
         self._sock = sock
@@ -57,6 +70,7 @@ class WebProcess:
         self._pause = pause
         self._pauses = tuple(pauses)
         self._stop_limit = stop_limit
+        self._telling = telling
         self._stopping = asyncio.Event()
         self._pid: int | None = None
 
@@ -107,9 +121,13 @@ class WebProcess:
                 os.close(theirs)
             self._pid = child.pid
             self._log.info("the web process runs", pid=child.pid)
+            if self._telling is not None:
+                self._telling.opened(ours)
             try:
                 await self._unless_stopped(child.wait())
             finally:
+                if self._telling is not None:
+                    self._telling.closed()
                 os.close(ours)
                 ours = -1
                 await self._end(child)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections import OrderedDict
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -16,20 +16,24 @@ import structlog
 
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import bot_name_fault, fold, password_fault
-from cgos_server.protocol.session import Credentials, Declaration
+from cgos_server.protocol.session import Credentials, Declaration, Limits
 from cgos_server.service.audit import audit
+from cgos_server.service.failures import WRONG_PASSWORD, Failures
 from cgos_server.service.families import Families, family_by_name
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token
-from cgos_server.storage.records import BotAdded, BotFamily, BotPassword, Record, VersionAdded, VersionDescribed
+from cgos_server.storage.records import (
+    BotAdded,
+    BotFamily,
+    BotPassword,
+    BotState,
+    Record,
+    VersionAdded,
+    VersionDescribed,
+)
 from cgos_server.storage.store import BotLogin, Owner, Store
 
 log = structlog.get_logger(__name__)
-
-_WINDOW_MS = 60_000
-_REMEMBERED = 10_000
-"""How many (address, name) pairs with wrong passwords are kept; the longest untouched is forgotten first."""
-
 
 LABEL_MAX = 32
 """Characters of a version's own name."""
@@ -44,12 +48,15 @@ class Registration(enum.StrEnum):
 
 
 class SignedIn(NamedTuple):
-    """A bot. `name` is the wire name of the version; `new` where this sign-in registered bot or version."""
+    """A bot. `name` is the wire name of the version; `new` where this sign-in registered bot or version; `paused` and
+    `limits` are what its owner wants, see :class:`cgos_server.storage.store.BotLogin`."""
 
     bot_id: int
     version_id: int
     name: str
     new: bool = False
+    paused: bool = False
+    limits: Limits = Limits()
 
 
 class Operator(NamedTuple):
@@ -67,6 +74,7 @@ class Accounts:
     :param failed_login_pause_s: how long that pair is then refused without a look at its password
     :param may_command: True for the addresses from which operators may sign in like bots
     :param families: a new bot is put into the family that its name tells, if there is a convention
+    :ivar failures: whoever looks at a password does so within an attempt of it
     """
 
     def __init__(
@@ -88,8 +96,9 @@ class Accounts:
         self._now_ms = now_ms
         self._may_command = may_command
         self._families = families or Families({}, {})
-        self._failures = _Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
+        self.failures = Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._bot_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     async def sign_in(self, credentials: Credentials) -> SignedIn | Operator:
         """The bot or operator behind `credentials`; a bot is registered where it is new and new names are taken.
@@ -97,18 +106,8 @@ class Accounts:
         :raises Refused: with the sentence for the bot's author
         :raises StoreError: where the database does not answer
         """
-        attempt = self._failures.begin(credentials.address, credentials.name)
-        outcome = _Outcome.NEITHER
-        try:
-            signed = await self._sign_in(credentials)
-            outcome = _Outcome.RIGHT
-            return signed
-        except Refused as refusal:
-            if refusal.code == "wrong-password":
-                outcome = _Outcome.WRONG
-            raise
-        finally:
-            self._failures.end(attempt, outcome)
+        with self.failures.attempt(credentials.address, credentials.name):
+            return await self._sign_in(credentials)
 
     async def register(self, name: str, password: str, state: str, actor: str, address: str) -> BotLogin:
         """Make the bot `name` with its only version, of the same wire name.
@@ -148,6 +147,28 @@ class Accounts:
         """Hold it from the look whether `name` is free until its commit; capitals do not count."""
         return self._locks.setdefault(fold(name), asyncio.Lock())
 
+    def bot_lock(self, bot_id: int) -> asyncio.Lock:
+        """Hold it from the look at a bot's state, owner or wishes until the commit that replaces them."""
+        return self._bot_locks.setdefault(bot_id, asyncio.Lock())
+
+    async def new_password(self, password: str, address: str = "") -> str:
+        """The hash of a password that is to be. Raises Refused (``password``, ``busy``); `address` as in
+        :meth:`Passwords.hash`."""
+        fault = password_fault(password)
+        if fault is None and looks_like_token(password):
+            fault = "A password must not look like a token: choose another."
+        if fault is not None:
+            raise Refused("password", fault)
+        return await self._passwords.hash(password, address)
+
+    async def check_secret(self, login: BotLogin, secret: str, address: str) -> None:
+        """Raises Refused (``wrong-password``) unless `secret` is the bot's password or a token of it."""
+        if looks_like_token(secret):
+            if digest(secret) not in login.tokens:
+                raise Refused(WRONG_PASSWORD, f"Sorry, this is no valid token of {login.name}.")
+        elif not await self._passwords.verify(login.password, secret, address):
+            raise Refused(WRONG_PASSWORD, f"Sorry, password doesn't match the name {login.name}.")
+
     async def must_be_free(self, name: str) -> None:
         """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
         holder = await self._store.name_taken(fold(name))
@@ -185,7 +206,7 @@ class Accounts:
             log.warning("operator refused from this network", account=owner.name, address=credentials.address)
             raise taken  # a stranger learns nothing of whose name it is
         if not await self._passwords.verify(owner.password, credentials.secret, credentials.address):
-            raise Refused("wrong-password", f"Sorry, password doesn't match the name {owner.name}.")
+            raise Refused(WRONG_PASSWORD, f"Sorry, password doesn't match the name {owner.name}.")
         return Operator(owner.name)
 
     async def _version(self, login: BotLogin, declared: Declaration, *, new: bool) -> SignedIn:
@@ -197,7 +218,7 @@ class Accounts:
                     f"Only a version can have a wire name of its own: declare one, or play as {login.name}.",
                 )
             if not any(declared):
-                return SignedIn(login.bot_id, login.version_id, login.name, new)
+                return _signed(login, login.version_id, login.name, new)
             wire_name = login.name
         else:
             wire_name = declared.wire_name
@@ -213,7 +234,7 @@ class Accounts:
         about = (declared.engine, declared.parameters, declared.author)
         if any(about) and about != (stored.engine, stored.parameters, stored.author):
             await self._store.commit([VersionDescribed(*about, stored.id)])
-        return SignedIn(login.bot_id, stored.id, stored.wire_name, new)
+        return _signed(login, stored.id, stored.wire_name, new)
 
     async def _new_version(self, login: BotLogin, declared: Declaration) -> SignedIn:
         label = declared.label
@@ -227,7 +248,7 @@ class Accounts:
         async with self.name_lock(name):
             stored = await self._store.version(login.bot_id, label)  # another connection may have been faster
             if stored is not None:
-                return SignedIn(login.bot_id, stored.id, stored.wire_name)
+                return _signed(login, stored.id, stored.wire_name, False)
             await self.must_be_free(name)
             version, at = self._ids.version(), self._now_ms()
             about = (declared.engine, declared.parameters, declared.author)
@@ -237,7 +258,7 @@ class Accounts:
                     audit(at, login.name, "version add", name, version=label),
                 ]
             )
-        return SignedIn(login.bot_id, version, name, new=True)
+        return _signed(login, version, name, True)
 
     async def _welcome(self, credentials: Credentials) -> BotLogin:
         """Register a name that nobody has, under its lock."""
@@ -256,27 +277,35 @@ class Accounts:
 
     async def _check(self, login: BotLogin, secret: str, address: str) -> None:
         """Raises Refused unless `secret` is right and the bot may play."""
-        if looks_like_token(secret):
-            if digest(secret) not in login.tokens:
-                raise Refused("wrong-password", f"Sorry, this is no valid token of {login.name}.")
-        elif not await self._passwords.verify(login.password, secret, address):
-            raise Refused("wrong-password", f"Sorry, password doesn't match the name {login.name}.")
+        await self.check_secret(login, secret, address)
         if login.state == "pending":
             raise _waits(login.name)
         if login.state != "active":
-            raise Refused("disabled", f"{login.name} is disabled: {login.reason or 'ask the operator why.'}")
+            await self._let_in_again(login)
+
+    async def _let_in_again(self, login: BotLogin) -> None:
+        """A bot that was disabled for a time, where that has passed. Raises Refused (``disabled``) where it has not."""
+        async with self.bot_lock(login.bot_id):
+            now = await self._store.login(login.name)  # an operator may have decided otherwise meanwhile
+            if now is None or now.state == "active":
+                return
+            at = self._now_ms()
+            if now.until is None or at < now.until:
+                raise _disabled(now, at)
+            again = BotState("active", "", None, now.bot_id)
+            why = audit(at, "the server", "bot enable", now.name, why="its time has passed")
+            await self._store.commit([again, why])
 
     async def _change_password(self, login: BotLogin, credentials: Credentials, new: str) -> None:
         if looks_like_token(credentials.secret):
             raise Refused(
                 "token-cannot-change", "A token cannot change the password. Send the old password and the new one."
             )
-        fault = password_fault(new)
-        if fault is None and looks_like_token(new):
-            fault = "A password must not look like a token: choose another."
-        if fault is not None:
-            raise Refused("name-or-password", fault)
-        hashed = await self._passwords.hash(new, credentials.address)
+        try:
+            hashed = await self.new_password(new, credentials.address)
+        except Refused as refusal:  # the word that clients of both protocols know
+            code = "name-or-password" if refusal.code == "password" else refusal.code
+            raise Refused(code, refusal.sentence, refusal.retry_after_s) from refusal
         await self._store.commit(
             [
                 BotPassword(hashed, login.bot_id),
@@ -285,65 +314,22 @@ class Accounts:
         )
 
 
+def _signed(login: BotLogin, version: int, wire_name: str, new: bool) -> SignedIn:
+    return SignedIn(login.bot_id, version, wire_name, new, login.paused, login.limits)
+
+
+def until_words(until: int) -> str:
+    """A moment (Unix milliseconds) for people."""
+    return datetime.fromtimestamp(until / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _disabled(login: BotLogin, at: int) -> Refused:
+    reason = login.reason or "ask the operator why."
+    if login.until is None:
+        return Refused("disabled", f"{login.name} is disabled: {reason}")
+    sentence = f"{login.name} is disabled until {until_words(login.until)}: {reason}"
+    return Refused("disabled", sentence, (login.until - at) / 1000)
+
+
 def _waits(name: str) -> Refused:
     return Refused("waits-approval", f"{name} is registered and waits for approval by the operator. Try again later.")
-
-
-class _Outcome(enum.Enum):
-    RIGHT = "right"
-    WRONG = "wrong"
-    NEITHER = "neither"
-
-
-class _Record:
-    """Wrong passwords of one (address, name). Times in Unix milliseconds."""
-
-    __slots__ = ("in_flight", "since", "until", "wrong")
-
-    def __init__(self) -> None:
-        self.wrong = 0
-        self.in_flight = 0
-        self.since = 0
-        self.until = 0
-
-
-class _Failures:
-    """Counts wrong passwords and pauses who sends too many. Attempts under way count, lest many at once pass."""
-
-    def __init__(self, allowed: int, pause_ms: int, now_ms: Callable[[], int]) -> None:
-        self._allowed = allowed
-        self._pause_ms = pause_ms
-        self._now_ms = now_ms
-        self._records: OrderedDict[tuple[str, str], _Record] = OrderedDict()
-
-    def begin(self, address: str, name: str) -> _Record:
-        """Raises Refused (``too-many-failures``) during the pause."""
-        key = (address, fold(name))
-        record = self._records.setdefault(key, _Record())
-        self._records.move_to_end(key)
-        if len(self._records) > _REMEMBERED:
-            self._records.popitem(last=False)
-        now = self._now_ms()
-        if record.wrong and now - record.since > _WINDOW_MS:
-            record.wrong = 0
-        if now < record.until or record.wrong + record.in_flight >= self._allowed:
-            wait = max(1, -(-(record.until - now) // 1000))
-            raise Refused(
-                "too-many-failures",
-                f"Too many wrong passwords for {name} from your address. Try again in {wait} s.",
-                float(wait),
-            )
-        record.in_flight += 1
-        return record
-
-    def end(self, record: _Record, outcome: _Outcome) -> None:
-        record.in_flight -= 1
-        if outcome is _Outcome.RIGHT:
-            record.wrong = 0
-        elif outcome is _Outcome.WRONG:
-            now = self._now_ms()
-            record.since = record.since if record.wrong else now
-            record.wrong += 1
-            if record.wrong >= self._allowed:
-                record.wrong = 0
-                record.until = now + self._pause_ms

@@ -1,42 +1,59 @@
-"""Does what an operator asks for: :class:`Admin` handles the requests of :mod:`cgos_server.service.requests`, in the
-live server or on a closed database. Each deed is one commit together with its audit row.
+"""Does what operators and owners ask for: :class:`Admin` handles the requests of
+:mod:`cgos_server.service.requests`, in the live server or on a closed database. Each deed is one commit together with
+its audit row.
 
-What moves ratings is done in :mod:`cgos_server.service.rating_deeds`. Must not know: sockets, terminals, configuration
-files.
+Who comes by the control socket may do everything; who is asked for on somebody's behalf, what
+:mod:`~cgos_server.service.authority` allows. What moves ratings is done in :mod:`~cgos_server.service.rating_deeds`,
+accounts in :mod:`~cgos_server.service.people`, owners' bots in :mod:`~cgos_server.service.owning`. Must not know:
+sockets, terminals, configuration files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import assert_never
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Final, assert_never
 
 import msgspec
 
 from cgos_server.core.games.base import Color
 from cgos_server.errors import CgosError, Refused
-from cgos_server.protocol.names import fold, name_fault, password_fault
-from cgos_server.service.accounts import Accounts
+from cgos_server.service.accounts import Accounts, until_words
+from cgos_server.service.authority import About, about, may
 from cgos_server.service.control import Control
-from cgos_server.service.deeds import Deeds, one_line
+from cgos_server.service.deeds import LAST_NUMBER, Deeds, one_line, reason_for, shown_address
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords, digest, looks_like_token, new_token
-from cgos_server.service.rating_deeds import LAST_NUMBER, LoadRatings, RatingDeeds
+from cgos_server.service.owning import Owning
+from cgos_server.service.passwords import Passwords, digest, lets_people_in
+from cgos_server.service.people import DAY_MS, Caller, People
+from cgos_server.service.rating_deeds import LoadRatings, RatingDeeds
 from cgos_server.service.requests import (
-    RIGHTS,
+    AccessMake,
+    AccessRevoke,
     AccountAdd,
+    AccountDisable,
+    AccountEnable,
     AccountGrant,
     AccountPasswd,
+    AccountRegister,
     AccountRevoke,
     AnchorSet,
     AnchorUnset,
     Approve,
     Arranged,
     BotAdd,
+    BotClaim,
     BotDisable,
+    BotDrain,
     BotEnable,
+    BotLimit,
+    BotOwn,
     BotPasswd,
+    BotPause,
     BotRecall,
+    BotRelease,
+    BotResume,
     Done,
     Drain,
     Ended,
@@ -46,6 +63,8 @@ from cgos_server.service.requests import (
     GameCorrect,
     Kick,
     Match,
+    OnBehalf,
+    PasswordChange,
     Preview,
     Previewed,
     Refusal,
@@ -53,26 +72,24 @@ from cgos_server.service.requests import (
     Reloaded,
     Request,
     Response,
+    SignIn,
+    SignOut,
     StatusNow,
     StatusRequest,
-    TokenMade,
     TokenMake,
     TokenRevoke,
     VenuePause,
     VenueResume,
+    WebhookAdd,
+    WebhookGiveUp,
+    WebhookRemove,
     decode,
 )
-from cgos_server.storage.records import (
-    BotPassword,
-    BotState,
-    OwnerAdded,
-    OwnerChanged,
-    Record,
-    SetbackNow,
-    TokenAdded,
-    TokenRevoked,
-)
-from cgos_server.storage.store import Owner, Store
+from cgos_server.storage.records import BotPassword, BotState, Record, SetbackNow
+from cgos_server.storage.store import Store
+
+LAST_MOMENT: Final = 253_402_300_799_000
+"""The last moment that can be told people, in the year 9999 (Unix milliseconds)."""
 
 
 class Admin:
@@ -83,6 +100,8 @@ class Admin:
         unknown venue
     :param now_ms: Unix milliseconds
     :param families: who belongs together; links are noted there
+    :param session_ms: how long a person's session lasts, milliseconds
+    :param accounts_open: True where people make their accounts themselves
     """
 
     def __init__(
@@ -95,15 +114,17 @@ class Admin:
         control: Control | None = None,
         load_ratings: LoadRatings | None = None,
         families: Families | None = None,
+        session_ms: int = 30 * DAY_MS,
+        accounts_open: bool = True,
     ) -> None:
         self._store = store
-        self._ids = ids
         self._accounts = accounts
-        self._passwords = passwords
         self._now_ms = now_ms
         self._control = control
         self._deeds = Deeds(store, now_ms)
         self._rating = RatingDeeds(self._deeds, families or Families({}, {}), control, load_ratings)
+        self._people = People(self._deeds, ids, accounts, passwords, session_ms, accounts_open)
+        self._owning = Owning(self._deeds, ids, accounts, control)
         self._bot, self._commit = self._deeds.bot, self._deeds.commit
 
     async def answer(self, line: bytes) -> bytes:
@@ -113,13 +134,58 @@ class Admin:
         except msgspec.DecodeError as error:
             response = Refusal("bad-request", f"The server does not understand this request: {error}.")
         except Refused as refusal:
-            response = Refusal(refusal.code, refusal.sentence)
+            response = Refusal(refusal.code, refusal.sentence, refusal.retry_after_s)
         except CgosError as error:
             response = Refusal("our-fault", f"The server could not do it: {error}")
         return msgspec.json.encode(response)
 
     async def handle(self, request: Request) -> Response:
         """Do it. Raises Refused with the sentence, CommitFailed where the database does not commit."""
+        if isinstance(request, OnBehalf):
+            return await self._on_behalf(request)
+        async with await self._turn(request):
+            return await self._do(request, None)
+
+    async def _on_behalf(self, request: OnBehalf) -> Response:
+        """The request inside, if whoever has the credential may ask for it. Who that is, whose the bot is and the deed
+        are one turn of the bot: rights that are lost meanwhile are lost."""
+        try:
+            asked = decode(request.request)
+        except msgspec.DecodeError as error:
+            raise Refused("bad-request", f"The server does not understand this request: {error}.") from error
+        async with await self._turn(asked):
+            person = None
+            if lets_people_in(request.credential):
+                person = await self._store.person(digest(request.credential), self._now_ms())
+            may(person, asked, await self._owner_of(about(asked)))
+            assert person is not None
+            caller = Caller(person, shown_address(request.address))
+            asked = msgspec.structs.replace(asked, actor=f"{person.name} ({caller.address})")
+            return await self._do(asked, caller)
+
+    async def _turn(self, request: Request) -> AbstractAsyncContextManager[object]:
+        """One after the other what concerns one bot. A claim checks a password first, and takes its turn itself."""
+        match request:
+            case BotDisable(name=name) | BotEnable(name=name) | Approve(name=name) | BotOwn(bot=name):
+                pass
+            case _:
+                name = about(request).bot or ""
+        owned = await self._store.bot_owner(name) if name else None
+        return nullcontext() if owned is None else self._accounts.bot_lock(owned.bot_id)
+
+    async def _owner_of(self, what: About) -> int | None:
+        """The account that owns it."""
+        if what.bot is not None:
+            bot = await self._store.bot_owner(what.bot)
+            return None if bot is None else bot.owner
+        if what.webhook is not None:
+            webhook = await self._deeds.webhook(what.webhook)
+            return None if webhook is None else webhook.owner_id
+        access = None if what.access is None else await self._deeds.access(what.access)
+        return None if access is None else access.owner_id
+
+    async def _do(self, request: Request, caller: Caller | None) -> Response:
+        """Do it; `caller` is None for whoever may do everything."""
         match request:
             case BotAdd():
                 return await self._bot_add(request)
@@ -133,16 +199,48 @@ class Admin:
                 return await self._bot_recall(request)
             case Approve():
                 return await self._approve(request)
-            case AccountAdd():
-                return await self._account_add(request)
-            case AccountPasswd():
-                return await self._account_passwd(request)
-            case AccountGrant() | AccountRevoke():
-                return await self._account_right(request)
             case TokenMake():
-                return await self._token_make(request)
+                return await self._owning.token_make(request)
             case TokenRevoke():
-                return await self._token_revoke(request)
+                return await self._owning.token_revoke(request)
+            case BotClaim():
+                return await self._owning.claim(request, _somebody(caller))
+            case BotOwn():
+                return await self._owning.own(request)
+            case BotRelease():
+                return await self._owning.release(request)
+            case BotPause() | BotResume():
+                return await self._owning.pause(request)
+            case BotDrain():
+                return await self._owning.drain(request)
+            case BotLimit():
+                return await self._owning.limit(request)
+            case WebhookAdd():
+                return await self._owning.webhook_add(request, _somebody(caller))
+            case WebhookRemove() | WebhookGiveUp():
+                return await self._owning.webhook_stop(request)
+            case SignIn():
+                return await self._people.sign_in(request, shown_address(request.address))
+            case AccountRegister():
+                return await self._people.register(request, shown_address(request.address))
+            case SignOut():
+                return await self._people.sign_out(request, _somebody(caller))
+            case PasswordChange():
+                return await self._people.password_change(request, _somebody(caller))
+            case AccessMake():
+                return await self._people.access_make(request, _somebody(caller))
+            case AccessRevoke():
+                return await self._people.access_revoke(request)
+            case AccountAdd():
+                return await self._people.add(request)
+            case AccountPasswd():
+                return await self._people.passwd(request)
+            case AccountGrant() | AccountRevoke():
+                return await self._people.right(request)
+            case AccountDisable():
+                return await self._people.disable(request)
+            case AccountEnable():
+                return await self._people.enable(request)
             case AnchorSet():
                 return await self._rating.anchor_set(request)
             case AnchorUnset():
@@ -173,6 +271,8 @@ class Admin:
                 return await self._reload(request)
             case StatusRequest():
                 return StatusNow(self._live().status())
+            case OnBehalf():
+                raise Refused("not-allowed", "Nobody asks on behalf of somebody who asks on behalf of somebody.")
         assert_never(request)
 
     # -- bots
@@ -184,18 +284,26 @@ class Admin:
 
     async def _bot_passwd(self, request: BotPasswd) -> Done:
         bot = await self._bot(request.name)
-        hashed = await self._hash(request.password)
+        hashed = await self._accounts.new_password(request.password)
         await self._commit(request, bot.name, [BotPassword(hashed, bot.bot_id)])
         return Done(f"The password of {bot.name} is replaced.")
 
     async def _bot_disable(self, request: BotDisable) -> Done:
         bot = await self._bot(request.name)
-        reason = one_line(request.reason)
-        await self._commit(request, bot.name, [BotState("disabled", reason, bot.bot_id)], reason=reason)
-        why = f": {reason}" if reason else "."
-        gone = 0 if self._control is None else self._control.dismiss(bot.bot_id, f"{bot.name} was disabled{why}")
+        reason = reason_for(request.reason, "the bot is disabled")
+        end = ""
+        if request.until is not None:
+            if not self._now_ms() < request.until <= LAST_MOMENT:
+                raise Refused("until", "The end of the time in which a bot is disabled lies in the future.")
+            end = f" until {until_words(request.until)}"
+        await self._commit(
+            request, bot.name, [BotState("disabled", reason, request.until, bot.bot_id)], reason=reason,
+            until=request.until or 0,
+        )  # fmt: skip
+        told = f"{bot.name} was disabled{end}: {reason}"
+        gone = 0 if self._control is None else self._control.dismiss(bot.bot_id, told)
         closed = f"; closed {gone} {'connection' if gone == 1 else 'connections'} of it" if gone else ""
-        return Done(f"{bot.name} is disabled{closed}.")
+        return Done(f"{bot.name} is disabled{end}{closed}.")
 
     async def _bot_enable(self, request: BotEnable) -> Done:
         bot = await self._bot(request.name)
@@ -203,7 +311,7 @@ class Admin:
             raise Refused(
                 "waits-approval", f"{bot.name} waits for approval. Approve it with: cgos-server approve {bot.name}"
             )
-        await self._commit(request, bot.name, [BotState("active", "", bot.bot_id)])
+        await self._commit(request, bot.name, [BotState("active", "", None, bot.bot_id)])
         return Done(f"{bot.name} may play.")
 
     async def _bot_recall(self, request: BotRecall) -> Done:
@@ -257,62 +365,8 @@ class Admin:
         bot = await self._bot(request.name)
         if bot.state != "pending":
             raise Refused("not-pending", f"{bot.name} does not wait for approval; it is {bot.state}.")
-        await self._commit(request, bot.name, [BotState("active", "", bot.bot_id)])
+        await self._commit(request, bot.name, [BotState("active", "", None, bot.bot_id)])
         return Done(f"{bot.name} may play.")
-
-    # -- accounts
-
-    async def _account_add(self, request: AccountAdd) -> Done:
-        fault = name_fault(request.name)
-        if fault is not None:
-            raise Refused("name", fault)
-        async with self._accounts.name_lock(request.name):
-            await self._accounts.must_be_free(request.name)
-            hashed = await self._hash(request.password)
-            added = OwnerAdded(
-                self._ids.owner(), request.name, fold(request.name), hashed, int(request.admin), self._now_ms()
-            )
-            await self._commit(request, request.name, [added], admin=request.admin)
-        return Done(f"The account {request.name} is made{', with the right admin' if request.admin else ''}.")
-
-    async def _account_passwd(self, request: AccountPasswd) -> Done:
-        async with self._accounts.name_lock(request.name):  # a row is replaced as a whole
-            owner = await self._owner(request.name)
-            hashed = await self._hash(request.password)
-            await self._commit(request, owner.name, [OwnerChanged(hashed, int(owner.admin), owner.state, owner.id)])
-        return Done(f"The password of {owner.name} is replaced.")
-
-    async def _account_right(self, request: AccountGrant | AccountRevoke) -> Done:
-        if request.right not in RIGHTS:
-            raise Refused("unknown-right", f"There is no right {request.right!r}. Choose one of: {', '.join(RIGHTS)}.")
-        grant = isinstance(request, AccountGrant)
-        async with self._accounts.name_lock(request.name):
-            owner = await self._owner(request.name)
-            changed = OwnerChanged(owner.password, int(grant), owner.state, owner.id)
-            await self._commit(request, owner.name, [changed], right=request.right)
-        return Done(f"{owner.name} {'has' if grant else 'does not have'} the right {request.right}.")
-
-    # -- tokens
-
-    async def _token_make(self, request: TokenMake) -> TokenMade:
-        bot = await self._bot(request.bot)
-        label = " ".join(request.label.split())[:80]
-        token, number = new_token(), self._ids.token()
-        added = TokenAdded(number, bot.bot_id, digest(token), label, self._now_ms())
-        await self._commit(request, bot.name, [added], token=number, label=label)
-        return TokenMade(number, token)
-
-    async def _token_revoke(self, request: TokenRevoke) -> Done:
-        bot = await self._bot(request.bot)
-        found = {token.id: token for token in await self._store.tokens(bot.bot_id)}.get(request.token)
-        if found is None:
-            raise Refused(
-                "unknown-token", f"{bot.name} has no token {request.token}. See: cgos-server token list {bot.name}"
-            )
-        if found.revoked_at is not None:
-            raise Refused("revoked", f"Token {found.id} of {bot.name} is revoked already.")
-        await self._commit(request, bot.name, [TokenRevoked(self._now_ms(), found.id)], token=found.id)
-        return Done(f"Token {found.id} of {bot.name} is revoked.")
 
     # -- the live server
 
@@ -359,8 +413,8 @@ class Admin:
 
     async def _kick(self, request: Kick) -> Done:
         live = self._live()
-        reason = one_line(request.reason)
-        sentence = f"The operator closes your connection{f': {reason}' if reason else '.'}"
+        reason = reason_for(request.reason, "the connection is closed")
+        sentence = f"The operator closes your connection: {reason}"
         gone = live.kick(request.bot, sentence)
         if not gone:
             bot = await self._store.login(request.bot)
@@ -385,19 +439,12 @@ class Admin:
             raise Refused("no-server", "No server runs on this database. Start one with: cgos-server serve")
         return self._control
 
-    async def _owner(self, name: str) -> Owner:
-        owner = await self._store.owner(name)
-        if owner is None:
-            raise Refused("unknown-account", f"There is no account {name}. Add it with: cgos-server account add {name}")
-        return owner
 
-    async def _hash(self, password: str) -> str:
-        fault = password_fault(password)
-        if fault is None and looks_like_token(password):
-            fault = "A password must not look like a token: choose another."
-        if fault is not None:
-            raise Refused("password", fault)
-        return await self._passwords.hash(password)
+def _somebody(caller: Caller | None) -> Caller:
+    """Whoever this is done for. Raises Refused (``not-signed-in``) where it is nobody in particular."""
+    if caller is None:
+        raise Refused("not-signed-in", "This is done for somebody who is signed in, on the pages or by the API.")
+    return caller
 
 
 def _ruling(result: str | None) -> Color | None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from cgos_server.core.games.base import Color
+from cgos_server.protocol.session import Limits
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.store import StoredGame
 
@@ -42,7 +43,12 @@ class GameStatus(msgspec.Struct, frozen=True):
 
 class BotStatus(msgspec.Struct, frozen=True):
     """One signed-in version. `state`: ``idle``, ``paired`` (its game is about to begin), ``playing``, ``owes ready`` or
-    ``set aside``. `set_aside`: why it gets no game, empty for one that does."""
+    ``set aside``. `set_aside`: why it gets no game, empty for one that does.
+
+    :ivar paused: its owner wants no game for it
+    :ivar connection: its connection's number
+    :ivar since: when it signed in, in Unix seconds
+    """
 
     name: str
     venue: str
@@ -51,6 +57,9 @@ class BotStatus(msgspec.Struct, frozen=True):
     client: str
     game: int | None
     set_aside: str = ""
+    paused: bool = False
+    connection: int = 0
+    since: float = 0.0
 
 
 class ServerStatus(msgspec.Struct, frozen=True):
@@ -183,6 +192,16 @@ class Control(Protocol):
         :returns: venue -> the versions that were set aside in it; a venue without one is left out
         :raises Refused: ``unknown-venue``
         """
+
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        """What a bot's owner wants, in force at once wherever the bot (by its number, any version) is signed in.
+
+        :param paused: it gets no new game
+        :param limits: besides what the bot itself says
+        """
+
+    def drain_bot(self, bot: int) -> int:
+        """Give the connections of this bot no new game, and close each when its games have ended; how many."""
 
     async def preview(
         self, venue: str, method: str | None, options: Mapping[str, str | int | float | bool]

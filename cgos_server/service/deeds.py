@@ -13,10 +13,16 @@ from cgos_server.protocol.names import fold
 from cgos_server.service.audit import audit
 from cgos_server.service.requests import Request
 from cgos_server.storage.records import Record
-from cgos_server.storage.store import BotLogin, Store
+from cgos_server.storage.store import Access, BotLogin, Owner, Store, StoredWebhook
+
+LAST_NUMBER = 2**63 - 1
+"""The largest number that a database holds."""
 
 REASON_MAX = 200
 """Characters of a reason."""
+
+ADDRESS_MAX = 64
+"""Characters of a person's address."""
 
 
 class Named(NamedTuple):
@@ -59,6 +65,21 @@ class Deeds:
             login = await self.bot(name)
         return Named(login.bot_id, login.version_id, login.name)
 
+    async def owner(self, name: str) -> Owner:
+        """The account. Raises Refused (``unknown-account``)."""
+        owner = await self.store.owner(name)
+        if owner is None:
+            raise Refused("unknown-account", f"There is no account {name}. Add it with: cgos-server account add {name}")
+        return owner
+
+    async def access(self, number: int) -> Access | None:
+        """The session or token with this number that was not ended, or None."""
+        return await self.store.access(number) if 0 < number <= LAST_NUMBER else None
+
+    async def webhook(self, number: int) -> StoredWebhook | None:
+        """The webhook with this number that was not removed, or None."""
+        return await self.store.webhook(number) if 0 < number <= LAST_NUMBER else None
+
     async def commit(
         self, request: Request, subject: str, records: list[Record], **detail: str | int | float | bool
     ) -> None:
@@ -70,3 +91,16 @@ class Deeds:
 def one_line(reason: str) -> str:
     """A reason as it is kept and told."""
     return " ".join(reason.split())[:REASON_MAX]
+
+
+def shown_address(address: str) -> str:
+    """A person's address as it is kept: what a proxy says of it may be anything."""
+    return one_line(address)[:ADDRESS_MAX]
+
+
+def reason_for(reason: str, what: str) -> str:
+    """The reason as it is kept, for which there has to be one. Raises Refused (``reason``); `what` needs it."""
+    said = one_line(reason)
+    if not said:
+        raise Refused("reason", f"Say why {what}: it is kept, and people are told.")
+    return said

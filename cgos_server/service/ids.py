@@ -11,10 +11,15 @@ from cgos_server.storage.store import NextIds
 class Ids:
     """Counters. Each call returns a number that was never returned before on this database."""
 
-    __slots__ = ("_bot", "_connection", "_game", "_owner", "_round", "_token", "_version")
+    __slots__ = (
+        "_access", "_bot", "_connection", "_game", "_owner", "_round", "_token", "_version", "_webhook",
+    )  # fmt: skip
 
     def __init__(self, start: NextIds) -> None:
-        self._owner, self._bot, self._version, self._token, self._connection, self._round, self._game = start
+        (
+            self._owner, self._bot, self._version, self._token, self._connection, self._round, self._game,
+            self._access, self._webhook,
+        ) = start  # fmt: skip
 
     def owner(self) -> int:
         self._owner += 1
@@ -43,3 +48,11 @@ class Ids:
     def game(self) -> int:
         self._game += 1
         return self._game - 1
+
+    def access(self) -> int:
+        self._access += 1
+        return self._access - 1
+
+    def webhook(self) -> int:
+        self._webhook += 1
+        return self._webhook - 1

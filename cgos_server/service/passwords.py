@@ -12,7 +12,7 @@ import secrets
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
@@ -21,13 +21,25 @@ from cgos_server.errors import Refused
 
 T = TypeVar("T")
 
-TOKEN_PREFIX = "cgos_"
-_TOKEN_LENGTH = len(TOKEN_PREFIX) + 43
+TOKEN_PREFIX: Final = "cgos_"
+SESSION_PREFIX: Final = "cgosweb_"
+ACCESS_PREFIX: Final = "cgosapi_"
+SIGNING_PREFIX: Final = "cgoshook_"
+_RANDOM_LENGTH = 43
+_TOKEN_LENGTH = len(TOKEN_PREFIX) + _RANDOM_LENGTH
 
 
-def new_token() -> str:
-    """A token: ``cgos_`` and 256 random bits in 43 url-safe characters."""
-    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+def new_token(prefix: str = TOKEN_PREFIX) -> str:
+    """A token: `prefix` (``cgos_`` for bots) and 256 random bits in 43 url-safe characters."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def lets_people_in(secret: str) -> bool:
+    """True where `secret` has the form of a session or of a token of the API."""
+    return any(
+        secret.startswith(prefix) and len(secret) == len(prefix) + _RANDOM_LENGTH
+        for prefix in (SESSION_PREFIX, ACCESS_PREFIX)
+    )
 
 
 def looks_like_token(secret: str) -> bool:

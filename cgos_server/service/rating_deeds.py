@@ -14,7 +14,7 @@ from cgos_server.core.rating.base import Kind
 from cgos_server.core.referee import decode
 from cgos_server.errors import OurFault, Refused
 from cgos_server.service.control import Control
-from cgos_server.service.deeds import REASON_MAX, Deeds
+from cgos_server.service.deeds import LAST_NUMBER, REASON_MAX, Deeds
 from cgos_server.service.families import Families
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.requests import (
@@ -34,9 +34,6 @@ LoadRatings = Callable[[str], Awaitable[VenueRatings]]
 WIDEST_RATING: Final = 10_000.0
 WIDEST_SD: Final = 500.0
 """Of an anchor, Elo: whose rating is known no better than that holds no scale."""
-
-LAST_NUMBER: Final = 2**63 - 1
-"""A game's number as the database can hold it."""
 
 _CHUNK: Final = 5_000
 """Entries of a ledger that are read at once."""

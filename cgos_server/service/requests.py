@@ -17,6 +17,12 @@ from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview,
 RIGHTS: Final = ("admin",)
 """What an account may be given."""
 
+SCOPES: Final = ("bots", "admin")
+"""What a token of the API may be made for: one's own bots, or what an operator may do."""
+
+EVENTS: Final = ("game-started", "game-ended", "time-losses", "set-aside", "signed-in", "signed-out")
+"""What a webhook may be told."""
+
 RESULTS: Final = ("Void", "B+Forfeit", "W+Forfeit", "Draw")
 """What an ended game can be made to count as."""
 
@@ -42,10 +48,12 @@ class BotPasswd(_Request, frozen=True, kw_only=True, tag="bot passwd"):
 
 
 class BotDisable(_Request, frozen=True, kw_only=True, tag="bot disable"):
-    """Keep a bot out and dismiss its connections; `reason` is told to its author."""
+    """Keep a bot out and dismiss its connections; `reason` is told to its author. `until`: Unix milliseconds, None:
+    until it is enabled again."""
 
     name: str
     reason: str
+    until: int | None = None
 
 
 class BotEnable(_Request, frozen=True, kw_only=True, tag="bot enable"):
@@ -96,6 +104,19 @@ class AccountRevoke(_Request, frozen=True, kw_only=True, tag="account revoke"):
     right: str
 
 
+class AccountDisable(_Request, frozen=True, kw_only=True, tag="account disable"):
+    """Keep a person out and end all that lets it in: sessions and tokens. `reason` is kept."""
+
+    name: str
+    reason: str
+
+
+class AccountEnable(_Request, frozen=True, kw_only=True, tag="account enable"):
+    """Let a person in again, by its password."""
+
+    name: str
+
+
 class TokenMake(_Request, frozen=True, kw_only=True, tag="token make"):
     """Make a token for a bot; `label` is for people."""
 
@@ -108,6 +129,128 @@ class TokenRevoke(_Request, frozen=True, kw_only=True, tag="token revoke"):
 
     bot: str
     token: int
+
+
+class SignIn(_Request, frozen=True, kw_only=True, tag="sign in"):
+    """Open a session of the pages for an account; `address` is the person's."""
+
+    name: str
+    password: str
+    address: str
+
+
+class AccountRegister(_Request, frozen=True, kw_only=True, tag="account register"):
+    """Make one's own account, where that is open, and sign in."""
+
+    name: str
+    password: str
+    address: str
+
+
+class SignOut(_Request, frozen=True, kw_only=True, tag="sign out"):
+    """End the session with which it is asked."""
+
+
+class PasswordChange(_Request, frozen=True, kw_only=True, tag="password change"):
+    """Replace one's own password and end all other sessions."""
+
+    old: str
+    new: str
+
+
+class BotClaim(_Request, frozen=True, kw_only=True, tag="bot claim"):
+    """Become the owner of a bot by its password or one of its tokens."""
+
+    bot: str
+    secret: str
+
+
+class BotRelease(_Request, frozen=True, kw_only=True, tag="bot release"):
+    """Give a bot up."""
+
+    bot: str
+
+
+class BotOwn(_Request, frozen=True, kw_only=True, tag="bot own"):
+    """Make an account the owner of a bot, whoever owned it; None: nobody."""
+
+    bot: str
+    account: str | None
+
+
+class BotPause(_Request, frozen=True, kw_only=True, tag="bot pause"):
+    """Give a bot no new game until it is resumed, wherever it signs in; running games go on."""
+
+    bot: str
+
+
+class BotResume(_Request, frozen=True, kw_only=True, tag="bot resume"):
+    """Give it games again."""
+
+    bot: str
+
+
+class BotDrain(_Request, frozen=True, kw_only=True, tag="bot drain"):
+    """Send a bot home when its running games have ended. It may come back."""
+
+    bot: str
+
+
+class BotLimit(_Request, frozen=True, kw_only=True, tag="bot limit"):
+    """What its owner allows a bot, on top of what it says itself. `games_a_day`: None for no limit; `avoid`: wire names
+    that it must not meet."""
+
+    bot: str
+    games_a_day: int | None = None
+    avoid: list[str] = []
+
+
+class AccessMake(_Request, frozen=True, kw_only=True, tag="access make"):
+    """Make a token for the API. `scopes` of :data:`SCOPES`; `days`: how long it is valid, None for ever."""
+
+    label: str
+    scopes: list[str]
+    days: int | None = None
+
+
+class AccessRevoke(_Request, frozen=True, kw_only=True, tag="access revoke"):
+    """End one's own token or session."""
+
+    access: int
+
+
+class WebhookAdd(_Request, frozen=True, kw_only=True, tag="webhook add"):
+    """Be told by HTTP what one's bots, or with `bot` that one, do. `events` of :data:`EVENTS`."""
+
+    url: str
+    events: list[str]
+    bot: str | None = None
+
+
+class WebhookRemove(_Request, frozen=True, kw_only=True, tag="webhook remove"):
+    """Not to be told any more."""
+
+    webhook: int
+
+
+class WebhookGiveUp(_Request, frozen=True, kw_only=True, tag="webhook give up"):
+    """Asked by the server itself: a webhook has failed for too long."""
+
+    webhook: int
+    why: str
+
+
+class OnBehalf(_Request, frozen=True, kw_only=True, tag="on behalf"):
+    """Do `request` with the rights of whoever has this session or token, and no others.
+
+    :ivar credential: the session's or token's text
+    :ivar address: the person's
+    :ivar request: any other request as JSON; its `actor` is not believed
+    """
+
+    credential: str
+    address: str
+    request: msgspec.Raw
 
 
 class AnchorSet(_Request, frozen=True, kw_only=True, tag="anchor set"):
@@ -193,7 +336,7 @@ class Kick(_Request, frozen=True, kw_only=True, tag="kick"):
     """Close the connections of a bot, or of one of its versions; `reason` is told. It may come back."""
 
     bot: str
-    reason: str = ""
+    reason: str
 
 
 class Preview(_Request, frozen=True, kw_only=True, tag="pairing preview"):
@@ -222,8 +365,27 @@ Request = (
     | AccountPasswd
     | AccountGrant
     | AccountRevoke
+    | AccountDisable
+    | AccountEnable
     | TokenMake
     | TokenRevoke
+    | SignIn
+    | AccountRegister
+    | SignOut
+    | PasswordChange
+    | BotClaim
+    | BotRelease
+    | BotOwn
+    | BotPause
+    | BotResume
+    | BotDrain
+    | BotLimit
+    | AccessMake
+    | AccessRevoke
+    | WebhookAdd
+    | WebhookRemove
+    | WebhookGiveUp
+    | OnBehalf
     | AnchorSet
     | AnchorUnset
     | GameCorrect
@@ -252,6 +414,29 @@ class TokenMade(msgspec.Struct, frozen=True, tag_field="is", tag="token"):
 
     id: int
     token: str
+
+
+class SignedIn(msgspec.Struct, frozen=True, tag_field="is", tag="signed in"):
+    """Answer to `SignIn`: the only time that the session's text is seen. `until` in Unix milliseconds."""
+
+    account: str
+    admin: bool
+    session: str
+    until: int
+
+
+class AccessMade(msgspec.Struct, frozen=True, tag_field="is", tag="access"):
+    """Answer to `AccessMake`: the only time that the token's text is seen."""
+
+    id: int
+    token: str
+
+
+class WebhookMade(msgspec.Struct, frozen=True, tag_field="is", tag="webhook"):
+    """Answer to `WebhookAdd`: what is sent is signed with the secret."""
+
+    id: int
+    secret: str
 
 
 class StatusNow(msgspec.Struct, frozen=True, tag_field="is", tag="status"):
@@ -289,9 +474,10 @@ class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
 
     code: str
     sentence: str
+    retry_after_s: float | None = None
 
 
-Response = Done | TokenMade | StatusNow | Arranged | Ended | Previewed | Reloaded
+Response = Done | TokenMade | SignedIn | AccessMade | WebhookMade | StatusNow | Arranged | Ended | Previewed | Reloaded
 
 _REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
 _ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Response | Refusal)
@@ -309,5 +495,5 @@ async def ask(call: Callable[[bytes], Awaitable[bytes]], request: Request) -> Re
     """
     response = _ANSWER.decode(await call(msgspec.json.encode(request)))
     if isinstance(response, Refusal):
-        raise Refused(response.code, response.sentence)
+        raise Refused(response.code, response.sentence, response.retry_after_s)
     return response

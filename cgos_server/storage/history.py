@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from sqlalchemy import ColumnElement, RowMapping, and_, func, or_, select, union_all
+from sqlalchemy import ColumnElement, RowMapping, and_, func, select, union_all
 
 from cgos_server.errors import Refused
 from cgos_server.storage import tables
@@ -26,11 +26,18 @@ from cgos_server.storage.answers import (
     TokenRow,
     VenueRow,
 )
+from cgos_server.storage.band_history import BandHistory
+from cgos_server.storage.bot_history import BotHistory
+from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.functions import bytewise
+from cgos_server.storage.game_history import game_rows, version_ids
 from cgos_server.storage.ledger_history import changes_by_game, correction_rows, repeated_by
 from cgos_server.storage.pairing_history import PairingHistory
+from cgos_server.storage.people_history import PeopleHistory
+from cgos_server.storage.rank_history import RankHistory
 from cgos_server.storage.rating_history import RatingHistory
 from cgos_server.storage.reading import Read, decoded, no_bot, number, value, venue_id
+from cgos_server.storage.record_history import RecordHistory
 
 _games, _moves, _versions, _bots = tables.games, tables.moves, tables.versions, tables.bots
 _venues, _rounds = tables.venues, tables.rounds
@@ -38,7 +45,9 @@ _black, _white, _high, _low = (_versions.alias(side) for side in ("black", "whit
 _SIDES = {0: "black", 1: "white"}
 
 
-class History(RatingHistory, PairingHistory):
+class History(
+    RatingHistory, PairingHistory, BandHistory, RankHistory, RecordHistory, BotHistory, BulkHistory, PeopleHistory
+):
     """Reads a database on connections that cannot write. Close it, or use it as a context manager.
 
     Every method raises StoreError where the database cannot be read, and Refused where a name or number is unknown.
@@ -63,27 +72,27 @@ class History(RatingHistory, PairingHistory):
             if before is not None:
                 asked.append(_games.c.id < number(before))
             if bot is None:
-                return await _game_rows(read, *asked, limit=limit)
-            versions = await _version_ids(read, bot)
+                return await game_rows(read, *asked, limit=limit)
+            versions = await version_ids(read, bot)
             sides = [
                 select(_games.c.id).where(side.in_(versions), *asked).order_by(_games.c.id.desc()).limit(limit)
                 for side in (_games.c.black_id, _games.c.white_id)
             ]
             newest = union_all(*(select(side.subquery()) for side in sides))
-            return await _game_rows(read, _games.c.id.in_(newest), limit=limit)
+            return await game_rows(read, _games.c.id.in_(newest), limit=limit)
 
     async def running_games(self, venue: str | None = None) -> list[GameRow]:
         """Games without a verdict, newest first."""
         async with self._snapshot() as read:
             if venue is not None:
                 await venue_id(read, venue)
-            running = await _game_rows(read, _games.c.result.is_(None))
+            running = await game_rows(read, _games.c.result.is_(None))
         return [game for game in running if venue in (None, game.venue)]
 
     async def game(self, game_id: int) -> GameDetail:
         """All about one game."""
         async with self._snapshot() as read:
-            rows = await _game_rows(read, _games.c.id == number(game_id))
+            rows = await game_rows(read, _games.c.id == number(game_id))
             if not rows:
                 raise Refused("no-game", f"There is no game {game_id}. `cgos-server games` lists them.")
             (more,) = await read(select(_games).where(_games.c.id == game_id))
@@ -196,7 +205,8 @@ class History(RatingHistory, PairingHistory):
             reasons = await read(
                 select(_games.c.reason, func.count().label("games"), func.sum(_games.c.plies).label("moves"))
                 .where(_games.c.reason.is_not(None))
-                .group_by(_games.c.reason)
+                # In the order of an index, so that nothing need be sorted.
+                .group_by(_games.c.venue_id, _games.c.reason)
             )
             running = select(_games.c.id).where(_games.c.result.is_(None))
             (row,) = await read(
@@ -208,47 +218,10 @@ class History(RatingHistory, PairingHistory):
                     select(func.count()).where(_moves.c.game_id.in_(running)).scalar_subquery().label("moves"),
                 )
             )
-        ended = {reason["reason"]: reason["games"] for reason in reasons}
-        return value(Counts, row, ended=ended, moves=row["moves"] + sum(reason["moves"] for reason in reasons))
-
-
-async def _version_ids(read: Read, name: str) -> list[int]:
-    rows = await read(
-        select(_versions.c.id).join(_bots).where(or_(_versions.c.wire_name == name, _bots.c.name == name))
-    )
-    if not rows:
-        raise no_bot(name)
-    return [row["id"] for row in rows]
-
-
-async def _game_rows(read: Read, *asked: ColumnElement[bool], limit: int | None = None) -> list[GameRow]:
-    corrections = tables.corrections
-    counts_now = (
-        select(corrections.c.result)
-        .where(corrections.c.game_id == _games.c.id)
-        .order_by(corrections.c.id.desc())
-        .limit(1)
-        .correlate(_games)
-        .scalar_subquery()
-    )
-    so_far = select(func.count()).where(_moves.c.game_id == _games.c.id).correlate(_games).scalar_subquery()
-    rows = await read(
-        select(
-            _games,
-            _venues.c.name.label("venue"),
-            _black.c.wire_name.label("black"),
-            _white.c.wire_name.label("white"),
-            func.coalesce(_games.c.plies, so_far).label("moves"),
-            func.nullif(counts_now, _games.c.result).label("corrected"),
-        )
-        .join_from(_games, _venues)
-        .join(_black, _black.c.id == _games.c.black_id)
-        .join(_white, _white.c.id == _games.c.white_id)
-        .where(*asked)
-        .order_by(_games.c.id.desc())
-        .limit(limit)
-    )
-    return [value(GameRow, row) for row in rows]
+        ended: dict[str, int] = defaultdict(int)
+        for reason in reasons:
+            ended[reason["reason"]] += reason["games"]
+        return value(Counts, row, ended=dict(ended), moves=row["moves"] + sum(reason["moves"] for reason in reasons))
 
 
 async def _pairing_rows(read: Read, asked: ColumnElement[bool]) -> list[PairingRow]:

@@ -28,6 +28,7 @@ from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise
 from cgos_server.storage.store import (
+    Access,
     Owner,
     Shown,
     StoredGame,
@@ -35,6 +36,7 @@ from cgos_server.storage.store import (
     StoredSetback,
     StoredState,
     StoredVersion,
+    StoredWebhook,
     Token,
 )
 
@@ -62,6 +64,8 @@ NEXT_IDS: Question = select(
             tables.connections,
             tables.rounds,
             _games,
+            tables.access,
+            tables.webhooks,
         )
     )
 )
@@ -74,6 +78,10 @@ LOGIN: Question = (
         _bots.c.password,
         _bots.c.state,
         _bots.c.reason,
+        _bots.c.until,
+        _bots.c.owner_id,
+        _bots.c.paused,
+        _bots.c.limits,
         tables.tokens.c.digest,
     )
     .join_from(_bots, _versions, and_(_versions.c.bot_id == _bots.c.id, _versions.c.label == ""))
@@ -97,6 +105,56 @@ VERSION: Question = select(*(_versions.c[name] for name in StoredVersion._fields
 OWNER: Question = select(*(tables.owners.c[name] for name in Owner._fields)).where(
     tables.owners.c.name == bindparam("name")
 )
+_access, _owners, _webhooks = tables.access, tables.owners, tables.webhooks
+
+
+def _lets_in(now_ms: ColumnElement[int]) -> ColumnElement[bool]:
+    return and_(_access.c.revoked_at.is_(None), or_(_access.c.expires_at.is_(None), _access.c.expires_at > now_ms))
+
+
+def person(digest: ColumnElement[str], now_ms: ColumnElement[int]) -> Select[Any]:
+    """Who comes in by what has this digest, with the fields of :class:`cgos_server.storage.store.Person`."""
+    return (
+        select(
+            _access.c.id,
+            _access.c.owner_id,
+            _owners.c.name,
+            _owners.c.admin,
+            _access.c.kind,
+            _access.c.scopes,
+            _access.c.expires_at,
+        )
+        .join_from(_access, _owners, _owners.c.id == _access.c.owner_id)
+        .where(_access.c.digest == digest, _lets_in(now_ms), _owners.c.state == literal_column("'active'"))
+    )
+
+
+_now_ms = bindparam("now_ms", type_=BigInteger)
+PERSON: Question = person(bindparam("digest"), _now_ms)
+_access_columns = [_access.c[name] for name in Access._fields]
+ACCESS: Question = select(*_access_columns).where(
+    _access.c.id == bindparam("access_id", type_=BigInteger), _access.c.revoked_at.is_(None)
+)
+VALID_ACCESS: Question = (
+    select(*_access_columns)
+    .where(_access.c.owner_id == bindparam("owner_id"), _lets_in(_now_ms))
+    .order_by(_access.c.id)
+)
+_webhook_columns = [_webhooks.c[name] for name in StoredWebhook._fields]
+WEBHOOK: Question = select(*_webhook_columns).where(
+    _webhooks.c.id == bindparam("webhook_id", type_=BigInteger), _webhooks.c.stopped_at.is_(None)
+)
+WEBHOOKS_OF: Question = (
+    select(*_webhook_columns)
+    .where(_webhooks.c.owner_id == bindparam("owner_id"), _webhooks.c.stopped_at.is_(None))
+    .order_by(_webhooks.c.id)
+)
+BOT_OWNER: Question = (
+    select(_bots.c.id, _bots.c.name, _bots.c.owner_id)
+    .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
+    .where(_versions.c.wire_name == bindparam("name"))
+)
+
 TOKENS: Question = (
     select(*(tables.tokens.c[name] for name in Token._fields))
     .where(tables.tokens.c.bot_id == bindparam("bot_id"))

@@ -43,17 +43,20 @@ _is_about_anchors = _ledger.c.kind.in_([literal_column("'anchor'"), literal_colu
 class RatingHistory(LedgerHistory):
     """The part of :class:`cgos_server.storage.history.History` that is about ratings."""
 
-    async def standings(self, venue: str, system: str | None = None, as_of: int | None = None) -> list[Standing]:
+    async def standings(
+        self, venue: str, system: str | None = None, as_of: int | None = None, limit: int | None = None
+    ) -> list[Standing]:
         """Every rated version of a venue, highest mean first; under all rating systems unless one is named.
 
         :param as_of: as they were published after this entry and the refits that came before the next one; a version
             that had not entered is left out. Means and spreads of a refit are known to 0.1
+        :param limit: only so many, the first ones
         :raises Refused: where the ledger has no such entry
         """
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             if as_of is None:
-                return await _standings_now(read, at, system)
+                return await _standings_now(read, at, system, limit)
             last = await last_entry(read, at)
             if not 0 <= as_of <= last:
                 raise Refused(
@@ -62,7 +65,7 @@ class RatingHistory(LedgerHistory):
                     if last
                     else f"The ledger of {venue} has no entry {as_of}: it is still empty.",
                 )
-            return await _standings_then(read, at, system, as_of)
+            return (await _standings_then(read, at, system, as_of))[:limit]
 
     async def rating_history(
         self, version: str, venue: str, limit: int | None = None, system: str | None = None
@@ -92,6 +95,32 @@ class RatingHistory(LedgerHistory):
                 mean, spread, _ = was or now
                 moved = (mean, spread, now.mean, now.spread, now.games)
                 told.append(RatingPoint(each, seq, row["at"], REFIT, None, None, None, *moved, refit=refit))
+        return told
+
+    async def rating_changes(
+        self, version: str, venue: str, system: str, after: tuple[int, int] = (0, 0), limit: int = 200
+    ) -> list[RatingPoint]:
+        """Changes of a version's rating in a venue by entries and by refits, oldest first, `limit` at most; the next
+        portion is `after` the last one's (seq, refit or 0)."""
+        async with self._snapshot() as read:
+            at = await venue_id(read, venue)
+            me = await version_id(read, version)
+            changes = await _changes_after(read, at, me, system, after[0], limit)
+            points = await _refit_points_after(read, at, me, system, after, limit)
+            rows = [((row["seq"], 0), row) for row in changes]
+            rows += [((row["applied"], row["number"]), row) for row in points]
+            told: list[RatingPoint] = []
+            before: _Was | None = None
+            for (seq, refit), row in sorted(rows, key=lambda item: item[0])[:limit]:
+                if not refit:
+                    told.append(value(RatingPoint, row, refit=None))
+                    before = _Was(row["after_mean"], row["after_spread"], row["games"])
+                    continue
+                was = before or await _was(read, at, me, system, seq, refit)
+                before = _Was(row["mean"], row["spread"], 0 if was is None else was.games)
+                mean, spread, _ = was or before
+                moved = (mean, spread, before.mean, before.spread, before.games)
+                told.append(RatingPoint(system, seq, row["at"], REFIT, None, None, None, *moved, refit=refit))
         return told
 
     async def version_games(self, version: str, venue: str, limit: int | None = None) -> list[VersionGame]:
@@ -132,7 +161,7 @@ class _Was(NamedTuple):
 _SEQS_AT_ONCE = 500
 
 
-async def _standings_now(read: Read, venue: int, system: str | None) -> list[Standing]:
+async def _standings_now(read: Read, venue: int, system: str | None, limit: int | None) -> list[Standing]:
     latest = greater(_latest(_games.c.black_id), _latest(_games.c.white_id))
     rated = select(_ratings, latest.label("last_game")).where(*_under(venue, system)).subquery()
     last_at = func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at")
@@ -141,6 +170,7 @@ async def _standings_now(read: Read, venue: int, system: str | None) -> list[Sta
         .join_from(rated, _versions, _versions.c.id == rated.c.version_id)
         .outerjoin(_games, _games.c.id == rated.c.last_game)
         .order_by(rated.c.mean.desc(), bytewise(_versions.c.wire_name))
+        .limit(limit)
     )
     return [
         value(
@@ -306,6 +336,28 @@ def _same_change(keys: Subquery) -> ColumnElement[bool]:
 
 async def _changes_of(read: Read, venue: int, me: int, system: str | None, limit: int) -> Sequence[RowMapping]:
     latest = _latest_changes(venue, me, system).limit(limit).subquery()
+    return await _told(read, latest, me)
+
+
+async def _changes_after(read: Read, venue: int, me: int, system: str, seq: int, limit: int) -> Sequence[RowMapping]:
+    """The first changes after an entry, oldest first."""
+    first = (
+        select(*_changes.primary_key.columns)
+        .where(
+            _changes.c.version_id == me,
+            _changes.c.venue_id == venue,
+            _changes.c.system == system,
+            _changes.c.seq > number(seq),
+        )
+        .order_by(_changes.c.seq)
+        .limit(limit)
+        .subquery()
+    )
+    return await _told(read, first, me)
+
+
+async def _told(read: Read, keys: Subquery, me: int) -> Sequence[RowMapping]:
+    """The changes of these keys with what their entries say."""
     black = _ledger.c.black_id == me
     mine = or_(black, _ledger.c.white_id == me)
     other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
@@ -318,7 +370,7 @@ async def _changes_of(read: Read, venue: int, me: int, system: str | None, limit
             _versions.c.wire_name.label("opponent"),
             case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
         )
-        .join_from(latest, _changes, _same_change(latest))
+        .join_from(keys, _changes, _same_change(keys))
         .join(_ledger, entry_of_change)
         .outerjoin(_versions, _versions.c.id == other)
         .order_by(_changes.c.seq, _changes.c.system)
@@ -351,6 +403,37 @@ async def _refit_points_of(read: Read, venue: int, me: int, system: str, limit: 
         )
         .where(_points.c.venue_id == venue, _points.c.system == system, _points.c.version_id == me)
         .order_by(_points.c.number.desc())
+        .limit(limit)
+    )
+
+
+async def _refit_points_after(
+    read: Read, venue: int, me: int, system: str, after: tuple[int, int], limit: int
+) -> Sequence[RowMapping]:
+    """The first refits that moved a version after an entry and a refit, oldest first: refits are put in by number."""
+    seq, refit = after
+    beyond = or_(
+        _points.c.applied > number(seq), and_(_points.c.applied == number(seq), _points.c.number > number(refit))
+    )
+    return await read(
+        select(_points, _refits.c.at)
+        .join_from(
+            _points,
+            _refits,
+            and_(
+                _refits.c.venue_id == _points.c.venue_id,
+                _refits.c.system == _points.c.system,
+                _refits.c.number == _points.c.number,
+            ),
+        )
+        .where(
+            _points.c.venue_id == venue,
+            _points.c.system == system,
+            _points.c.version_id == me,
+            _points.c.number > number(refit),
+            beyond,
+        )
+        .order_by(_points.c.number)
         .limit(limit)
     )
 

@@ -37,6 +37,11 @@ class Reader:
         self._location = location
         self._engine = _engine(location)
 
+    @property
+    def location(self) -> Location:
+        """Where the database is."""
+        return self._location
+
     async def close(self) -> None:
         """Close all connections."""
         await self._engine.dispose()

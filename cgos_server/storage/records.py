@@ -57,10 +57,71 @@ class BotPassword(NamedTuple):
 
 
 class BotState(NamedTuple):
-    """A bot was approved, disabled or enabled; `reason` for people."""
+    """A bot was approved, disabled or enabled; `reason` for people. `until`: when a disabled one may play again (Unix
+    ms), None for never."""
 
     state: str
     reason: str
+    until: int | None
+    id: int
+
+
+class BotOwner(NamedTuple):
+    """A bot was claimed by an account, or with None given up."""
+
+    owner_id: int | None
+    id: int
+
+
+class BotWishes(NamedTuple):
+    """What a bot's owner wants. `paused`: 1 where it is to get no game; `limits`: JSON of
+    :class:`cgos_server.protocol.session.Limits`, empty for none."""
+
+    paused: int
+    limits: str
+    id: int
+
+
+class AccessAdded(NamedTuple):
+    """Something that lets a person in. `kind`: ``session`` or ``token``; `digest` is the hexadecimal SHA-256 of its
+    text; `scopes`: words with blanks between them; `expires_at` in Unix ms, None for never."""
+
+    id: int
+    owner_id: int
+    kind: str
+    digest: str
+    label: str
+    scopes: str
+    address: str
+    created_at: int
+    expires_at: int | None
+
+
+class AccessRevoked(NamedTuple):
+    """It lets nobody in any more."""
+
+    revoked_at: int
+    id: int
+
+
+class WebhookAdded(NamedTuple):
+    """Somebody wants to be told by HTTP. `bot_id`: of one bot only, None for all of the owner's; `secret` signs what is
+    sent; `events`: words with blanks between them."""
+
+    id: int
+    owner_id: int
+    bot_id: int | None
+    url: str
+    secret: str
+    events: str
+    created_at: int
+
+
+class WebhookStopped(NamedTuple):
+    """It is not sent to any more; `why` for people."""
+
+    stopped_at: int
+    why: str
     id: int
 
 
@@ -377,6 +438,12 @@ Record = (
     | BotAdded
     | BotPassword
     | BotState
+    | BotOwner
+    | BotWishes
+    | AccessAdded
+    | AccessRevoked
+    | WebhookAdded
+    | WebhookStopped
     | VersionAdded
     | VersionDescribed
     | TokenAdded

@@ -26,6 +26,7 @@ from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color, Start
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.errors import CommitFailed, StoreError
+from cgos_server.protocol.session import Limits
 from cgos_server.storage import queries
 from cgos_server.storage.connections import Durability, connect_for_reading, connect_for_writing
 from cgos_server.storage.group_commit import GroupCommit, Observe
@@ -34,13 +35,16 @@ from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.queries import Question
 from cgos_server.storage.records import Record
 from cgos_server.storage.store import (
+    Access,
     BotLogin,
+    BotOwned,
     Counted,
     FirstRepeat,
     Half,
     Meeting,
     NextIds,
     Owner,
+    Person,
     Shown,
     StoredGame,
     StoredMove,
@@ -49,7 +53,9 @@ from cgos_server.storage.store import (
     StoredState,
     StoredVenue,
     StoredVersion,
+    StoredWebhook,
     Token,
+    as_person,
 )
 from cgos_server.storage.writer import Connect, Writer
 
@@ -102,8 +108,9 @@ class SqlStore(abc.ABC):
         rows = await self._rows(queries.LOGIN, name=name)
         if not rows:
             return None
+        *login, until, owner, paused, limits, _ = rows[0]
         tokens = frozenset(row[-1] for row in rows if row[-1] is not None)
-        return BotLogin._make((*rows[0][:-1], tokens))
+        return BotLogin._make((*login, tokens, until, owner, bool(paused), _limits(limits)))
 
     async def name_taken(self, name_key: str) -> str | None:
         """The bot, account or version whose folded (wire) name is `name_key` as it is spelt, or None."""
@@ -122,6 +129,34 @@ class SqlStore(abc.ABC):
             return None
         owner = Owner._make(rows[0])
         return owner._replace(admin=bool(owner.admin))
+
+    async def person(self, digest: str, now_ms: int) -> Person | None:
+        """See :meth:`cgos_server.storage.store.Store.person`."""
+        rows = await self._rows(queries.PERSON, digest=digest, now_ms=now_ms)
+        return as_person(rows[0]) if rows else None
+
+    async def access(self, access_id: int) -> Access | None:
+        """One session or token that was not revoked, or None."""
+        rows = await self._rows(queries.ACCESS, access_id=access_id)
+        return Access._make(rows[0]) if rows else None
+
+    async def valid_access(self, owner_id: int, now_ms: int) -> list[Access]:
+        """See :meth:`cgos_server.storage.store.Store.valid_access`."""
+        return [Access._make(row) for row in await self._rows(queries.VALID_ACCESS, owner_id=owner_id, now_ms=now_ms)]
+
+    async def webhook(self, webhook_id: int) -> StoredWebhook | None:
+        """One webhook that is sent to, or None."""
+        rows = await self._rows(queries.WEBHOOK, webhook_id=webhook_id)
+        return StoredWebhook._make(rows[0]) if rows else None
+
+    async def webhooks_of(self, owner_id: int) -> list[StoredWebhook]:
+        """The webhooks of this account that are sent to, oldest first."""
+        return [StoredWebhook._make(row) for row in await self._rows(queries.WEBHOOKS_OF, owner_id=owner_id)]
+
+    async def bot_owner(self, name: str) -> BotOwned | None:
+        """See :meth:`cgos_server.storage.store.Store.bot_owner`."""
+        rows = await self._rows(queries.BOT_OWNER, name=name)
+        return BotOwned._make(rows[0]) if rows else None
 
     async def tokens(self, bot_id: int) -> list[Token]:
         """All tokens that this bot ever had, oldest first."""
@@ -360,6 +395,11 @@ async def open_store(
     except sqlite3.Error as error:
         await writer.close()
         raise StoreError(f"the database could not be opened for reading: {error}") from error
+
+
+def _limits(text: str) -> Limits:
+    stored = msgspec.json.decode(text) if text else {}
+    return Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())))
 
 
 def _stored_moves(rows: Iterable[tuple[Any, ...]]) -> tuple[StoredMove, ...]:

@@ -8,10 +8,13 @@ then tell. Must not know: games' rules, sessions, ratings' formulas.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.rating.base import Entry
+from cgos_server.protocol.session import Limits
 from cgos_server.storage.records import Record
 
 
@@ -22,6 +25,10 @@ class BotLogin(NamedTuple):
     :ivar state: ``active``, ``pending`` or ``disabled``
     :ivar reason: why it is disabled, for the person
     :ivar tokens: hexadecimal SHA-256 digests of its valid tokens
+    :ivar until: when a disabled one may play again (Unix ms), None for never
+    :ivar owner: the account that owns it, None for none
+    :ivar paused: True where its owner wants no game for it
+    :ivar limits: what its owner allows, besides what it says itself
     """
 
     bot_id: int
@@ -31,6 +38,18 @@ class BotLogin(NamedTuple):
     state: str
     reason: str
     tokens: frozenset[str]
+    until: int | None = None
+    owner: int | None = None
+    paused: bool = False
+    limits: Limits = Limits()
+
+
+class BotOwned(NamedTuple):
+    """Whose a bot is. `owner`: the account, None where nobody owns it."""
+
+    bot_id: int
+    name: str
+    owner: int | None
 
 
 class StoredVersion(NamedTuple):
@@ -58,6 +77,49 @@ class Owner(NamedTuple):
     password: str
     admin: bool
     state: str
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who is behind a valid session or token of an active account.
+
+    :ivar access_id: the session's or token's number
+    :ivar admin: True for an operator, as the account is now
+    :ivar kind: ``session`` or ``token``
+    :ivar scopes: what a token was made for; a session has all rights of its account
+    :ivar expires_at: Unix milliseconds, None for never
+    """
+
+    access_id: int
+    owner_id: int
+    name: str
+    admin: bool
+    kind: str
+    scopes: tuple[str, ...]
+    expires_at: int | None
+
+
+def as_person(row: Sequence[Any]) -> Person:
+    """The person of a row with the fields of :class:`Person` in their order."""
+    access_id, owner_id, name, admin, kind, scopes, expires_at = row
+    return Person(access_id, owner_id, name, bool(admin), kind, tuple(scopes.split()), expires_at)
+
+
+class Access(NamedTuple):
+    """Something that lets a person in; fields as in :class:`cgos_server.storage.records.AccessAdded`."""
+
+    id: int
+    owner_id: int
+    kind: str
+    label: str
+
+
+class StoredWebhook(NamedTuple):
+    """Where somebody is told by HTTP; fields as in :class:`cgos_server.storage.records.WebhookAdded`."""
+
+    id: int
+    owner_id: int
+    bot_id: int | None
+    url: str
 
 
 class Token(NamedTuple):
@@ -219,6 +281,8 @@ class NextIds(NamedTuple):
     connection: int
     round: int
     game: int
+    access: int
+    webhook: int
 
 
 class Store(Protocol):
@@ -254,6 +318,25 @@ class Store(Protocol):
 
     async def owner(self, name: str) -> Owner | None:
         """The account with exactly this name, or None."""
+
+    async def person(self, digest: str, now_ms: int) -> Person | None:
+        """Whose session or token has this digest, where it is valid at `now_ms` (Unix ms) and the account is active;
+        otherwise None."""
+
+    async def access(self, access_id: int) -> Access | None:
+        """One session or token that was not revoked, or None."""
+
+    async def valid_access(self, owner_id: int, now_ms: int) -> list[Access]:
+        """The sessions and tokens with which this account could be used at `now_ms` (Unix ms), oldest first."""
+
+    async def webhook(self, webhook_id: int) -> StoredWebhook | None:
+        """One webhook that is sent to, or None."""
+
+    async def webhooks_of(self, owner_id: int) -> list[StoredWebhook]:
+        """The webhooks of this account that are sent to, oldest first."""
+
+    async def bot_owner(self, name: str) -> BotOwned | None:
+        """Whose the bot is that has this name, or whose version has it; None where there is none."""
 
     async def tokens(self, bot_id: int) -> list[Token]:
         """All tokens that this bot ever had, oldest first."""

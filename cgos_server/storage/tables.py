@@ -84,7 +84,12 @@ bots = Table(
     Column("created_at", BigInteger, nullable=False),
     # Deferrable, because a copy may bring a bot before the one that leads its family.
     Column("family_id", Integer, ForeignKey("bots.id", deferrable=True)),
+    Column("owner_id", Integer, ForeignKey("owners.id"), index=True),
+    Column("until", BigInteger),
+    Column("paused", Integer, nullable=False, server_default=text("0")),
+    Column("limits", Text, nullable=False, server_default=""),
 )
+"""`until`: when a disabled one may play again, None for never. `limits`: JSON of what its owner allows, or empty."""
 
 versions = Table(
     "versions",
@@ -112,6 +117,36 @@ tokens = Table(
     Column("revoked_at", BigInteger),
 )
 
+access = Table(
+    "access",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("owner_id", Integer, ForeignKey("owners.id"), nullable=False, index=True),
+    Column("kind", String, nullable=False),
+    Column("digest", String, nullable=False, unique=True),
+    Column("label", String, nullable=False),
+    Column("scopes", String, nullable=False),
+    Column("address", String, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("revoked_at", BigInteger),
+)
+"""What lets a person in: sessions of the pages, tokens of the API. `digest` is the hexadecimal SHA-256 of its text."""
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("owner_id", Integer, ForeignKey("owners.id"), nullable=False, index=True),
+    Column("bot_id", Integer, ForeignKey("bots.id")),
+    Column("url", Text, nullable=False),
+    Column("secret", String, nullable=False),
+    Column("events", String, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("stopped_at", BigInteger),
+    Column("why", Text, nullable=False, server_default=""),
+)
+
 connections = Table(
     "connections",
     metadata,
@@ -124,6 +159,9 @@ connections = Table(
     Column("closed_at", BigInteger),
     Column("reason", String, nullable=False, server_default=""),
     Index(None, "version_id", "id"),
+    Index(None, "venue_id", "id"),
+    Index(None, "address", "id"),
+    Index("ix_connections_open", "id", **_rows_with("closed_at IS NULL")),
 )
 
 rounds = Table(
@@ -167,15 +205,16 @@ games = Table(
     Column("white_told", Integer, nullable=False, server_default=text("2")),
     Column("plies", Integer),
     Column("opening", Text, nullable=False, server_default=""),
-    Index(None, "venue_id", "id"),
-    # The venue stands last so that one version's latest game in one venue is found in the index alone.
-    Index(None, "black_id", "id", "venue_id"),
-    Index(None, "white_id", "id", "venue_id"),
+    # All that games are looked for by, behind what finds them in their order, so that those that are not wanted need
+    # not be read.
+    Index("ix_games_venue", "venue_id", "id", "reason", "winner", "plies", "started_at"),
+    Index("ix_games_black", "black_id", "id", "venue_id", "white_id", "reason", "winner", "plies", "started_at"),
+    Index("ix_games_white", "white_id", "id", "venue_id", "black_id", "reason", "winner", "plies", "started_at"),
     # How many games of a version began since then, in the index alone.
     Index("ix_games_black_started", "black_id", "started_at", "venue_id"),
     Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
-    # All that is counted over many games, so that the games themselves need not be read.
-    Index("ix_games_results", "venue_id", "reason", "black_id", "white_id", "plies"),
+    # As above, of one verdict, and all that is counted over many games.
+    Index("ix_games_verdict", *("venue_id", "reason", "winner", "id", "plies", "started_at", "black_id", "white_id")),
     # Who has played which opening with which colors, in the index alone.
     Index(
         "ix_games_opening",
@@ -281,7 +320,8 @@ rating_changes = Table(
     # By entry first: rows are appended in this order, and one game's changes lie together.
     PrimaryKeyConstraint("venue_id", "seq", "system", "version_id"),
     ForeignKeyConstraint(["venue_id", "seq"], ["ledger.venue_id", "ledger.seq"]),
-    Index(None, "version_id", "venue_id", "seq"),
+    # The graph of a version's rating, in the index alone.
+    Index("ix_rating_changes_version", "version_id", "venue_id", "seq", "system", "after_mean"),
     sqlite_with_rowid=False,
 )
 
@@ -391,6 +431,9 @@ audit = Table(
     Column("action", String, nullable=False),
     Column("subject", String, nullable=False),
     Column("detail", Text, nullable=False),
+    Index(None, "actor", "id"),
+    Index(None, "action", "id"),
+    Index(None, "subject", "id"),
 )
 
 postgres_metadata = MetaData(naming_convention=metadata.naming_convention)

@@ -1,7 +1,8 @@
 """The web process: serves the pages on an inherited socket until the pipe that it inherited closes.
 
-Started by the game process, which holds the pipe's other end: whatever ends that process closes the pipe. Reads the
-database with connections that cannot write. Must not know: the live server.
+Started by the game process, which holds the pipe's other end: whatever ends that process closes the pipe. Until then
+facts come through it. Reads the database with connections that cannot write, and acts only by asking at the control
+socket. Must not know: the live server.
 """
 
 from __future__ import annotations
@@ -11,21 +12,31 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import structlog
 
+from cgos_server.net import control_socket
 from cgos_server.net.http import HttpListener
+from cgos_server.net.limits import room_for
 from cgos_server.observability import logs
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.web.application import create_app
+from cgos_server.web.inflow import Inflow
 from cgos_server.web.settings import Arguments, database_of, parse
+
+log = structlog.get_logger(__name__)
 
 NICENESS = 5
 """On a crowded machine games come first."""
 
-MAX_CONNECTIONS = 500
-"""Visitors beyond this are answered 503."""
+PAGES = 500
+"""Visitors besides the live streams; whoever comes beyond both is answered 503."""
+
+STREAMS_FACTOR = 10
+"""So many times the streams of one address may be open in all."""
 
 _PIPE_CHUNK = 65_536
 
@@ -34,21 +45,44 @@ async def serve(given: Arguments, database: Location) -> None:
     """Serve until the pipe closes or SIGTERM comes."""
     loop = asyncio.get_running_loop()
     sock = socket.socket(fileno=given.listen_fd)
-    async with History(database) as history:
-        listener = HttpListener(create_app(history, given.settings), sock, MAX_CONNECTIONS)
-        loop.add_signal_handler(signal.SIGTERM, listener.stop)
-        loop.add_reader(given.pipe_fd, _piped, given.pipe_fd, listener)
+    wanted = PAGES + STREAMS_FACTOR * given.settings.streams_per_address
+    room = room_for(wanted)
+    if room < wanted:
+        log.warning("the system's limit of open files leaves room for fewer visitors than configured",
+                    configured=wanted, room=room)  # fmt: skip
+    async with History(database) as history, asyncio.TaskGroup() as group:
+        call = partial(control_socket.call, given.data)
+        app = create_app(history, given.settings, call=call, data=given.data)
+        listener = HttpListener(app, sock, room)
+        inflow = Inflow(app.heard)
+
+        def stop() -> None:
+            app.stop()
+            listener.stop()
+
+        loop.add_signal_handler(signal.SIGTERM, stop)
+        os.set_blocking(given.pipe_fd, False)
+        loop.add_reader(given.pipe_fd, _piped, given.pipe_fd, inflow, stop)
+        works = group.create_task(app.run())
         try:
             await listener.run()
         finally:
+            works.cancel()
             loop.remove_reader(given.pipe_fd)
             loop.remove_signal_handler(signal.SIGTERM)
 
 
-def _piped(pipe: int, listener: HttpListener) -> None:
-    """Something came through the pipe, which so far carries nothing but its own end."""
-    if not os.read(pipe, _PIPE_CHUNK):
-        listener.stop()
+def _piped(pipe: int, inflow: Inflow, stop: Callable[[], None]) -> None:
+    """Something came through the pipe: facts, or its end."""
+    try:
+        data = os.read(pipe, _PIPE_CHUNK)
+    except BlockingIOError:
+        return
+    if data:
+        inflow.feed(data)
+    else:
+        asyncio.get_running_loop().remove_reader(pipe)  # or it would be said again and again while requests end
+        stop()
 
 
 def main() -> None:
@@ -56,7 +90,7 @@ def main() -> None:
     logs.configure(given.log_format, given.log_level, sys.stderr)
     os.nice(NICENESS)
     asyncio.run(serve(given, database_of(given.data, os.environ)))
-    structlog.get_logger().info("the web process ends")
+    log.info("the web process ends")
 
 
 if __name__ == "__main__":

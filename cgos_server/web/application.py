@@ -1,4 +1,4 @@
-"""The pages as one ASGI application: addresses, static files, and the headers that go with every answer.
+"""The pages and the API as one ASGI application: addresses, static files, and the headers that go with every answer.
 
 Runs in a process of its own (:mod:`cgos_server.web.__main__`) or inside another program. Must not know: what stands on
 a page.
@@ -6,59 +6,137 @@ a page.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import structlog
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cgos_server.core.facts import AnyFact
 from cgos_server.errors import StoreError
 from cgos_server.storage.history import History
-from cgos_server.web.pages import Pages, wall_ms
+from cgos_server.web import embeds
+from cgos_server.web.admitting import Admitting
+from cgos_server.web.api import addresses as api
+from cgos_server.web.caching import Caching
+from cgos_server.web.live.hub import Hub
+from cgos_server.web.pages import (
+    api_docs,
+    bot,
+    connect,
+    crosstable,
+    front,
+    game,
+    games,
+    pair,
+    rounds,
+    rules,
+    venue,
+    wall,
+)
+from cgos_server.web.pages.failures import Failures
+from cgos_server.web.people import addresses as people
 from cgos_server.web.settings import WebSettings
+from cgos_server.web.site import Call, Site, Work, wall_ms
+
+log = structlog.get_logger(__name__)
+
+_AGAIN_S: Final = 5.0
+"""Before work that failed begins again."""
 
 STATIC: Final = Path(__file__).parent / "static"
 
 HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "interest-cohort=()",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""Nothing on these pages runs, frames, or comes from elsewhere."""
+"""Only our own scripts run, nothing frames these pages or comes from elsewhere. An answer's own headers win."""
 
 _FOR_A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
-def create_app(history: History, settings: WebSettings, now_ms: Callable[[], int] = wall_ms) -> ASGIApp:
+def create_app(
+    history: History,
+    settings: WebSettings,
+    now_ms: Callable[[], int] = wall_ms,
+    *,
+    hub: Hub | None = None,
+    call: Call | None = None,
+    data: Path | None = None,
+) -> Application:
     """The application. `history` stays the caller's to close.
 
     :param now_ms: Unix time in milliseconds
+    :param hub: told the facts of the live server by the caller
+    :param call: the way to the live server; None where there is none
+    :param data: the server's data directory, for transcripts
     """
-    pages = Pages(history, settings, _version_of(STATIC), now_ms)
-    routes = [
-        Route("/", pages.front),
-        Route("/venue/{name}", pages.venue),
-        Route("/venue/{name}/odds", pages.odds),
-        Route("/game/{id:int}.sgf", pages.game_sgf),
-        Route("/game/{id:int}", pages.game),
-        Route("/bot/{name}", pages.bot),
-        Route("/connect", pages.connect),
-        Mount("/static", StaticFiles(directory=STATIC)),
-    ]
-    handlers = {HTTPException: pages.refused, StoreError: pages.unreadable, Exception: pages.failed}
-    return _WithHeaders(Starlette(routes=routes, exception_handlers=handlers))
+    site = Site(history, settings, _version_of(STATIC), now_ms, hub or Hub(history, settings, now_ms), call, data)
+    failures = Failures(site)
+    handlers = {HTTPException: failures.refused, StoreError: failures.unreadable, Exception: failures.failed}
+    inner = Starlette(routes=addresses(site), exception_handlers=handlers)
+    return Application(site, Caching(_WithHeaders(Admitting(inner, site))))
+
+
+def addresses(site: Site) -> list[BaseRoute]:
+    """All addresses, each module's own in its order."""
+    modules = (front, venue, rules, crosstable, pair, rounds, games, bot, game, wall, connect, api_docs, embeds, people)
+    found = [route for module in modules for route in module.routes(site)]
+    return [*found, *api.routes(site), Mount("/static", StaticFiles(directory=STATIC))]
+
+
+class Application:
+    """Answers requests (ASGI), and has work of its own besides.
+
+    Whoever serves it runs :meth:`run` in a task group as long, tells :meth:`heard` what happens, and calls :meth:`stop`
+    when it begins to stop serving.
+    """
+
+    def __init__(self, site: Site, app: ASGIApp) -> None:
+        self._site = site
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    def heard(self, fact: AnyFact | None) -> None:
+        """The next fact of the live server; None where some are missing. Returns at once."""
+        for hear in self._site.hearers:
+            hear(fact)
+
+    async def run(self) -> None:
+        """Do what there is to do besides answering, until cancelled. What fails is begun again after a pause."""
+        async with asyncio.TaskGroup() as group:
+            for work in self._site.works:
+                group.create_task(_lasting(work))
+
+    def stop(self) -> None:
+        """Nothing more will be served: streams end."""
+        self._site.hub.stop()
+
+
+async def _lasting(work: Work) -> None:
+    while True:
+        try:
+            return await work()
+        except Exception as error:
+            log.error("our fault in work behind the pages; it begins again", exc_info=error)
+        await asyncio.sleep(_AGAIN_S)
 
 
 class _WithHeaders:
@@ -73,9 +151,10 @@ class _WithHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
                 # The addresses of static files name their version; everything else may change at any time.
-                headers["Cache-Control"] = _FOR_A_YEAR if lasting and message["status"] < 400 else "no-cache"
+                headers.setdefault("Cache-Control", _FOR_A_YEAR if lasting and message["status"] < 400 else "no-cache")
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

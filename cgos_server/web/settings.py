@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,9 @@ from cgos_server.core.venue import Venue
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
 
+Value = bool | int | float | str
+Networks = tuple[IPv4Network | IPv6Network, ...]
+
 
 class Rated(msgspec.Struct, frozen=True):
     """How a venue is rated: what is needed to read its saved states.
@@ -30,39 +33,118 @@ class Rated(msgspec.Struct, frozen=True):
 
     systems: tuple[str, ...] = ("bayes",)
     initial: float = 1800.0
-    options: dict[str, dict[str, bool | int | float | str]] = {}
-
-    @classmethod
-    def of(cls, venue: Venue) -> Rated:
-        """As the venue is configured."""
-        options = {name: dict(chosen) for name, chosen in venue.rating_options.items() if chosen}
-        return cls((venue.rating, *venue.views), venue.initial, options)
+    options: dict[str, dict[str, Value]] = {}
 
     def system(self, name: str) -> RatingSystem:
         """The rating system with its options here. Raises Refused."""
         return rating_system(name, self.initial, self.options.get(name, {}))
 
 
-@dataclass(frozen=True, slots=True)
-class WebSettings:
-    """What the pages say that no table holds.
+class VenueSettings(msgspec.Struct, frozen=True):
+    """A venue as it is configured now; what its first game fixed is in the database.
+
+    :ivar port: where its bots connect
+    :ivar delay_s: how long after it was played a move of a running game may be shown
+    :ivar policy: when it pairs, a value of :class:`cgos_server.core.venue.Policy`
+    :ivar method: how it pairs, with `pairing`: the options that differ from the method's defaults
+    :ivar openings: how many openings there are, of which `openings_share` of the new pairs get one
+    :ivar counts: False for a sandbox
+    """
+
+    port: int = 0
+    rated: Rated = Rated()
+    delay_s: float = 0.0
+    policy: str = "rolling"
+    method: str = "information"
+    pairing: dict[str, Value] = {}
+    interval_s: float = 1.0
+    openings: int = 0
+    openings_share: float = 1.0
+    move_limit: int = 0
+    first_move_s: float = 0.0
+    ready_s: float = 0.0
+    return_grace_s: float = 0.0
+    void_after_s: float = 0.0
+    set_aside: int = 0
+    counts: bool = True
+
+    @classmethod
+    def of(cls, venue: Venue, port: int) -> VenueSettings:
+        """As the venue is configured."""
+        options = {name: dict(chosen) for name, chosen in venue.rating_options.items() if chosen}
+        pairing = venue.pairing
+        return cls(
+            port,
+            Rated((venue.rating, *venue.views), venue.initial, options),
+            venue.delay / 1e6,
+            pairing.policy.value,
+            pairing.method,
+            dict(pairing.options),
+            pairing.interval / 1e6,
+            len(pairing.openings.openings),
+            pairing.openings_share,
+            venue.move_limit,
+            venue.first_move_limit / 1e6,
+            venue.ready_limit / 1e6,
+            venue.return_grace / 1e6,
+            venue.void_after / 1e6,
+            pairing.set_aside,
+            venue.rated,
+        )
+
+
+class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pages say, and what they allow, that no table holds.
 
     :ivar server_name: what the server calls itself
-    :ivar ports: venue -> the port where its bots connect, in the order in which venues are shown
+    :ivar venues: in the order in which they are shown
     :ivar bots_host: the name or address for bots to connect to; empty: the host by which the page was asked for
-    :ivar registration: ``open``, ``approval`` or ``closed``
-    :ivar refresh_s: seconds after which pages about what happens now load themselves again; 0: never
+    :ivar registration: of bots: ``open``, ``approval`` or ``closed``
+    :ivar refresh_s: seconds after which pages about what happens now load themselves again where nothing runs in the
+        browser; 0: never
     :ivar websocket: the port where bots of all venues connect by WebSocket; 0 where there is none
-    :ivar rated: venue -> how it is rated
+    :ivar public_url: the pages' address for people, without a slash at its end; empty: by which a page was asked for
+    :ivar proxies: networks whose ``X-Forwarded-For`` is believed
+    :ivar accounts: whether people may make accounts: ``open`` or ``closed``
+    :ivar requests_per_minute: for one address
+    :ivar streams_per_address: for one address; ten times as many for all
+    :ivar exports_at_once: for all
+    :ivar webhooks_to: private networks where webhooks may go
+    :ivar transcript_days: how long transcripts are kept; 0: there are none
     """
 
     server_name: str = "cgos-server"
-    ports: Mapping[str, int] = field(default_factory=dict)
+    venues: dict[str, VenueSettings] = {}
     bots_host: str = ""
     registration: str = "open"
     refresh_s: int = 10
     websocket: int = 0
-    rated: Mapping[str, Rated] = field(default_factory=dict)
+    public_url: str = ""
+    proxies: tuple[str, ...] = ()
+    accounts: str = "open"
+    requests_per_minute: int = 600
+    streams_per_address: int = 100
+    exports_at_once: int = 8
+    webhooks_to: tuple[str, ...] = ()
+    transcript_days: float = 7.0
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """Venue -> the port where its bots connect."""
+        return {name: venue.port for name, venue in self.venues.items()}
+
+    def rated(self, venue: str) -> Rated:
+        """How a venue is rated; as by default for one that is not configured any more."""
+        return self.venues.get(venue, VenueSettings()).rated
+
+    def delay_ms(self, venue: str) -> int:
+        """How long after it was played a move of a running game may be shown."""
+        return round(1000 * self.venues.get(venue, VenueSettings()).delay_s)
+
+
+def networks(words: Sequence[str]) -> Networks:
+    """Networks from their text in the settings."""
+    return tuple(ip_network(word, strict=False) for word in words)
 
 
 DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
@@ -75,7 +157,7 @@ class Arguments(NamedTuple):
 
     :ivar data: the server's data directory
     :ivar listen_fd: the inherited listening socket
-    :ivar pipe_fd: the inherited end of the pipe whose closing ends the process
+    :ivar pipe_fd: the inherited end of the pipe through which facts come, and whose closing ends the process
     """
 
     data: Path
@@ -92,11 +174,7 @@ def command(data: Path, settings: WebSettings, log_format: str, log_level: str) 
     return [
         *(sys.executable, "-m", "cgos_server.web"),
         *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
-        *(f"--server-name={settings.server_name}", f"--bots-host={settings.bots_host}"),
-        *(f"--registration={settings.registration}", f"--refresh={settings.refresh_s}"),
-        f"--websocket={settings.websocket}",
-        *(f"--venue={name}={port}" for name, port in settings.ports.items()),
-        *(f"--rated={name}={msgspec.json.encode(rated).decode()}" for name, rated in settings.rated.items()),
+        f"--settings={msgspec.json.encode(settings).decode()}",
     ]
 
 
@@ -120,42 +198,15 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--data", type=Path, required=True, help="the server's data directory")
     parser.add_argument("--listen-fd", type=int, required=True, help="descriptor of the listening socket")
     parser.add_argument("--pipe-fd", type=int, required=True, help="descriptor of the pipe's reading end")
-    parser.add_argument("--server-name", default=WebSettings().server_name, help="what the server calls itself")
-    parser.add_argument(
-        "--venue", type=_venue, action="append", default=[], metavar="NAME=PORT", help="where bots connect"
-    )
-    parser.add_argument(
-        "--rated", type=_rated, action="append", default=[], metavar="NAME=JSON", help="how a venue is rated"
-    )
-    parser.add_argument("--bots-host", default="", help="host for bots; without it the one the page was asked by")
-    parser.add_argument("--registration", choices=("open", "approval", "closed"), default="open")
-    parser.add_argument("--refresh", type=int, default=WebSettings().refresh_s, help="seconds; 0 for never")
-    parser.add_argument("--websocket", type=int, default=0, help="port for bots by WebSocket; 0 for none")
+    parser.add_argument("--settings", type=_settings, default=WebSettings(), metavar="JSON", help="what pages show")
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     given = parser.parse_args(arguments)
-    settings = WebSettings(
-        given.server_name,
-        dict(given.venue),
-        given.bots_host,
-        given.registration,
-        max(0, given.refresh),
-        given.websocket,
-        dict(given.rated),
-    )
-    return Arguments(given.data, given.listen_fd, given.pipe_fd, given.log_format, given.log_level, settings)
+    return Arguments(given.data, given.listen_fd, given.pipe_fd, given.log_format, given.log_level, given.settings)
 
 
-def _venue(text: str) -> tuple[str, int]:
-    name, _, port = text.rpartition("=")
-    if not name or not port.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=PORT")
-    return name, int(port)
-
-
-def _rated(text: str) -> tuple[str, Rated]:
-    name, _, values = text.partition("=")
+def _settings(text: str) -> WebSettings:
     try:
-        return name, msgspec.json.decode(values, type=Rated)
+        return msgspec.json.decode(text, type=WebSettings)
     except msgspec.DecodeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=JSON: {error}") from error
+        raise argparse.ArgumentTypeError(f"these are no settings: {error}") from error

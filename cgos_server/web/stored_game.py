@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from cgos_server.core import clock
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color, Start
 from cgos_server.core.games.go_rules import Go
@@ -76,7 +75,7 @@ class StoredGame:
     def clock_after(self, color: Color, ply: int) -> ClockState:
         """That player's clock when `ply` moves had been made."""
         own = ply if self.color(ply) is color else ply - 1
-        return clock_of(self.detail.moves[own - 1]) if own > 0 else clock.start(self.terms.time)
+        return clock_of(self.detail.moves[own - 1]) if own > 0 else self.terms.starting_clock(color)
 
     def ending(self) -> str:
         """How it ended, as a sentence; empty while it runs."""

@@ -7,7 +7,6 @@ looks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from cgos_server.core.rating.base import Rating, RatingSystem
 from cgos_server.errors import Refused
 from cgos_server.service.odds import Joint, Odds, Table, odds, table
 from cgos_server.storage.history import History
-from cgos_server.web.settings import Rated
+from cgos_server.web.settings import WebSettings
 
 MOST: Final = 20
 """Versions in the table of who is stronger."""
@@ -56,9 +55,9 @@ class Strengths:
 class StrengthsOf:
     """The latest of each venue that somebody asked for."""
 
-    def __init__(self, history: History, rated: Mapping[str, Rated]) -> None:
+    def __init__(self, history: History, settings: WebSettings) -> None:
         self._history = history
-        self._rated = rated
+        self._settings = settings
         self._known: dict[str, Strengths] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -85,7 +84,7 @@ class StrengthsOf:
 
     def _systems(self, venue: str) -> list[RatingSystem]:
         """In a thread, since some systems import much when they are first asked for."""
-        rated = self._rated.get(venue, Rated())
+        rated = self._settings.rated(venue)
         try:
             return [system for system in map(rated.system, rated.systems) if isinstance(system, Joint)]
         except Refused:

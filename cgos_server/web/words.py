@@ -6,7 +6,9 @@ database, HTTP.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 from cgos_server.core import clock
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
@@ -92,6 +94,24 @@ def ago(then_ms: int, now_ms: int) -> str:
     return f"{days} days ago" if days <= 31 else day(then_ms)
 
 
+def duration(seconds: float) -> str:
+    """A length of time: ``45 s``, ``5 min``, ``1 h 30 min``, ``2 days``."""
+    if seconds < 60 or (seconds < 600 and seconds % 60):
+        return f"{seconds:g} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    if hours < 48 or hours % 24 or rest:
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{hours // 24} days"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """``1 game``, ``2 games``, ``12 345 games``; `many` where it is not the one with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
 def day(ms: int) -> str:
     """The date in UTC: ``2026-11-21``."""
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")
@@ -125,3 +145,16 @@ def time_left(control: TimeControl, state: ClockState) -> str:
             return f"{span(control.period)} ×{state.quota}"
         return f"{span(state.period)} /{state.quota}"
     return span(state.main)
+
+
+FILTERS: Final[Mapping[str, Callable[..., str]]] = {
+    "moment": moment,
+    "day": day,
+    "count": count,
+    "thousands": lambda number: f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"),
+    "machine_moment": machine_moment,
+    "rating": lambda mean: f"{mean:.0f}",
+    "percent": lambda share: f"{100 * share:.0f}",
+    "heat": lambda share: f"p{round(share * 10)}",
+}
+"""Words that templates write values in."""

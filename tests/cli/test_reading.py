@@ -43,7 +43,7 @@ def test_games(run: Any, as_json: Any) -> None:
     assert as_json("games", "--venue", "19x19") == []
     assert "There is no venue '8x8'" in run("games", "--venue", "8x8", fails=1).stderr
     assert "There is no bot" in run("games", "--bot", "Nobody", fails=1).stderr
-    run("games", "--running", "--bot", "Alpha", fails=2)
+    run("games", "--opponent", "Alpha", fails=2)
     run("games", "--limit", "0", fails=2)
 
 

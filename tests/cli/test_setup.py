@@ -117,7 +117,9 @@ def test_every_reading_command_has_json() -> None:
     for path, command in commands(main):
         words = " ".join(path)
         reads = words in ("check", "status", "standings", "games", "show", "history", "bots") or words.endswith(" list")
-        reads |= words.startswith(("rate ", "pairing ", "tournament "))
+        reads |= words in ("account bots", "account tokens", "audit")
+        reads |= words in ("bot show", "pair", "crosstable", "rounds", "rules", "watch")
+        reads |= words.startswith(("rate ", "pairing ", "tournament ", "export "))
         reads &= words not in ("tournament result", "tournament change", "tournament convert")
         has = any(parameter.name == "as_json" for parameter in command.params)
         assert has == (reads or words in ("match", "abort", "reload", "db copy")), words

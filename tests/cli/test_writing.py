@@ -19,6 +19,7 @@ from cgos_server.config import load
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.net import control_socket
+from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, BotStatus, EndedGame, GameStatus, ServerStatus, VenueStatus
@@ -80,9 +81,11 @@ def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "words",
     [
-        "bot passwd Delta", "bot disable Delta", "bot enable Delta", "approve Delta",
+        "bot passwd Delta", "bot disable Delta --reason x", "bot enable Delta", "approve Delta",
         "token make Delta", "token revoke Delta 1",
-        "account passwd Person", "account grant Person admin", "account revoke Person admin",
+        "bot own Delta Person", "bot release Delta", "bot pause Delta", "bot resume Delta", "bot limit Delta",
+        "bot drain Delta", "account disable Person --reason x", "account enable Person", "account end 1",
+        "webhook remove 1", "account passwd Person", "account grant Person admin", "account revoke Person admin",
         "anchor set Delta 1500 --venue 9x9", "anchor unset Delta --venue 9x9",
         "correct 1 --result Void --reason x", "family link Delta Alpha", "family unlink Delta",
     ],
@@ -380,6 +383,13 @@ class Live(InThread):
     def pause(self, venue: str, paused: bool) -> None:
         self.ruled.append(("pause", venue, paused))
 
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        self.ruled.append(("wishes", bot, paused, limits))
+
+    def drain_bot(self, bot: int) -> int:
+        self.ruled.append(("drain", bot))
+        return 2
+
     def kick(self, name: str, sentence: str) -> int:
         self.ruled.append(("kick", name, sentence))
         return int(name == "Alpha")
@@ -481,7 +491,7 @@ def test_rulings_go_through_the_running_server(run: Any, live: Live, as_json: An
     assert "Nobody is paired in 9x9" in run("pause", "--venue", "9x9").stderr
     assert run("resume", "--venue", "9x9").stderr == "9x9 pairs again.\n"
     assert "Closed 1 connection of Alpha." in run("kick", "Alpha", "--reason", "it hangs").stderr
-    assert "Nobody is not signed in" in run("kick", "Nobody", fails=1).stderr
+    assert "Nobody is not signed in" in run("kick", "Nobody", "--reason", "it hangs", fails=1).stderr
     assert live.ruled == [
         ("match", "9x9", "Alpha", "Beta", (0, 0), None, None),
         ("match", "9x9", "Alpha", "Beta", (60, 0), 1, 2),
@@ -490,7 +500,7 @@ def test_rulings_go_through_the_running_server(run: Any, live: Live, as_json: An
         ("pause", "9x9", True),
         ("pause", "9x9", False),
         ("kick", "Alpha", "The operator closes your connection: it hangs"),
-        ("kick", "Nobody", "The operator closes your connection."),
+        ("kick", "Nobody", "The operator closes your connection: it hangs"),
     ]
     rows = audits(live.data)
     assert [row[1] for row in rows] == ["match", "match", "abort", "abort", "pause", "resume", "kick"]
@@ -500,7 +510,7 @@ def test_rulings_go_through_the_running_server(run: Any, live: Live, as_json: An
 @pytest.mark.parametrize(
     "words",
     [("match", "Alpha", "Beta", "--venue", "9x9"), ("abort", "2"), ("pause", "--venue", "9x9"),
-     ("resume", "--venue", "9x9"), ("kick", "Alpha")],
+     ("resume", "--venue", "9x9"), ("kick", "Alpha", "--reason", "x"), ("bot", "drain", "Alpha")],
     ids=" ".join,
 )  # fmt: skip
 def test_rulings_need_a_running_server(run: Any, data: Path, words: tuple[str, ...]) -> None:

@@ -38,7 +38,7 @@ from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.errors import ConfigError
 from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import StoredVenue
-from cgos_server.web.settings import Rated, WebSettings, command
+from cgos_server.web.settings import VenueSettings, WebSettings, command
 
 # -- what runs without any configuration
 
@@ -246,8 +246,8 @@ def test_the_environment_speaks_in_text() -> None:
 def test_what_comes_from_the_environment_can_be_told_to_the_pages() -> None:
     env = {"CGOS_VENUE__9X9__RATING__SYSTEM": "gor", "CGOS_VENUE__9X9__RATING__GOR_VARIANT": "egf"}
     venue = venue_value(load(None, env).venue[0], 1)
-    settings = WebSettings(rated={"9x9": Rated.of(venue)})
-    (told,) = [word for word in command(Path("data"), settings, "json", "info") if word.startswith("--rated=")]
+    settings = WebSettings(venues={"9x9": VenueSettings.of(venue, 6809)})
+    (told,) = [word for word in command(Path("data"), settings, "json", "info") if word.startswith("--settings=")]
     assert '"gor"' in told
     assert '"egf"' in told
 

@@ -110,7 +110,7 @@ def test_a_queue_of_commands_has_an_end() -> None:
 
 def test_a_hundred_commands_at_once_are_all_answered() -> None:
     talk = Talk(at_once=True)
-    talk.say(*[f"kick bot{number}" for number in range(500)])
+    talk.say(*[f"kick bot{number} late" for number in range(500)])
     assert len(talk.wire.lines()) == 1000
 
 

@@ -33,7 +33,7 @@ GAME = ListedGame(7, 1_700_000_000.0, 9, 15, "Alpha", "1800?", "Beta", "1750", "
         ("abort 5 B+Forfeit", Abort(5, "B+Forfeit")),
         ("pause", words.Pause()),
         ("resume", words.Resume()),
-        ("kick Alpha", Kick("Alpha")),
+        ("kick Alpha hangs", Kick("Alpha", "hangs")),
         ("kick Alpha it hangs  a lot", Kick("Alpha", "it hangs a lot")),
         ("help", words.Help()),
         ("quit", words.Quit()),
@@ -63,6 +63,7 @@ def test_commands(line: str, command: Any) -> None:
         ("abort 1 2 3", f"usage: {FORMS['abort'].usage}"),
         ("abort five", "No game: five is no number of a game"),
         ("kick", f"usage: {FORMS['kick'].usage}"),
+        ("kick Alpha", f"usage: {FORMS['kick'].usage}"),
         ("quit now", "usage: quit"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -630,3 +631,80 @@ async def test_with_real_games_of_a_venue() -> None:
     ]  # fmt: skip
     assert spectator.told[-2] == ("ended", game.id, "W+7.0")
     assert [listed.result for listed in gallery.picture()] == ["W+7.0"]
+
+
+# -- a venue with a delay
+
+
+class TimedGame(FakeGame):
+    """A game that knows when its moves were received."""
+
+    def __init__(self, number: int, time: SimulatedTime) -> None:
+        super().__init__(number)
+        self.time = time
+        self.instants: list[int] = []
+
+    def play(self, *moves: str) -> None:
+        self.moves += moves
+        self.instants += [self.time.now()] * len(moves)
+
+    def played_by(self, instant: int) -> int:
+        return self.ply if self.over is not None else sum(at <= instant for at in self.instants)
+
+    def setup(self, ply: int | None = None) -> Any:
+        return type("Setup", (), {"moves": tuple((move, 60_000) for move in self.moves[:ply])})
+
+
+@pytest.fixture
+async def slow_room() -> Room:
+    """Moves are told to others 30 s later."""
+    room = Room()
+    room.gallery = Gallery(
+        replace(VENUE, delay=30 * S), room.store, room.bus, room.time, room.games.values, room.games.get, room.spawn,  # type: ignore[arg-type]
+    )  # fmt: skip
+    await room.gallery.open()
+    return room
+
+
+async def test_moves_of_a_running_game_are_told_after_the_delay(slow_room: Room) -> None:
+    room = slow_room
+    game = room.games[7] = TimedGame(7, room.time)
+    game.play("A1", "A2")
+    room.time.advance(20 * S)
+    game.play("A3")
+    early = Spectator()
+    room.gallery.observe(early, 7, 0)
+    await room.settle()
+    assert early.heard() == [("shown", 7, [], None, 0)]
+    room.time.advance(10 * S - 1)
+    await room.settle()
+    assert early.heard() == []
+    room.time.advance(1)
+    await room.settle()
+    assert early.heard() == [("moved", 7, ["A1", "A2"])]
+    # Who comes now, or comes again and says that it knows more, sees no more than the others.
+    for since in (0, 2, 3, 99):
+        late = Spectator()
+        room.gallery.observe(late, 7, since)
+        await room.settle()
+        assert late.heard() == [("shown", 7, ["A1", "A2"], None, min(since, 2))]
+    room.gallery.observe(early, 7, 3)
+    await room.settle()
+    assert early.heard() == [("shown", 7, ["A1", "A2"], None, 2)]
+    room.time.advance(20 * S)
+    await room.settle()
+    assert early.heard() == [("moved", 7, ["A3"])]
+
+
+async def test_the_end_of_a_game_shows_all(slow_room: Room) -> None:
+    room = slow_room
+    game = room.games[7] = TimedGame(7, room.time)
+    spectator = Spectator()
+    room.gallery.observe(spectator, 7, 0)
+    await room.settle()
+    game.play("A1", "A2", "A3")
+    await room.settle()
+    assert spectator.heard() == [("shown", 7, [], None, 0)]
+    room.end(7)
+    await room.settle()
+    assert spectator.heard() == [("moved", 7, ["A1", "A2", "A3"]), ("ended", 7, "B+Resign")]

@@ -491,3 +491,51 @@ def test_a_flag_falls_for_whoever_asks_too_late_or_does_not_come_in(table: Table
         expected.clear()
         table.time.advance(S)
         assert table.black.last() == ("gameover", "W+Time", "")
+
+
+# -- who may see moves, and when
+
+
+def delayed() -> Table:
+    table = Table()
+    table.desk.venue = replace(table.desk.venue, delay=30 * S)
+    table.game = table.new_game()
+    table.begin()
+    return table
+
+
+def test_a_venue_without_delay_keeps_no_instants(table: Table) -> None:
+    table.move(BLACK, "E5", after=S)
+    assert table.game._instants is None
+    assert table.game.played_by(0) == 1
+
+
+def test_with_a_delay_a_game_knows_what_was_played_by_an_instant_and_its_players_wait_for_nothing() -> None:
+    table = delayed()
+    table.move(BLACK, "E5", after=S)
+    first = table.time.now()
+    table.store.holding = True
+    table.move(WHITE, "D5", after=2 * S)
+    second = table.time.now()
+    assert table.game.played_by(second) == 1
+    table.time.advance(5 * S)
+    table.store.release()
+    assert table.black.last()[:3] == ("played", WHITE, "D5")
+    assert [table.game.played_by(at) for at in (first - 1, first, second - 1, second)] == [0, 1, 1, 2]
+    seen = table.game.setup(1)
+    assert [move for move, _ in seen.moves] == ["E5"]
+    assert seen.left_ms == (59_250, 60_000)
+    table.move(BLACK, "resign", after=S)
+    assert table.game.played_by(0) == table.game.ply
+
+
+def test_after_a_restart_moves_are_shown_a_delay_later_and_an_opening_at_once() -> None:
+    table = delayed()
+    moves = [StoredMove("E5", ClockState(60 * S)), StoredMove("D5", ClockState(60 * S))]
+    game = table.new_game()
+    table.time.advance(100 * S)
+    game.resume(moves)
+    assert (game.played_by(table.time.now() - 1), game.played_by(table.time.now())) == (0, 2)
+    game = table.new_game()
+    game.continues(moves)
+    assert game.played_by(0) == 2

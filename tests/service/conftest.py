@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,11 +11,24 @@ import pytest
 from argon2 import PasswordHasher
 
 from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import records as r
-from cgos_server.storage.store import BotLogin, NextIds, Owner, StoredSetback, StoredVenue, StoredVersion, Token
+from cgos_server.storage.store import (
+    Access,
+    BotLogin,
+    BotOwned,
+    NextIds,
+    Owner,
+    Person,
+    StoredSetback,
+    StoredVenue,
+    StoredVersion,
+    StoredWebhook,
+    Token,
+)
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -30,6 +44,8 @@ class MemoryStore:
         self.token_rows: dict[int, tuple[int, str, Token]] = {}
         self.leaders: dict[int, int | None] = {}
         self.entries: list[Entry] = []
+        self.access_rows: dict[int, tuple[r.AccessAdded, int | None]] = {}
+        self.webhook_rows: dict[int, tuple[r.WebhookAdded, str | None]] = {}
         self.setback_rows: dict[tuple[int, int], StoredSetback] = {}
 
     def of(self, kind: type) -> list[Any]:
@@ -74,7 +90,22 @@ class MemoryStore:
             case r.BotPassword():
                 self._bot(record.id, password=record.password)
             case r.BotState():
-                self._bot(record.id, state=record.state, reason=record.reason)
+                self._bot(record.id, state=record.state, reason=record.reason, until=record.until)
+            case r.BotOwner():
+                self._bot(record.id, owner=record.owner_id)
+            case r.BotWishes():
+                stored = json.loads(record.limits or "{}")
+                limits = Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())))
+                self._bot(record.id, paused=bool(record.paused), limits=limits)
+            case r.AccessAdded():
+                assert all(row.digest != record.digest for row, _ in self.access_rows.values())
+                self.access_rows[record.id] = (record, None)
+            case r.AccessRevoked():
+                self.access_rows[record.id] = (self.access_rows[record.id][0], record.revoked_at)
+            case r.WebhookAdded():
+                self.webhook_rows[record.id] = (record, None)
+            case r.WebhookStopped():
+                self.webhook_rows[record.id] = (self.webhook_rows[record.id][0], record.why)
             case r.TokenAdded():
                 token = Token(record.id, record.label, record.created_at, None)
                 self.token_rows[record.id] = (record.bot_id, record.digest, token)
@@ -128,6 +159,49 @@ class MemoryStore:
     async def owner(self, name: str) -> Owner | None:
         await asyncio.sleep(0)
         return self.owners.get(name)
+
+    async def bot_owner(self, name: str) -> BotOwned | None:
+        await asyncio.sleep(0)
+        bots = {bot.bot_id: bot for bot in self.bots.values()}
+        found = [bots[bot] for bot, version in self.versions if version.wire_name == name]
+        return BotOwned(found[0].bot_id, found[0].name, found[0].owner) if found else None
+
+    async def person(self, digest: str, now_ms: int) -> Person | None:
+        await asyncio.sleep(0)
+        owners = {owner.id: owner for owner in self.owners.values()}
+        for row, revoked in self.access_rows.values():
+            owner = owners[row.owner_id]
+            late = row.expires_at is not None and row.expires_at <= now_ms
+            if row.digest == digest and revoked is None and not late and owner.state == "active":
+                scopes = tuple(row.scopes.split())
+                return Person(row.id, owner.id, owner.name, owner.admin, row.kind, scopes, row.expires_at)
+        return None
+
+    async def access(self, access_id: int) -> Access | None:
+        await asyncio.sleep(0)
+        row, revoked = self.access_rows.get(access_id, (None, None))
+        return None if row is None or revoked is not None else Access(row.id, row.owner_id, row.kind, row.label)
+
+    async def valid_access(self, owner_id: int, now_ms: int) -> list[Access]:
+        await asyncio.sleep(0)
+        return [
+            Access(row.id, row.owner_id, row.kind, row.label)
+            for row, revoked in self.access_rows.values()
+            if row.owner_id == owner_id and revoked is None and (row.expires_at is None or row.expires_at > now_ms)
+        ]
+
+    async def webhook(self, webhook_id: int) -> StoredWebhook | None:
+        await asyncio.sleep(0)
+        row, why = self.webhook_rows.get(webhook_id, (None, None))
+        return None if row is None or why is not None else StoredWebhook(row.id, row.owner_id, row.bot_id, row.url)
+
+    async def webhooks_of(self, owner_id: int) -> list[StoredWebhook]:
+        await asyncio.sleep(0)
+        return [
+            StoredWebhook(row.id, row.owner_id, row.bot_id, row.url)
+            for row, why in self.webhook_rows.values()
+            if row.owner_id == owner_id and why is None
+        ]
 
     async def tokens(self, bot_id: int) -> list[Token]:
         await asyncio.sleep(0)
@@ -196,7 +270,7 @@ def passwords() -> Iterator[Passwords]:
 
 @pytest.fixture
 def ids() -> Ids:
-    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1))
+    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1))
 
 
 @pytest.fixture

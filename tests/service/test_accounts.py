@@ -111,7 +111,7 @@ async def test_approval(with_policy: Any, store: Any, clock: Any) -> None:
     assert (await refusal(accounts, said("Newbot")))[0] == "waits-approval"
     assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
     assert len(store.of(BotAdded)) == 1
-    await store.commit([BotState("active", "", 1)])
+    await store.commit([BotState("active", "", None, 1)])
     assert await accounts.sign_in(said("Newbot")) == SignedIn(1, 1, "Newbot")
 
 
@@ -153,7 +153,7 @@ async def test_wrong_password(accounts: Accounts) -> None:
 
 async def test_disabled_with_its_reason(accounts: Accounts, store: Any) -> None:
     await accounts.sign_in(said("Newbot"))
-    await store.commit([BotState("disabled", "it resigned every game", 1)])
+    await store.commit([BotState("disabled", "it resigned every game", None, 1)])
     assert await refusal(accounts, said("Newbot")) == ("disabled", "Newbot is disabled: it resigned every game")
     assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
 
@@ -236,11 +236,11 @@ async def test_many_guesses_at_once_get_no_further(with_policy: Any) -> None:
 
 
 async def test_the_memory_of_failures_is_bounded(with_policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgos_server.service.accounts._REMEMBERED", 50)
+    monkeypatch.setattr("cgos_server.service.failures._REMEMBERED", 50)
     accounts = with_policy("closed")
     for number in range(200):
         await refusal(accounts, said("Newbot", address=f"192.0.2.{number}"))
-    assert len(accounts._failures._records) == 50
+    assert len(accounts.failures._records) == 50
 
 
 async def test_a_full_queue_is_no_wrong_password(store: Any, ids: Ids, clock: Any, passwords: Passwords) -> None:

@@ -12,7 +12,7 @@ from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import CommitFailed, Refused
-from cgos_server.protocol.session import Credentials, Declaration
+from cgos_server.protocol.session import Credentials, Declaration, Limits
 from cgos_server.service import requests as words
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.admin import Admin
@@ -105,6 +105,13 @@ class LiveServer:
         if venue != "9x9":
             raise Refused("unknown-venue", "No such venue.")
 
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        self.asked.append(("wishes", bot, paused, limits))
+
+    def drain_bot(self, bot: int) -> int:
+        self.asked.append(("drain", bot))
+        return 1
+
     def kick(self, name: str, sentence: str) -> int:
         self.asked.append(("kick", name, sentence))
         return 1 if name == "Present" else 0
@@ -171,7 +178,7 @@ async def test_a_bot_from_its_beginning_to_its_end(admin: Admin, accounts: Accou
     assert audits(store) == [
         ("me", "bot add", "Newbot", {"origin": "command", "state": "active"}),
         ("operator", "bot passwd", "Newbot", {}),
-        ("operator", "bot disable", "Newbot", {"reason": "it cheats"}),
+        ("operator", "bot disable", "Newbot", {"reason": "it cheats", "until": 0}),
         ("operator", "bot enable", "Newbot", {}),
     ]
     assert "first" not in str(store.groups)
@@ -187,7 +194,7 @@ async def test_bots_that_cannot_be(admin: Admin, store: Any) -> None:
     assert await code(admin, BotPasswd(name="Newbot", password="x")) == "password"
     with pytest.raises(Refused, match=r"no bot newbot\. Did you mean Newbot\?$"):
         await admin.handle(BotPasswd(name="newbot", password="secret"))
-    assert await code(admin, BotDisable(name="Nobody", reason="")) == "unknown-bot"
+    assert await code(admin, BotDisable(name="Nobody", reason="gone")) == "unknown-bot"
     assert len(store.groups) == 2
 
 
@@ -205,7 +212,7 @@ async def test_registering_at_once_by_command_and_by_sign_in(admin: Admin, accou
 async def test_approval(admin: Admin, store: Any) -> None:
     await admin.handle(BotAdd(name="Newbot", password="secret"))
     assert await code(admin, Approve(name="Newbot")) == "not-pending"
-    await store.commit([BotState("pending", "", 1)])
+    await store.commit([BotState("pending", "", None, 1)])
     assert await code(admin, BotEnable(name="Newbot")) == "waits-approval"
     assert await sentence(admin, Approve(name="Newbot")) == "Newbot may play."
     assert (await store.login("Newbot")).state == "active"
@@ -408,13 +415,14 @@ async def test_rulings_that_cannot_be(admin: Admin, closed: Admin, live: LiveSer
     assert await code(admin, GameAbort(game=18)) == "no-game"
     assert await code(admin, VenuePause(venue="none")) == "unknown-venue"
     assert await code(admin, VenueResume(venue="none")) == "unknown-venue"
-    assert await code(admin, Kick(bot="Absent")) == "not-here"
+    assert await code(admin, Kick(bot="Absent", reason="hangs")) == "not-here"
+    assert await code(admin, Kick(bot="Present", reason=" \n")) == "reason"
     for request in (
         Match(venue="9x9", white="Wa", black="Bb", game=3),
         GameAbort(game=17),
         VenuePause(venue="9x9"),
         VenueResume(venue="9x9"),
-        Kick(bot="Present"),
+        Kick(bot="Present", reason="hangs"),
     ):
         assert await code(closed, request) == "no-server"
     assert store.groups == []
@@ -427,12 +435,12 @@ async def test_pause_resume_and_kick(admin: Admin, live: LiveServer, store: Any)
         "Closed 1 connection of Present."
     )
     await admin.handle(BotAdd(name="Absent", password="secret"))
-    assert (await sentence(admin, Kick(bot="Absent"))).startswith("Closed 2 connections of Absent.")
+    assert (await sentence(admin, Kick(bot="Absent", reason="hangs"))).startswith("Closed 2 connections of Absent.")
     assert live.asked == [
         ("pause", "9x9", True),
         ("pause", "9x9", False),
         ("kick", "Present", "The operator closes your connection: too slow"),
-        ("kick", "Absent", "The operator closes your connection."),
+        ("kick", "Absent", "The operator closes your connection: hangs"),
     ]
     assert [audit[1:3] for audit in audits(store)] == [
         ("pause", "9x9"), ("resume", "9x9"), ("kick", "Present"), ("bot add", "Absent"), ("kick", "Absent"),

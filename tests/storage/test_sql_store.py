@@ -58,7 +58,7 @@ async def full(store: SqlStore) -> SqlStore:
 async def test_a_new_database_is_empty(store: SqlStore) -> None:
     as_the_interface: Store = store
     assert await as_the_interface.venues() == []
-    assert await store.next_ids() == NextIds(1, 1, 1, 1, 1, 1, 1)
+    assert await store.next_ids() == NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1)
     assert await store.login("alpha") is None
     assert await store.name_taken("alpha") is None
     assert await store.unfinished_games() == []
@@ -92,7 +92,7 @@ async def test_what_a_sign_in_needs(full: SqlStore) -> None:
     assert await full.name_taken("olive") == "Olive"
     assert await full.name_taken("nobody") is None
     assert await full.name_taken("beta-2") is None
-    await full.commit([BotState("disabled", "asked for it", 2), version(9, 2, "Beta-2", 900, "2")])
+    await full.commit([BotState("disabled", "asked for it", None, 2), version(9, 2, "Beta-2", 900, "2")])
     login = await full.login("Beta")
     assert login is not None
     assert (login.state, login.reason, login.version_id) == ("disabled", "asked for it", 2)
@@ -118,7 +118,9 @@ async def test_accounts_and_tokens(full: SqlStore) -> None:
 
 
 async def test_numbers_names_and_venues(full: SqlStore) -> None:
-    assert await full.next_ids() == NextIds(owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6)
+    assert await full.next_ids() == NextIds(
+        owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6, access=1, webhook=1
+    )
     assert await full.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
     assert await full.venues() == [StoredVenue(1, "9x9", '{"size":9}'), StoredVenue(2, "19x19", '{"size":19}')]
     assert [await full.last_round(venue) for venue in (1, 2, 3)] == [2, 1, 0]
@@ -395,7 +397,9 @@ async def test_a_group_is_written_wholly_or_not_at_all(database: Location) -> No
 
 async def test_the_newer_of_two_ratings_and_states_in_one_batch_stands(full: SqlStore, database: Location) -> None:
     for seq in range(5, 100):
-        full.submit([RatingNow(1, "cgos-elo", 1, float(seq), 10.0, seq, 0, 0, seq), BotState(f"state {seq}", "", 1)])
+        full.submit(
+            [RatingNow(1, "cgos-elo", 1, float(seq), 10.0, seq, 0, 0, seq), BotState(f"state {seq}", "", None, 1)]
+        )
         full.submit([StateSaved(1, "bayes", seq, 0, seq, bytes([seq])), BuildSeen("b", f"text {seq}")])
     await full.commit([])
     assert await full.rating_state(1, "bayes") == StoredState(99, 0, b"c")

@@ -74,7 +74,7 @@ class Story:
         self.told.append(version(self.bots, self.bots, name, value))
 
     def bot_state(self, which: int, value: int) -> None:
-        self.told.append(records.BotState(f"s{value}", f"r{value}", 1 + which % self.bots))
+        self.told.append(records.BotState(f"s{value}", f"r{value}", value, 1 + which % self.bots))
 
     def described(self, which: int, value: int) -> None:
         self.told.append(records.VersionDescribed(f"e{value}", "{}", f"a{value}", 1 + which % self.bots))

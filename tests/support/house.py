@@ -142,7 +142,7 @@ class House:
         self.accounts = beside.accounts if beside else Accounts()
         self.families = Families({}, {})
         self.tasks: list[asyncio.Task[None]] = beside.tasks if beside else []
-        self.ids = beside.ids if beside else Ids(NextIds(1, 1, 1, 1, 1, 1, 1))
+        self.ids = beside.ids if beside else Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1))
         self.venue = Venue(
             2 if beside else 1, "sandbox" if beside else "9x9", Ruleset(),
             TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,

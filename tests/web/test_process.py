@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 import structlog
 
+from cgos_server.core.facts import BotArrived, BotLeft
+from cgos_server.net.loop import LoopTime, PollClock
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.fact_pipe import FactPipe
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.storage.copying import copy
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.web.settings import WebSettings, command, database_of, environment
+from cgos_server.web.settings import VenueSettings, WebSettings, command, database_of, environment
 
-SETTINGS = WebSettings("Riverside", {"9x9": 6809})
+SETTINGS = WebSettings(server_name="Riverside", venues={"9x9": VenueSettings(6809)})
 
 
 @pytest.fixture
@@ -111,6 +117,59 @@ async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: so
             assert web.pid not in (None, first)
             web.stop()
     assert len(restarts) == 1
+
+
+@asynccontextmanager
+async def stream(sock: socket.socket) -> AsyncIterator[Callable[[str], Awaitable[dict[str, Any]]]]:
+    """The venue's live stream; gives a function that waits for the next event of a kind."""
+    reader, writer = await asyncio.open_connection(*sock.getsockname())
+    writer.write(b"GET /api/v1/live?venue=9x9&format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), head
+
+    async def event(kind: str) -> dict[str, Any]:
+        async with asyncio.timeout(20):
+            while True:
+                line = await reader.readline()
+                assert line, "the stream ended"
+                if line.startswith(b"{") and json.loads(line)["event"] == kind:
+                    return dict(json.loads(line))
+
+    try:
+        yield event
+    finally:
+        writer.close()
+
+
+async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: socket.socket) -> None:
+    """From the bus through the pipe to a viewer; a child that died is followed by one that hears what comes then."""
+
+    async def pause(seconds: float) -> None:
+        pass
+
+    bus = Bus(lambda error: pytest.fail(repr(error)))
+    pipe = FactPipe(bus, LoopTime(asyncio.get_running_loop(), PollClock()))
+    line = command(data, SETTINGS, "json", "warning")
+    web = WebProcess(
+        line, sock, log=structlog.get_logger(), restarted=lambda: None, pause=pause, telling=pipe
+    )  # fmt: skip
+    with sock:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            group.create_task(web.run())
+            async with stream(sock) as event:
+                await event("games")
+                bus.publish(BotArrived("9x9", "anna"))
+                assert (await event("arrived"))["version"] == "anna"
+                first = web.pid
+                assert first is not None
+                os.kill(first, signal.SIGKILL)
+            async with stream(sock) as event:
+                await event("games")
+                assert web.pid not in (None, first)
+                bus.publish(BotLeft("9x9", "anna"))
+                assert (await event("left"))["version"] == "anna"
+                web.stop()
+    assert not bus.wanted(BotArrived)
 
 
 async def test_it_reads_postgresql_where_the_environment_says_so(

@@ -10,15 +10,18 @@ from pathlib import Path
 import httpx2
 import pytest
 from support.rated_past import NAMES, VENUE, VOIDED, alter
-from web.test_pages import Page, client, get
+from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.storage.history import History
-from cgos_server.web.settings import Rated, WebSettings
+from cgos_server.web.pages.bot import CHANGES
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.strengths import StrengthsOf
 
-SETTINGS = WebSettings("Riverside", {VENUE: 6809}, rated={VENUE: Rated(("bayes", "cgos-elo"))})
+SETTINGS = WebSettings(server_name="Riverside", venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 ODDS = f"/venue/{VENUE}/odds"
+PAIR = f"/venue/{VENUE}/pair"
+CROSS = f"/venue/{VENUE}/crosstable"
 
 
 @pytest.fixture
@@ -78,7 +81,7 @@ async def test_past_standings(web: httpx2.AsyncClient, rated: History) -> None:
 
 async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, "/bot/Bee")
-    points = await rated.rating_history("Bee", VENUE, 30, "bayes")
+    points = await rated.rating_history("Bee", VENUE, CHANGES, "bayes")
     assert "all results weighed anew" in page.text
     last = points[-1]
     assert f"{last.after_mean:.1f} ± {1.959964 * last.after_spread:.1f}" in page.text
@@ -106,12 +109,15 @@ async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History
     ant, fox = NAMES.index("Ant") + 1, NAMES.index("Fox") + 1
     share = system.superiority(state, fox, ant)  # type: ignore[attr-defined]
     assert best[0][2 + [row[1] for row in best].index("Ant")] == f"{100 * share:.0f}"
-    pair = await get(web, f"{ODDS}?a=Fox&b=Ant")
+    moved = await web.get(f"{ODDS}?a=Fox&b=Ant")
+    assert (moved.status_code, moved.headers["location"]) == (307, f"{PAIR}?a=Fox&b=Ant")
+    pair = await get(web, f"{PAIR}?a=Fox&b=Ant")
     assert f"Fox with a probability of {100 * share:.1f} %" in pair.text
     assert f"Fox is expected to score {100 * system.predict(state, fox, ant).score:.1f} %" in pair.text
+    assert f"from the joint distribution of all strengths as of result {saved.seq}" in pair.text
     for query in ("a=Fox&b=Fox", "a=Fox&b=Nobody", "a=<script>&b=Ant"):
-        assert "<script>" not in (await web.get(f"{ODDS}?{query}")).text
-        await get(web, f"{ODDS}?{query}", 404)
+        assert "<script>" not in (await web.get(f"{PAIR}?{query}")).text
+        await get(web, f"{PAIR}?{query}", 404)
     await get(web, "/venue/8x8/odds", 404)
 
 
@@ -124,28 +130,27 @@ async def test_nothing_to_compare(web: httpx2.AsyncClient, history: History) -> 
 async def test_a_saved_state_is_loaded_once(rated_past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     async with History(data / "cgos.sqlite") as history:
-        strengths = StrengthsOf(history, SETTINGS.rated)
+        strengths = StrengthsOf(history, SETTINGS)
         first = await strengths.venue(VENUE)
         assert first is not None
         assert await strengths.venue(VENUE) is first
         alter(data, "UPDATE rating_states SET refit = refit + 1")
         later = await strengths.venue(VENUE)
         assert later is not first
-        other = StrengthsOf(history, {VENUE: Rated(("bayes",), 1500.0)})
+        other = StrengthsOf(history, WebSettings(venues={VENUE: VenueSettings(0, Rated(("bayes",), 1500.0))}))
         assert await other.venue(VENUE) is None  # saved under other options
         alter(data, "UPDATE rating_states SET state = x'00', refit = refit + 1")
         assert await strengths.venue(VENUE) is None
 
 
-@pytest.mark.parametrize("path", [ODDS, f"{ODDS}?a=Fox&b=Ant", f"/venue/{VENUE}?as_of=30", "/bot/Fox"])
+@pytest.mark.parametrize("path", [ODDS, f"{PAIR}?a=Fox&b=Ant", CROSS, f"/venue/{VENUE}?as_of=30", "/bot/Fox"])
 async def test_these_pages_are_sound_and_safe_too(web: httpx2.AsyncClient, path: str) -> None:
     response = await web.get(path)
     page = Page(response.text)
-    assert not [tag for tag, _ in page.tags if tag in ("script", "style", "iframe", "form", "object")]
-    assert not [key for _, attributes in page.tags for key in attributes if key == "style" or key.startswith("on")]
+    assert_harmless(page)
     assert sum(tag == "h1" for tag, _ in page.tags) == 1
     for link in page.links():
-        if not link.startswith("/static"):
+        if not link.startswith(("/static", "/account")):
             assert (await web.get(link)).status_code == 200, link
 
 
@@ -158,6 +163,6 @@ async def test_a_corrected_game_says_so(web: httpx2.AsyncClient, rated: History)
         for mean, spread in ((change.before_mean, change.before_spread), (change.after_mean, change.after_spread))
     )
     assert f"{before} → {after}" in page.text
-    listed = await get(web, f"/venue/{VENUE}?before={VOIDED + 1}")
+    listed = await get(web, f"/games?venue={VENUE}&before={VOIDED + 1}")
     (row,) = (row for row in listed.rows if row[0] == str(VOIDED))
     assert row[3].endswith("+3.0, now Void")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.web.settings import Rated, WebSettings, command, parse
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings, command, parse
 
 names = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,31}\Z")
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -24,11 +24,17 @@ texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 def test_settings_survive_the_command_line(
     name: str, ports: dict[str, int], registration: str, refresh: int, initial: float
 ) -> None:
-    rated = {
-        venue: Rated(("gor", "bayes"), initial, {"gor": {"variant": "egf"}, "bayes": {"learned": False}})
-        for venue in ports
-    }
-    settings = WebSettings(name, ports, "bots.example.org", registration, refresh, 6868, rated)
+    rated = Rated(("gor", "bayes"), initial, {"gor": {"variant": "egf"}, "bayes": {"learned": False}})
+    settings = WebSettings(
+        server_name=name,
+        venues={venue: VenueSettings(port, rated, delay_s=2.5) for venue, port in ports.items()},
+        bots_host="bots.example.org",
+        registration=registration,
+        refresh_s=refresh,
+        websocket=6868,
+        public_url="https://go.example.org",
+        proxies=("10.0.0.0/8",),
+    )
     line = command(Path("/data"), settings, "json", "warning")
     assert line[1:3] == ["-m", "cgos_server.web"]
     given = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9"])
@@ -36,17 +42,9 @@ def test_settings_survive_the_command_line(
     assert list(given.settings.ports) == list(ports)
 
 
-@pytest.mark.parametrize("rated", ["9x9", "9x9=", '9x9={"systems":7}'])
-def test_a_venue_rated_by_nonsense_is_refused(rated: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("settings", ["9x9", "", '{"venues":7}'])
+def test_settings_that_are_none_are_refused(settings: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        parse(["--data", "d", "--listen-fd", "3", "--pipe-fd", "4", "--rated", rated])
+        parse(["--data", "d", "--listen-fd", "3", "--pipe-fd", "4", "--settings", settings])
     assert caught.value.code == 2
-    assert "is not NAME=JSON" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("venue", ["9x9", "=6809", "9x9=", "9x9=port"])
-def test_a_venue_without_a_port_is_refused(venue: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        parse(["--data", "d", "--listen-fd", "3", "--pipe-fd", "4", "--venue", venue])
-    assert caught.value.code == 2
-    assert "is not NAME=PORT" in capsys.readouterr().err
+    assert "these are no settings" in capsys.readouterr().err

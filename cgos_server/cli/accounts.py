@@ -1,0 +1,221 @@
+"""`cgos-server account` and `webhook`: people's accounts, what lets them in, and where they are told.
+
+Must not know: how it is done; the requests are :mod:`cgos_server.service.requests`'s.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+import msgspec
+
+from cgos_server.cli.common import Setup, configured, game_number, json_option, password, password_option
+from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.perform import perform_and_say
+from cgos_server.cli.reading import read
+from cgos_server.service.requests import (
+    RIGHTS,
+    AccessRevoke,
+    AccountAdd,
+    AccountDisable,
+    AccountEnable,
+    AccountGrant,
+    AccountPasswd,
+    AccountRevoke,
+    WebhookRemove,
+)
+from cgos_server.storage.history import History
+from cgos_server.storage.people_answers import AccessRow, OwnedBot, WebhookRow
+from cgos_server.web.words import moment
+
+
+@click.group()
+def account() -> None:
+    """People's accounts; the right admin makes an operator."""
+
+
+@account.command("add")
+@click.argument("name")
+@click.option("--admin", is_flag=True, help="With the right admin.")
+@password_option
+@configured
+def account_add(setup: Setup, name: str, admin: bool, password_file: Path | None) -> None:
+    """Make the account NAME."""
+    perform_and_say(setup, AccountAdd(name=name, password=password(name, password_file), admin=admin))
+
+
+@account.command("passwd")
+@click.argument("name")
+@password_option
+@configured
+def account_passwd(setup: Setup, name: str, password_file: Path | None) -> None:
+    """Replace the password of the account NAME.
+
+    All its sessions end; its tokens stay.
+    """
+    perform_and_say(setup, AccountPasswd(name=name, password=password(name, password_file)))
+
+
+@account.command("grant")
+@click.argument("name")
+@click.argument("right", type=click.Choice(RIGHTS))
+@configured
+def account_grant(setup: Setup, name: str, right: str) -> None:
+    """Give the account NAME a right."""
+    perform_and_say(setup, AccountGrant(name=name, right=right))
+
+
+@account.command("revoke")
+@click.argument("name")
+@click.argument("right", type=click.Choice(RIGHTS))
+@configured
+def account_revoke(setup: Setup, name: str, right: str) -> None:
+    """Take a right from the account NAME."""
+    perform_and_say(setup, AccountRevoke(name=name, right=right))
+
+
+@account.command("disable")
+@click.argument("name")
+@click.option("--reason", required=True, metavar="TEXT", help="Why: kept in the audit.")
+@configured
+def account_disable(setup: Setup, name: str, reason: str) -> None:
+    """Keep the person NAME out.
+
+    All its sessions and tokens end. Its bots play on.
+    """
+    perform_and_say(setup, AccountDisable(name=name, reason=reason))
+
+
+@account.command("enable")
+@click.argument("name")
+@configured
+def account_enable(setup: Setup, name: str) -> None:
+    """Let the person NAME in again, by its password."""
+    perform_and_say(setup, AccountEnable(name=name))
+
+
+@account.command("list")
+@json_option
+@configured
+def account_list(setup: Setup, as_json: bool) -> None:
+    """All accounts."""
+    rows = read(setup, lambda history: history.accounts())
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("account", "rights", "state", "made (UTC)"),
+        [(row.name, "admin" if row.admin else None, row.state, moment(row.created_at)) for row in rows],
+    )
+
+
+@account.command("bots")
+@click.argument("name")
+@json_option
+@configured
+def account_bots(setup: Setup, name: str, as_json: bool) -> None:
+    """The bots of the account NAME, and what it wants for them."""
+
+    async def ask(history: History) -> list[OwnedBot]:
+        return await history.bots_of(await history.account_id(name))
+
+    rows = read(setup, ask)
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("bot", "state", "paused", "games a day", "avoids", "last seen (UTC)", "reason"),
+        [
+            (
+                row.name, row.state, "yes" if row.paused else None, row.limits.games_a_day,
+                ", ".join(row.limits.avoid) or None, _moment(row.last_seen_at), row.reason or None,
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+@account.command("tokens")
+@click.argument("name")
+@click.option("--all", "ended_too", is_flag=True, help="Also those that let nobody in any more.")
+@json_option
+@configured
+def account_tokens(setup: Setup, name: str, ended_too: bool, as_json: bool) -> None:
+    """The sessions and tokens of the account NAME, without their texts."""
+
+    async def ask(history: History) -> list[AccessRow]:
+        return await history.access_of(await history.account_id(name))
+
+    now = time.time_ns() // 1_000_000
+    rows = [
+        row
+        for row in read(setup, ask)
+        if ended_too or (row.revoked_at is None and (row.expires_at is None or row.expires_at > now))
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("number", "kind", "label", "scopes", "from", "made (UTC)", "ends (UTC)", "ended (UTC)"),
+        [
+            (
+                row.id, row.kind, row.label or None, " ".join(row.scopes) or None, row.address, moment(row.created_at),
+                _moment(row.expires_at), _moment(row.revoked_at),
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+@account.command("end")
+@click.argument("number", type=game_number, metavar="NUMBER")
+@configured
+def account_end(setup: Setup, number: int) -> None:
+    """End the session or token NUMBER of whichever account."""
+    perform_and_say(setup, AccessRevoke(access=number))
+
+
+@click.group()
+def webhook() -> None:
+    """Where people are told by HTTP what their bots do."""
+
+
+@webhook.command("list")
+@click.option("--account", metavar="NAME", help="Only of this account.")
+@json_option
+@configured
+def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
+    """All webhooks, without their secrets."""
+
+    async def ask(history: History) -> list[WebhookRow]:
+        return await history.webhooks(None if account is None else await history.account_id(account))
+
+    rows = read(setup, ask)
+    if as_json:
+        shown = [msgspec.structs.asdict(row) for row in rows]
+        print_json([{name: value for name, value in row.items() if name != "secret"} for row in shown])
+        return
+    print_table(
+        ("number", "account", "bot", "address", "events", "made (UTC)", "stopped (UTC)", "why"),
+        [
+            (
+                row.id, row.owner, row.bot, row.url, " ".join(row.events), moment(row.created_at),
+                _moment(row.stopped_at), row.why or None,
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+@webhook.command("remove")
+@click.argument("number", type=game_number, metavar="NUMBER")
+@configured
+def webhook_remove(setup: Setup, number: int) -> None:
+    """Send nothing to webhook NUMBER any more."""
+    perform_and_say(setup, WebhookRemove(webhook=number))
+
+
+def _moment(at: int | None) -> str | None:
+    return None if at is None else moment(at)

@@ -1,0 +1,154 @@
+"""`cgos-server bot show`: a bot with its versions, whom they met, how their games ended, when they were there.
+
+All of it is read from the database. Must not know: the live server, how ratings are computed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+import click
+import msgspec
+
+from cgos_server.cli.common import Setup, configured, json_option, venue_option
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.reading import read
+from cgos_server.cli.standings import headline
+from cgos_server.errors import Refused
+from cgos_server.service import bot_figures
+from cgos_server.storage.game_answers import BotDetail, OpponentRow, VerdictRow
+from cgos_server.storage.history import History
+from cgos_server.storage.rank_history import RankedRow
+from cgos_server.web import words
+from cgos_server.web.words import moment
+
+_DAYS: Final = 7
+_DAY_MS: Final = 86_400_000
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """A version in one venue.
+
+    :ivar uptime: share of the last days, 0..1, in any venue
+    """
+
+    version: str
+    venue: str
+    rating: RankedRow
+    opponents: list[tuple[OpponentRow, bot_figures.Faced]]
+    verdicts: list[VerdictRow]
+    colors: dict[str, bot_figures.ColorSplit]
+    spoilt: dict[str, bot_figures.Share]
+    uptime: float
+
+
+@click.command("show")
+@click.argument("name")
+@venue_option
+@click.option(
+    "--limit", type=click.IntRange(0, 10_000), default=20, show_default=True, help="At most so many opponents."
+)
+@json_option
+@configured
+def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bool) -> None:
+    """The bot NAME, or the bot of version NAME, in figures.
+
+    Its versions and where they stand; of version NAME, or of the newest one, whom it met with which score and which one
+    was to be expected, how its games ended, its colours, and how long it was signed in.
+    """
+
+    async def ask(history: History) -> tuple[BotDetail, list[RankedRow], list[Figures]]:
+        found = await history.bot(name)
+        ratings = await history.ranked([version.name for version in found.versions])
+        newest = max(found.versions, key=lambda version: version.id, default=None)
+        chosen = next((version for version in found.versions if version.name == name), newest)
+        figures = []
+        for row in ratings if chosen is not None else []:
+            there = {each.system for each in ratings if each.venue == row.venue}
+            if (
+                chosen is not None
+                and row.version == chosen.name
+                and venue in (None, row.venue)
+                and row.system == headline(setup, row.venue, there)
+            ):
+                figures.append(await _figures(history, row, limit))
+        return found, ratings, figures
+
+    if venue is not None and venue not in [row.name for row in read(setup, lambda history: history.venues())]:
+        raise Refused("no-venue", f"There is no venue {venue!r}.")
+    found, ratings, figures = read(setup, ask)
+    if as_json:
+        print_json({"bot": found, "ratings": ratings, "figures": figures})
+        return
+    _describe(found, ratings, figures)
+
+
+async def _figures(history: History, row: RankedRow, limit: int) -> Figures:
+    now = time.time_ns() // 1_000_000
+    opponents = (await history.opponents(row.venue, row.version))[:limit]
+    means = await history.means(row.venue, row.system, [each.opponent for each in opponents])
+    verdicts = await history.verdicts(row.venue, [row.version])
+    since = now - _DAYS * _DAY_MS
+    presence = await history.presence(row.version, since, now)
+    return Figures(
+        row.version,
+        row.venue,
+        row,
+        bot_figures.opponents_with_expectation(opponents, row.mean, means.get),
+        verdicts,
+        bot_figures.color_split(verdicts),
+        bot_figures.rates(verdicts),
+        bot_figures.uptime(presence, since, now),
+    )
+
+
+def _describe(found: BotDetail, ratings: list[RankedRow], figures: list[Figures]) -> None:
+    click.echo(f"{found.name}: {found.state}{f' ({found.reason})' if found.reason else ''}")
+    if found.owner is not None:
+        click.echo(f"belongs to {found.owner}{', who paused it' if found.paused else ''}")
+    for aside in found.set_aside:
+        click.echo(f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}")
+    by_name: dict[str, list[RankedRow]] = {}
+    for row in ratings:
+        by_name.setdefault(row.version, []).append(row)
+    lines: list[tuple[Any, ...]] = []
+    for version in sorted(found.versions, key=lambda each: -each.id):
+        seen = None if version.last_seen_at is None else moment(version.last_seen_at)
+        rated = by_name.get(version.name)
+        if not rated:
+            lines.append((version.name, version.engine, None, None, None, None, None, seen))
+        for row in rated or ():
+            shown = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+            lines.append((version.name, version.engine, row.venue, row.system, row.rank, shown, row.games, seen))
+    print_table(("version", "engine", "venue", "system", "rank", "rating", "games", "last seen (UTC)"), lines)
+    if not figures:
+        say("No rated games yet.")
+    for each in figures:
+        _describe_venue(each)
+
+
+def _describe_venue(each: Figures) -> None:
+    click.echo()
+    click.echo(f"{each.version} in {each.venue}: signed in {100 * each.uptime:.0f} % of the last {_DAYS} days")
+    for color, split in each.colors.items():
+        score = "" if split.score is None else f", {100 * split.score:.0f} %"
+        click.echo(f"as {color}: {split.won} won, {split.lost} lost, {split.drawn} drawn{score}")
+    lost = ", ".join(f"{reason} {100 * share.rate:.1f} %" for reason, share in each.spoilt.items())
+    click.echo(f"of all games lost by its own fault: {lost}")
+    print_table(
+        ("color", "ended by", "outcome", "games"),
+        [(row.color, row.reason, row.outcome, row.games) for row in each.verdicts],
+    )
+    if each.opponents:
+        click.echo()
+        print_table(
+            ("opponent", "games", "won", "lost", "drawn", "as black", "score", "expected", "last game"),
+            [
+                (
+                    row.opponent, row.games, row.wins, row.losses, row.draws, row.as_black, f"{row.score:g}",
+                    None if faced.a_game is None else f"{faced.a_game * row.rated:.1f}", row.last_game,
+                )
+                for row, faced in each.opponents
+            ],
+        )  # fmt: skip

@@ -1,0 +1,255 @@
+"""`cgos-server pair`, `crosstable`, `rounds` and `rules`: what the pages of a venue show, as text.
+
+All of it is read from the database. Must not know: the live server, how ratings are computed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cgos_server.cli.common import Setup, configured, json_option, one_venue
+from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.reading import read
+from cgos_server.cli.standings import headline
+from cgos_server.cli.tournament_files import write
+from cgos_server.cli.tournament_picture import crosstable_svg, ink, shade
+from cgos_server.config import venue_value
+from cgos_server.core.clock import TimeControl
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
+from cgos_server.errors import Refused
+from cgos_server.service.bot_figures import expected_score
+from cgos_server.storage.answers import GameRow, Standing
+from cgos_server.storage.game_answers import GamesAsked, PairRecord, RoundRow
+from cgos_server.storage.history import History
+from cgos_server.web import words
+from cgos_server.web.words import moment
+
+
+class _Pair(NamedTuple):
+    """Two versions of a venue.
+
+    :ivar expected: the first one's expected score of a game, 0..1; None where one is not rated
+    """
+
+    record: PairRecord
+    system: str
+    ratings: list[Standing | None]
+    expected: float | None
+    games: list[GameRow]
+
+
+@click.command()
+@click.argument("venue")
+@click.argument("one", metavar="A")
+@click.argument("other", metavar="B")
+@click.option("--limit", type=click.IntRange(0, 10_000), default=20, show_default=True, help="At most so many games.")
+@json_option
+@configured
+def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bool) -> None:
+    """All that came of the games of versions A and B in VENUE.
+
+    `rate odds` says who is stronger from what is known of the two together.
+    """
+    if one == other:
+        raise Refused("same-version", f"{one} cannot be compared with itself. Name another version.")
+
+    async def ask(history: History) -> _Pair:
+        record = await history.pair_record(venue, one, other)
+        rows = await history.standings(venue)
+        system = headline(setup, venue, {row.system for row in rows})
+        of = {row.version: row for row in rows if row.system == system}
+        ratings = [of.get(one), of.get(other)]
+        first, second = ratings
+        expected = None if first is None or second is None else expected_score(first.mean, second.mean)
+        games = await history.find_games(GamesAsked(venue=venue, bot=one, opponent=other), limit) if limit else []
+        return _Pair(record, system, ratings, expected, games)
+
+    found = read(setup, ask)
+    if as_json:
+        print_json(found._asdict())
+        return
+    record = found.record
+    points = record.one_wins + record.draws / 2
+    click.echo(f"{venue}, {found.system}")
+    for name, row in zip((one, other), found.ratings, strict=True):
+        shown = words.rating(row.system, row.mean, row.spread, bool(row.provisional)) if row else "not rated"
+        click.echo(f"{name}: {shown}")
+    click.echo(f"{record.games} games, {record.rated} with a result: {points:g} - {record.rated - points:g}")
+    click.echo(f"{one} won {record.one_wins_black} as Black and {record.one_wins_white} as White")
+    click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
+    click.echo(f"{record.draws} drawn, {record.without_result} without a result")
+    if found.expected is not None and record.rated:
+        expected = found.expected * record.rated
+        click.echo(f"by their ratings {one} would be expected to have {expected:.1f} points of {record.rated}")
+    if found.games:
+        click.echo()
+        print_table(
+            ("game", "black", "white", "result", "moves", "started (UTC)"),
+            [
+                (
+                    row.id, row.black, row.white, row.corrected or row.result or "running", row.moves,
+                    moment(row.started_at),
+                )
+                for row in found.games
+            ],
+        )  # fmt: skip
+
+
+@click.command()
+@click.argument("venue", required=False)
+@click.option("--top", type=click.IntRange(2, 100), default=20, show_default=True, help="So many of the best.")
+@click.option("--version", "versions", multiple=True, metavar="NAME", help="These versions instead; may be repeated.")
+@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture instead.")
+@json_option
+@configured
+def crosstable(
+    setup: Setup, venue: str | None, top: int, versions: tuple[str, ...], svg: Path | None, as_json: bool
+) -> None:
+    """Who scored how much against whom.
+
+    The row's points against the column's version, and of how many games. In a terminal the colour says the share.
+    """
+    if svg is not None and as_json:
+        raise click.UsageError("Give --svg or --json.")
+    where = one_venue(setup, venue)
+
+    async def ask(history: History) -> tuple[list[str], dict[str, float], list[PairRecord]]:
+        rows = await history.standings(where)
+        system = headline(setup, where, {row.system for row in rows})
+        means = {row.version: row.mean for row in rows if row.system == system and row.games}
+        if versions:
+            for name in versions:
+                await history.version(name)
+            names = list(dict.fromkeys(versions))
+        else:
+            names = list(means)[:top]
+        return names, means, await history.crosstable(where, names)
+
+    names, means, records = read(setup, ask)
+    if as_json:
+        print_json({"venue": where, "versions": names, "pairs": records})
+        return
+    table = as_crosstable(where, names, means, records)
+    if svg is not None:
+        write(svg, crosstable_svg(table).encode())
+        return
+    _print_crosstable(table)
+
+
+@click.command()
+@click.argument("venue", required=False)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many.")
+@click.option("--before", type=click.IntRange(1), metavar="N", help="Only rounds before round number N of the venue.")
+@json_option
+@configured
+def rounds(setup: Setup, venue: str | None, limit: int, before: int | None, as_json: bool) -> None:
+    """The latest acts of pairing of VENUE.
+
+    Newest first; `pairing explain --round` shows one with all it was decided from.
+    """
+    where = one_venue(setup, venue)
+    rows: list[RoundRow] = read(setup, lambda history: history.rounds(where, limit, before))
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("id", "round", "at (UTC)", "games", "sat out", "policy", "method"),
+        [(row.id, row.number, moment(row.at), row.games, row.sits_out, row.policy, row.method) for row in rows],
+        title=where,
+    )
+
+
+@click.command()
+@click.argument("venue", required=False)
+@json_option
+@configured
+def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
+    """The rules of VENUE in words.
+
+    What is played, on what clocks, who meets whom, how it is rated.
+    """
+    # Only this command needs what the page is made with.
+    from cgos_server.web.pages.rules import sections
+    from cgos_server.web.settings import VenueSettings
+
+    where = one_venue(setup, venue)
+    (terms,) = [venue_value(each, 0) for each in setup.config.venue if each.name == where]
+    port = next(each.port for each in setup.config.venue if each.name == where)
+    fixed = next((row.fixed for row in _stored(setup) if row.name == where), None)
+    ruleset = terms.rules if fixed is None else msgspec.convert(fixed, Ruleset)
+    time = terms.time if fixed is None else msgspec.convert(fixed["time"], TimeControl)
+    told = sections(ruleset, time, VenueSettings.of(terms, port))
+    if as_json:
+        print_json({"venue": where, "sections": [{"title": title, "rules": lines} for title, lines in told]})
+        return
+    for title, lines in told:
+        click.echo(title)
+        for line in lines:
+            click.echo(f"  {line.name}: {line.sentence}")
+
+
+def _stored(setup: Setup) -> list[Any]:
+    """The venues of the database; none where there is no database yet."""
+    if isinstance(setup.database, Path) and not setup.database.exists():
+        return []
+    return list(read(setup, lambda history: history.venues()))
+
+
+def as_crosstable(title: str, names: list[str], means: dict[str, float], records: list[PairRecord]) -> Crosstable:
+    """A venue's records as the table that tournaments have."""
+    number = {name: at for at, name in enumerate(names, 1)}
+    pairs = []
+    for record in records:
+        won = 2 * record.one_wins + record.draws
+        lost = 2 * record.other_wins + record.draws
+        for one, other, points in ((record.one, record.other, won), (record.other, record.one, lost)):
+            pairs.append(Pair(number[one], number[other], points, record.rated, "games"))
+    rows = [
+        CrossRow(at, at, at, name, (round(means[name]),) if name in means else (None,), ())
+        for name, at in number.items()
+    ]
+    return Crosstable(
+        title, ("rating",), 0, tuple(rows), tuple(sorted(pairs, key=lambda each: (each.row, each.column)))
+    )
+
+
+def _print_crosstable(table: Crosstable) -> None:
+    cells = {(pair.row, pair.column): pair for pair in table.pairs}
+    columns = ("", "name", "rating", *(str(row.number) for row in table.rows))
+    console = Console()
+    if not console.is_terminal:
+        print_table(
+            columns,
+            [
+                (
+                    row.number, row.name, row.values[0],
+                    *(_cell(cells.get((row.number, other.number))) for other in table.rows),
+                )
+                for row in table.rows
+            ],
+            title=table.name,
+        )  # fmt: skip
+        return
+    shown = Table(title=Text(table.name), title_justify="left", box=None, padding=(0, 1, 0, 0))
+    for name in columns:
+        shown.add_column(name, justify="left" if name == "name" else "right", no_wrap=True)
+    for row in table.rows:
+        line = [Text(str(row.number)), Text(row.name), Text("" if row.values[0] is None else f"{row.values[0]:g}")]
+        for other in table.rows:
+            pair = cells.get((row.number, other.number))
+            share = pair.points / 2 / pair.games if pair is not None and pair.games else None
+            line.append(Text(_cell(pair), "" if share is None else f"{ink(share)} on {shade(share)}"))
+        shown.add_row(*line)
+    console.print(shown)
+
+
+def _cell(pair: Pair | None) -> str:
+    return "" if pair is None or not pair.games else f"{pair.points / 2:g}/{pair.games}"

@@ -1,0 +1,243 @@
+"""The reading routes of the API ``/api/v1``, live streams and exports among them.
+
+Must not know: who handles them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cgos_server.protocol import api_bulk as bulk
+from cgos_server.protocol import api_figures as figures
+from cgos_server.protocol import api_games as games
+from cgos_server.protocol import api_live as live
+from cgos_server.protocol import api_messages as api
+from cgos_server.protocol.api_route import (
+    CSV,
+    NDJSON,
+    SGF,
+    SSE,
+    TAR,
+    Limit,
+    Operation,
+    Param,
+    limit_param,
+)
+from cgos_server.protocol.api_route import LARGEST as _LARGEST
+
+_MOMENT = "Unix time in milliseconds."
+_SYSTEM = Param("system", "text", "A rating system; without it the venue's headline.", 1, 64)
+_VENUE = Param("venue", "text", "Only in the venue of this name.", 1, 64)
+_BEFORE = Param("before", "number", "Only those before this number: `next` of the page before.", 1)
+_FILTERS: Final = (
+    _VENUE,
+    Param("bot", "text", "Played by this bot or version.", 1, 64),
+    Param("opponent", "text", "Against this bot or version; together with `bot`.", 1, 64),
+    Param(
+        "reason",
+        "text",
+        "How it ended.",
+        choices=("score", "resignation", "time", "illegal move", "forfeit", "void", "abort"),
+    ),
+    Param("result", "text", "Who won.", choices=("B", "W", "draw", "none")),
+    Param("min_moves", "number", "At least so many moves."),
+    Param("max_moves", "number", "At most so many moves."),
+    Param("since", "number", f"Begun at this time or later. {_MOMENT}"),
+    Param("until", "number", f"Begun at this time or before. {_MOMENT}"),
+)
+_FORMAT = Param("format", "text", "The same as asking for that type by `Accept`.", choices=("sse", "ndjson"))
+_STREAM = (SSE, NDJSON)
+_KEPT_OPEN = (
+    "Events of `text/event-stream`, or with `Accept: application/x-ndjson` or `format=ndjson` a line of JSON each. "
+)
+_CONSTANT = "A stream of any length, packed where `Accept-Encoding` names gzip. "
+_OLDEST_GAMES = "Ended games only, by their numbers, oldest first. "
+_IN_ORDER = "By the ledger's entries, in order. "
+_GO_ON = (
+    "After an interruption go on with the last line's number as `after`; the header `Next-After` says what to give the "
+    "next time, to get what is new by then."
+)
+
+VENUES, BOTS, GAMES, SERVER = "Venues", "Bots and versions", "Games and pairings", "The server"
+LIVE, EXPORT = "Live", "Exports"
+
+
+def _read(id: str, path: str, group: str, summary: str, answer: Any, *query: Param, **more: Any) -> Operation:  # noqa: A002
+    return Operation(id, "GET", path, summary, answer, group, query=query, **more)
+
+
+def _export(id: str, path: str, media: str, summary: str, answer: Any = None, *query: Param) -> Operation:  # noqa: A002
+    of_games = "/games." in path
+    after = Param("after", "number", f"Only {'games' if of_games else 'entries'} above this number.", default=0)
+    about = _CONSTANT + (_OLDEST_GAMES if of_games else _IN_ORDER) + _GO_ON
+    return _read(id, path, EXPORT, summary, answer, *query, after, about=about, media=(media,), limit=Limit.BULK)
+
+
+READING: Final = (
+    _read("index", "", SERVER, "What this server is, and where the API goes on.", api.Index),
+    _read("openapi", "/openapi.json", SERVER, "This API described in OpenAPI 3.1.", dict[str, Any]),
+    _read("status", "/status", SERVER, "Whether the server plays, and how much there is.", api.Status),
+    _read("venues", "/venues", VENUES, "All venues.", api.Venues),
+    _read("venue", "/venues/{venue}", VENUES, "One venue.", api.Venue),
+    _read(
+        "standings",
+        "/venues/{venue}/standings",
+        VENUES,
+        "The standings, now or as they were.",
+        api.Standings,
+        _SYSTEM,
+        Param("as_of", "number", "As they were published after this entry of the ledger."),
+        Param("at", "number", f"As they were published at this time; not together with `as_of`. {_MOMENT}"),
+        Param("recomputed", "flag", "Compute them again, every game as it counts now.", default=False),
+        limit_param(100_000, 100_000),
+        about=(
+            "As they were published, corrections and late refits left as they were then; or `recomputed` from the "
+            "ledger, which may take a while, is done one at a time, and is limited for one address (`recompute`)."
+        ),
+    ),
+    _read(
+        "crosstable",
+        "/venues/{venue}/crosstable",
+        VENUES,
+        "Who beat whom how often, among the best or among these.",
+        api.Crosstable,
+        Param("versions", "names", "These versions, instead of the best.", most=64, many=100),
+        Param("top", "number", "So many of the best.", 2, 100, default=30),
+    ),
+    _read("pair", "/venues/{venue}/pairs/{one}/{other}", VENUES, "Two versions compared.", api.PairStatistics),
+    _read(
+        "ledger",
+        "/venues/{venue}/ledger",
+        VENUES,
+        "The numbered facts that ratings follow from.",
+        figures.LedgerPage,
+        Param("after", "number", "Entries after this one.", default=0),
+        limit_param(1000, 200),
+    ),
+    _read("metrics", "/venues/{venue}/metrics", VENUES, "A venue in figures.", figures.VenueMetrics),
+    _read(
+        "rounds",
+        "/venues/{venue}/rounds",
+        VENUES,
+        "Acts of pairing that began games, newest first.",
+        games.RoundPage,
+        _BEFORE,
+        limit_param(200, 50),
+    ),
+    _read(
+        "bots",
+        "/bots",
+        BOTS,
+        "All bots, by name.",
+        api.BotPage,
+        Param("after", "text", "Names after this one: `next` of the page before.", 1, 64),
+        limit_param(1000, 200),
+    ),
+    _read("bot", "/bots/{bot}", BOTS, "One bot with its versions.", api.BotDetail),
+    _read("version", "/versions/{version}", BOTS, "One version and where it stands.", api.VersionDetail),
+    _read(
+        "history",
+        "/versions/{version}/history",
+        BOTS,
+        "A rating's changes, each with its game; or its curve.",
+        (api.HistoryPage, api.RatingCurve),
+        Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
+        _SYSTEM,
+        Param("points", "number", "Not every change, but about so many points of the curve.", 2, 2000),
+        Param("after", "text", "Changes after this one: `next` of the page before.", 1, 64),
+        limit_param(1000, 200),
+        about="Without `points` a page of changes (`items`), with it a curve (`points`), counted down in the database.",
+    ),
+    _read(
+        "opponents",
+        "/versions/{version}/opponents",
+        BOTS,
+        "Whom a version met, and what came of it.",
+        api.Opponents,
+        Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
+    ),
+    _read(
+        "games",
+        "/games",
+        GAMES,
+        "Games, newest first, filtered.",
+        games.GamePage,
+        *_FILTERS,
+        Param("running", "flag", "Only those that run (`true`), or that have ended (`false`)."),
+        _BEFORE,
+        limit_param(500, 50),
+    ),
+    _read("game", "/games/{game}", GAMES, "All about one game but its moves.", games.GameDetail),
+    _read("game_sgf", "/games/{game}.sgf", GAMES, "One game as a file (SGF).", None, media=(SGF,)),
+    _read(
+        "moves",
+        "/games/{game}/moves",
+        GAMES,
+        "Moves with clocks and analysis.",
+        games.Moves,
+        Param("after", "number", "Moves after this ply.", default=0),
+        about="Of a running game only moves that are older than the venue's delay.",
+    ),
+    _read(
+        "pairing",
+        "/games/{game}/pairing",
+        GAMES,
+        "Why these two, with everybody whom they could have met.",
+        games.RoundDetail,
+    ),
+    _read("round", "/rounds/{round}", GAMES, "One act of pairing with all it was decided from.", games.RoundDetail),
+    _read(
+        "live",
+        "/live",
+        LIVE,
+        "What happens now, as it happens.",
+        live.VenueEvent,
+        _VENUE,
+        Param("moves", "flag", "Tell every move of every running game.", default=False),
+        _FORMAT,
+        about=_KEPT_OPEN + "The first one says what runs now, and so does any after a gap.",
+        media=_STREAM,
+        limit=Limit.STREAMS,
+    ),
+    _read(
+        "game_live",
+        "/games/{game}/live",
+        LIVE,
+        "A game's moves as they are played, to its end.",
+        live.GameEvent,
+        Param("since", "number", "Moves after this ply.", most=_LARGEST),
+        _FORMAT,
+        about=_KEPT_OPEN + "A reader of events that comes back with `Last-Event-ID` misses nothing. "
+        "Moves are shown after the venue's delay.",
+        media=_STREAM,
+        limit=Limit.STREAMS,
+    ),
+    _export("export_games_ndjson", "/export/games.ndjson", NDJSON, "Games as lines of JSON.", games.Game, *_FILTERS),
+    _export("export_games_csv", "/export/games.csv", CSV, "Games as a table.", None, *_FILTERS),
+    _export("export_games_tar", "/export/games.tar", TAR, "Games as files (SGF) in an archive.", None, *_FILTERS),
+    _export(
+        "export_ratings_ndjson",
+        "/export/venues/{venue}/ratings.ndjson",
+        NDJSON,
+        "Every change of every rating as lines of JSON.",
+        bulk.ExportedChange,
+        _SYSTEM,
+    ),
+    _export(
+        "export_ratings_csv",
+        "/export/venues/{venue}/ratings.csv",
+        CSV,
+        "Every change of every rating as a table.",
+        None,
+        _SYSTEM,
+    ),
+    _export(
+        "export_ledger_ndjson",
+        "/export/venues/{venue}/ledger.ndjson",
+        NDJSON,
+        "A ledger as lines of JSON.",
+        figures.LedgerEntry,
+    ),
+    _export("export_ledger_csv", "/export/venues/{venue}/ledger.csv", CSV, "A ledger as a table.", None),
+)
+"""The order is the documentation's. A path with a suffix stands before or after the one that it extends alike."""

@@ -1,0 +1,139 @@
+"""The words in which the routes of the API are written down: operations, parameters, scopes, limits.
+
+Must not know: which routes there are, who handles them.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import Any, Final, Literal, NamedTuple
+
+PREFIX: Final = "/api/v1"
+"""Where all paths begin."""
+
+LARGEST: Final = 2**63 - 1
+"""The largest number that a row can have."""
+
+LONGEST: Final = 200
+"""Characters of a parameter's text, at most, unless it says so itself."""
+
+JSON: Final = "application/json"
+SGF: Final = "application/x-go-sgf"
+NDJSON: Final = "application/x-ndjson"
+SSE: Final = "text/event-stream"
+CSV: Final = "text/csv"
+TAR: Final = "application/x-tar"
+PROBLEM: Final = "application/problem+json"
+
+
+class Limit(enum.StrEnum):
+    """What is limited, by the name that an answer 429 gives in its field `limit`."""
+
+    REQUESTS = "requests"
+    """Requests of one address in a minute."""
+    BULK = "bulk"
+    """Exports at once, of everybody together."""
+    STREAMS = "streams"
+    """Live streams at once, of one address and of everybody together."""
+    SIGN_IN = "sign-in"
+    """Attempts to sign in, of one address."""
+    RECOMPUTE = "recompute"
+    """Standings that are computed again: one at a time, and not often for one address."""
+
+
+class Needs(enum.StrEnum):
+    """What a token must be made for."""
+
+    NOTHING = "none"
+    """Anybody may, without a token."""
+    TOKEN = "token"
+    """Any valid token."""
+    BOTS = "bots"
+    ADMIN = "admin"
+
+
+class Param(NamedTuple):
+    """A parameter of the path or the query.
+
+    :ivar kind: ``names`` is a list of names with commas between them
+    :ivar least: smallest number
+    :ivar most: greatest number; of a text or of each name the greatest length; of names their greatest number is `many`
+    :ivar choices: the words to choose from
+    :ivar default: what holds without it; None: nothing does, or that is the handler's to say
+    """
+
+    name: str
+    kind: Literal["text", "number", "flag", "names"]
+    about: str
+    least: int = 0
+    most: int = LARGEST
+    choices: tuple[str, ...] = ()
+    default: str | int | bool | None = None
+    many: int = 200
+
+
+class Operation(NamedTuple):
+    """One method at one path.
+
+    :ivar id: its name, unique
+    :ivar path: under :data:`PREFIX`, its parameters in braces
+    :ivar answer: the type of the JSON answer, or of one line of a stream of JSON; a tuple where it
+        depends on the query; None where it is something else
+    :ivar about: what people should know besides the summary, in Markdown
+    :ivar body: the type of the JSON body that is sent
+    :ivar media: media types of the answer
+    :ivar group: a heading of the documentation
+    """
+
+    id: str
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    summary: str
+    answer: Any
+    group: str
+    about: str = ""
+    query: tuple[Param, ...] = ()
+    body: Any = None
+    media: tuple[str, ...] = (JSON,)
+    status: int = 200
+    needs: Needs = Needs.NOTHING
+    limit: Limit = Limit.REQUESTS
+
+    @property
+    def streams(self) -> bool:
+        """True where the answer has no end that one should wait for."""
+        return self.limit in (Limit.BULK, Limit.STREAMS)
+
+    @property
+    def reads(self) -> bool:
+        """True for what changes nothing."""
+        return self.method == "GET"
+
+    def params(self) -> list[Param]:
+        """The parameters of its path."""
+        return [IN_PATH[name] for name in re.findall(r"{(\w+)}", self.path)]
+
+
+IN_PATH: Final = {
+    param.name: param
+    for param in (
+        Param("venue", "text", "Name of a venue.", 1, 64),
+        Param("one", "text", "Name of a version.", 1, 64),
+        Param("other", "text", "Name of another version.", 1, 64),
+        Param("bot", "text", "Name of a bot.", 1, 64),
+        Param("version", "text", "Name of a version.", 1, 64),
+        Param("game", "number", "Number of a game.", 1),
+        Param("round", "number", "Number of an act of pairing.", 1),
+        Param("token", "number", "Number of a token.", 1),
+        Param("webhook", "number", "Number of a webhook.", 1),
+        Param("account", "text", "Name of a person's account.", 1, 64),
+        Param("right", "text", "What an account may be given.", choices=("admin",)),
+    )
+}
+"""Every parameter that stands in a path; of a text `least` and `most` are lengths."""
+
+
+def limit_param(most: int, default: int, what: str = "How many at most.") -> Param:
+    """The size of a page."""
+    return Param("limit", "number", what, 1, most, default=default)

@@ -1,0 +1,182 @@
+"""What pages, the API and commands say of a bot besides its rating: expected scores, what went wrong, time signed in.
+
+Pure functions of what the read side answers. Must not know: the database, how a figure is shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from cgos_server.core.rating.cgos_elo import expected
+from cgos_server.core.verdict import Reason
+from cgos_server.service.odds import Odds
+
+SPOILT: Final = (Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT)
+"""Reasons that a side has only itself to blame for: out of time, an illegal move, away or broken."""
+
+
+class Met(Protocol):
+    """Games of one version against another, from the first one's side (`storage.game_answers.OpponentRow`)."""
+
+    @property
+    def opponent(self) -> str: ...
+    @property
+    def as_black(self) -> int: ...
+    @property
+    def as_white(self) -> int: ...
+
+
+class Verdicts(Protocol):
+    """How many games of one colour ended so (`storage.game_answers.VerdictRow`)."""
+
+    @property
+    def color(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def games(self) -> int: ...
+
+
+class Presence(Protocol):
+    """A connection: Unix milliseconds (`storage.game_answers.PresenceRow`)."""
+
+    @property
+    def venue(self) -> str: ...
+    @property
+    def opened_at(self) -> int: ...
+    @property
+    def closed_at(self) -> int | None: ...
+
+
+MetT = TypeVar("MetT", bound=Met)
+
+
+class Faced(NamedTuple):
+    """What may be expected of games against one opponent.
+
+    :ivar a_game: expected score of a game, 0..1, colours as they were had; None where nothing is known of one of them
+    :ivar expected: the sum over all games
+    """
+
+    a_game: float | None
+    expected: float | None
+
+
+class Share(NamedTuple):
+    """So many of so many games."""
+
+    games: int
+    of: int
+
+    @property
+    def rate(self) -> float:
+        """0..1; 0 of no games."""
+        return self.games / self.of if self.of else 0.0
+
+
+class ColorSplit(NamedTuple):
+    """Games of one colour, by what came of them; `none`: without a result."""
+
+    won: int
+    lost: int
+    drawn: int
+    none: int
+
+    @property
+    def score(self) -> float | None:
+        """Share of the points, 0..1; None without a game that counts."""
+        decided = self.won + self.lost + self.drawn
+        return (self.won + self.drawn / 2) / decided if decided else None
+
+
+def expected_score(mean: float, other: float) -> float:
+    """Expected score, 0..1, of whoever is rated `mean` against `other`, by Elo's logistic curve (A. Elo, 1978).
+
+    Where a system knows strengths jointly :func:`expected_of` with its odds says better, since it knows how sure it is.
+    """
+    return expected(mean - other)
+
+
+def expected_of(row: Met, mean: float | None, other: float | None, odds: Odds | None = None) -> Faced:
+    """What games against `row.opponent` promised.
+
+    :param mean: the version's own rating, `other` the opponent's; None where one has none
+    :param odds: the version against this opponent where the headline system knows strengths jointly
+    """
+    games = row.as_black + row.as_white
+    if odds is not None:
+        total = row.as_black * odds.as_black.score + row.as_white * odds.as_white.score
+        return Faced(total / games if games else (odds.as_black.score + odds.as_white.score) / 2, total)
+    if mean is None or other is None:
+        return Faced(None, None)
+    each = expected_score(mean, other)
+    return Faced(each, each * games)
+
+
+def opponents_with_expectation(
+    rows: Iterable[MetT],
+    mean: float | None,
+    means: Callable[[str], float | None],
+    odds: Callable[[str], Odds | None] = lambda _name: None,
+) -> list[tuple[MetT, Faced]]:
+    """Every opponent with what its games promised.
+
+    :param means: an opponent's rating, None where it has none
+    :param odds: the version against an opponent where the headline system knows strengths jointly, else None
+    """
+    return [(row, expected_of(row, mean, means(row.opponent), odds(row.opponent))) for row in rows]
+
+
+def color_split(rows: Iterable[Verdicts]) -> dict[str, ColorSplit]:
+    """``black`` and ``white`` -> what came of the games of this colour."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        counted[row.color, row.outcome] += row.games
+    return {
+        color: ColorSplit(*(counted[color, outcome] for outcome in ("won", "lost", "drawn", "none")))
+        for color in ("black", "white")
+    }
+
+
+def rates(rows: Sequence[Verdicts]) -> dict[str, Share]:
+    """Reason of :data:`SPOILT` -> how many of all ended games were lost that way."""
+    every = sum(row.games for row in rows)
+    lost = Counter[str]()
+    for row in rows:
+        if row.outcome == "lost":
+            lost[row.reason] += row.games
+    return {reason.value: Share(lost[reason.value], every) for reason in SPOILT}
+
+
+def signed_in(rows: Iterable[Presence], since: int, until: int) -> list[tuple[int, int]]:
+    """When a version was signed in anywhere: beginnings and ends within a span of time, in order; they may overlap.
+
+    A connection without an end whose venue saw a later one of the same version was hidden by a crash: it counts up to
+    that one. The last of each venue counts to the end.
+
+    :param since: Unix milliseconds, before `until`
+    """
+    of_venue: dict[str, list[Presence]] = {}
+    for row in sorted(rows, key=lambda row: row.opened_at):
+        of_venue.setdefault(row.venue, []).append(row)
+    spans: list[tuple[int, int]] = []
+    for here in of_venue.values():
+        for at, row in enumerate(here):
+            end = row.closed_at
+            if end is None:
+                end = here[at + 1].opened_at if at + 1 < len(here) else until
+            spans.append((max(row.opened_at, since), min(end, until)))
+    return sorted(spans)
+
+
+def uptime(rows: Iterable[Presence], since: int, until: int) -> float:
+    """Share, 0..1, of a span of time (Unix ms) in which a version was signed in anywhere; as :func:`signed_in`."""
+    total, reached = 0, since
+    for start, end in signed_in(rows, since, until):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total / (until - since) if until > since else 0.0

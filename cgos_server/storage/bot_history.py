@@ -1,0 +1,199 @@
+"""The read side's answers about one bot and its versions, connections, acts of pairing in a list, and the audit log.
+
+Reads by keys and indexes only. Must not know: who may see what, how an answer is shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from cgos_server.storage import tables
+from cgos_server.storage.answers import SetAside
+from cgos_server.storage.game_answers import AuditRow, BotDetail, ConnectionRow, PresenceRow, RoundRow, VersionRow
+from cgos_server.storage.reading import Read, Reader, decoded, no_bot, number, value, venue_id, version_id
+
+_bots, _versions, _venues, _owners = tables.bots, tables.versions, tables.venues, tables.owners
+_connections, _rounds, _audit, _setbacks = tables.connections, tables.rounds, tables.audit, tables.setbacks
+
+
+class BotHistory(Reader):
+    """The part of :class:`cgos_server.storage.history.History` that is about one bot, and about what operators look
+    into."""
+
+    async def bot(self, name: str) -> BotDetail:
+        """All about the bot of this name. Raises Refused."""
+        leaders, tokens = _bots.alias("leaders"), tables.tokens
+        valid = (
+            select(func.count())
+            .where(tokens.c.bot_id == _bots.c.id, tokens.c.revoked_at.is_(None))
+            .correlate(_bots)
+            .scalar_subquery()
+        )
+        async with self._snapshot() as read:
+            found = await read(
+                select(_bots, leaders.c.name.label("family"), _owners.c.name.label("owner"), valid.label("tokens"))
+                .outerjoin(leaders, leaders.c.id == _bots.c.family_id)
+                .outerjoin(_owners, _owners.c.id == _bots.c.owner_id)
+                .where(_bots.c.name == name)
+            )
+            if not found:
+                raise no_bot(name)
+            (bot,) = found
+            versions = await _version_rows(read, _versions.c.bot_id == bot["id"])
+            aside = await read(
+                select(_setbacks, _versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
+                .join_from(_versions, _setbacks, _setbacks.c.version_id == _versions.c.id)
+                .join(_venues, _venues.c.id == _setbacks.c.venue_id)
+                .where(_versions.c.bot_id == bot["id"], _setbacks.c.set_aside == 1)
+                .order_by(_setbacks.c.version_id, _setbacks.c.venue_id)
+            )
+        return value(
+            BotDetail,
+            bot,
+            versions=versions,
+            last_seen_at=max((version.last_seen_at or 0 for version in versions), default=0) or None,
+            set_aside=[value(SetAside, row) for row in aside],
+            paused=bool(bot["paused"]),
+            limits=decoded(bot["limits"]),
+        )
+
+    async def version(self, name: str) -> VersionRow:
+        """The version with this wire name. Raises Refused."""
+        async with self._snapshot() as read:
+            found = await _version_rows(read, _versions.c.wire_name == name)
+            if not found:
+                await version_id(read, name)
+        return found[0]
+
+    async def presence(self, version: str, since: int, until: int) -> list[PresenceRow]:
+        """When a version was signed in between two times, in all venues, oldest first; connections that began before
+        and lasted into it included."""
+        async with self._snapshot() as read:
+            me = await version_id(read, version)
+            rows = await read(
+                select(_connections, _venues.c.name.label("venue"))
+                .join_from(_connections, _venues, _venues.c.id == _connections.c.venue_id)
+                .where(
+                    _connections.c.version_id == me,
+                    or_(_connections.c.closed_at.is_(None), _connections.c.closed_at >= number(since)),
+                    _connections.c.opened_at <= number(until),
+                )
+                .order_by(_connections.c.id)
+            )
+        return [value(PresenceRow, row) for row in rows]
+
+    async def connections_of(
+        self,
+        bot: str | None = None,
+        venue: str | None = None,
+        address: str | None = None,
+        only_open: bool = False,
+        limit: int = 50,
+        before: int | None = None,
+    ) -> list[ConnectionRow]:
+        """Sign-ins, newest first; the next page is `before` the last one's id.
+
+        :param bot: a bot's or a version's name
+        :param only_open: only those whose end is not known; a crash may have hidden it
+        """
+        async with self._snapshot() as read:
+            asked: list[ColumnElement[bool]] = []
+            if bot is not None:
+                named = or_(_versions.c.wire_name == bot, _bots.c.name == bot)
+                ids = [row["id"] for row in await read(select(_versions.c.id).join(_bots).where(named))]
+                if not ids:
+                    raise no_bot(bot)
+                asked.append(_connections.c.version_id.in_(ids))
+            if venue is not None:
+                asked.append(_connections.c.venue_id == await venue_id(read, venue))
+            if address is not None:
+                asked.append(_connections.c.address == address)
+            if only_open:
+                asked.append(_connections.c.closed_at.is_(None))
+            if before is not None:
+                asked.append(_connections.c.id < number(before))
+            rows = await read(
+                select(
+                    _connections,
+                    _venues.c.name.label("venue"),
+                    _versions.c.wire_name.label("version"),
+                    _bots.c.name.label("bot"),
+                )
+                .join_from(_connections, _venues, _venues.c.id == _connections.c.venue_id)
+                .join(_versions, _versions.c.id == _connections.c.version_id)
+                .join(_bots, _bots.c.id == _versions.c.bot_id)
+                .where(*asked)
+                .order_by(_connections.c.id.desc())
+                .limit(limit)
+            )
+        return [value(ConnectionRow, row) for row in rows]
+
+    async def rounds(self, venue: str, limit: int, before: int | None = None) -> list[RoundRow]:
+        """A venue's acts of pairing, newest first; the next page is `before` the last one's number."""
+        pairings = tables.pairings
+        games = select(func.count()).where(pairings.c.round_id == _rounds.c.id).correlate(_rounds).scalar_subquery()
+        async with self._snapshot() as read:
+            asked = [_rounds.c.venue_id == await venue_id(read, venue)]
+            if before is not None:
+                asked.append(_rounds.c.number < number(before))
+            rows = await read(
+                select(
+                    *(_rounds.c[name] for name in ("id", "number", "at", "policy", "method", "sits_out")),
+                    games.label("games"),
+                )
+                .where(*asked)
+                .order_by(_rounds.c.number.desc())
+                .limit(limit)
+            )
+        return [value(RoundRow, row, sits_out=len(decoded(row["sits_out"]) or ())) for row in rows]
+
+    async def audit(
+        self,
+        limit: int,
+        before: int | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        subject: str | None = None,
+    ) -> list[AuditRow]:
+        """What people did to the server, newest first; the next page is `before` the last one's id."""
+        asked: list[ColumnElement[bool]] = [
+            column == wanted
+            for column, wanted in ((_audit.c.action, action), (_audit.c.subject, subject))
+            if wanted is not None
+        ]
+        if actor is not None:  # who came by the pages stands with the address: "name (address)"
+            asked.append(or_(_audit.c.actor == actor, _audit.c.actor.startswith(f"{actor} (", autoescape=True)))
+        if before is not None:
+            asked.append(_audit.c.id < number(before))
+        async with self._snapshot() as read:
+            rows = await read(select(_audit).where(*asked).order_by(_audit.c.id.desc()).limit(limit))
+        return [value(AuditRow, row, detail=decoded(row["detail"])) for row in rows]
+
+
+def _seen() -> ColumnElement[Any]:
+    """Start or end of a version's latest connection."""
+    return (
+        select(func.coalesce(_connections.c.closed_at, _connections.c.opened_at))
+        .where(_connections.c.version_id == _versions.c.id)
+        .order_by(_connections.c.id.desc())
+        .limit(1)
+        .correlate(_versions)
+        .scalar_subquery()
+    )
+
+
+async def _version_rows(read: Read, asked: ColumnElement[bool]) -> list[VersionRow]:
+    rows = await read(
+        select(
+            _versions,
+            _versions.c.wire_name.label("name"),
+            _bots.c.name.label("bot"),
+            _seen().label("last_seen_at"),
+        )
+        .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
+        .where(asked)
+        .order_by(_versions.c.id)
+    )
+    return [value(VersionRow, row, parameters=decoded(row["parameters"])) for row in rows]

@@ -1,0 +1,84 @@
+"""The read side's streams: all of something in portions, in constant memory however much there is.
+
+Each portion is asked for by the key of the last one, so that a slow reader holds no transaction open. Must not know:
+the formats in which they are handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from sqlalchemy import and_, case, select
+
+from cgos_server.storage import tables
+from cgos_server.storage.answers import GameDetail, GameRow, LedgerRow
+from cgos_server.storage.game_answers import ChangeRow, GamesAsked
+from cgos_server.storage.game_history import GameHistory
+from cgos_server.storage.ledger_history import LedgerHistory, entry_of_change, is_game, last_entry
+from cgos_server.storage.reading import number, value, venue_id
+
+_ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions
+
+ROWS_AT_ONCE = 500
+DETAILS_AT_ONCE = 50
+
+
+class BulkHistory(GameHistory, LedgerHistory):
+    """The part of :class:`cgos_server.storage.history.History` that hands out everything."""
+
+    async def game(self, game_id: int) -> GameDetail:
+        """As :class:`cgos_server.storage.history.History` answers it."""
+        raise NotImplementedError
+
+    async def stream_games(self, asked: GamesAsked, after: int = 0) -> AsyncIterator[list[GameRow]]:
+        """All games of this kind in the order of their ids, from `after` + 1 on, in portions."""
+        while games := await self.games_after(asked, ROWS_AT_ONCE, after):
+            yield games
+            after = games[-1].id
+
+    async def stream_details(self, asked: GamesAsked, after: int = 0) -> AsyncIterator[list[GameDetail]]:
+        """All about the games of this kind in the order of their ids, from `after` + 1 on, in portions."""
+        while games := await self.games_after(asked, DETAILS_AT_ONCE, after):
+            yield [await self.game(game.id) for game in games]
+            after = games[-1].id
+
+    async def stream_changes(
+        self, venue: str, system: str | None = None, after: int = 0
+    ) -> AsyncIterator[list[ChangeRow]]:
+        """All changes of ratings in a venue by entries from `after` + 1 on, in order, in portions; under all systems
+        unless one is named."""
+        while True:
+            async with self._snapshot() as read:
+                at = await venue_id(read, venue)
+                last = await last_entry(read, at)
+                rows = await read(
+                    select(
+                        _changes,
+                        _ledger.c.at,
+                        _ledger.c.kind,
+                        _versions.c.wire_name.label("version"),
+                        case((is_game, _ledger.c.game_id)).label("game"),
+                    )
+                    .join_from(_changes, _ledger, entry_of_change)
+                    .join(_versions, _versions.c.id == _changes.c.version_id)
+                    .where(
+                        and_(
+                            _changes.c.venue_id == at,
+                            _changes.c.seq > number(after),
+                            _changes.c.seq <= number(after + ROWS_AT_ONCE),
+                        ),
+                        *([] if system is None else [_changes.c.system == system]),
+                    )
+                    .order_by(_changes.c.seq, _changes.c.system, _changes.c.version_id)
+                )
+            if rows:
+                yield [value(ChangeRow, row) for row in rows]
+            after += ROWS_AT_ONCE
+            if after >= last:
+                return
+
+    async def stream_ledger(self, venue: str, after: int = 0) -> AsyncIterator[list[LedgerRow]]:
+        """All entries of a venue's ledger from `after` + 1 on, in order, in portions."""
+        while entries := await self.ledger(venue, after, ROWS_AT_ONCE):
+            yield entries
+            after = entries[-1].seq

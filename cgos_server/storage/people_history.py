@@ -1,0 +1,171 @@
+"""The read side for what belongs to people: who is asking, their bots, what lets them in, their webhooks.
+
+Reads by keys and indexes only. Must not know: who may see an answer, how it is shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import RowMapping, Select, func, literal, select
+
+from cgos_server.errors import Refused
+from cgos_server.storage import queries, tables
+from cgos_server.storage.answers import SetAside
+from cgos_server.storage.functions import bytewise
+from cgos_server.storage.people_answers import (
+    AccessRow,
+    AccountDetail,
+    BotOwnerRow,
+    OwnedBot,
+    OwnedLimits,
+    Person,
+    WebhookRow,
+)
+from cgos_server.storage.reading import Read, Reader, decoded, number, value
+from cgos_server.storage.store import as_person
+
+_access, _bots, _owners, _versions = tables.access, tables.bots, tables.owners, tables.versions
+
+
+class PeopleHistory(Reader):
+    """What belongs to people. Every method raises StoreError where the database cannot be read."""
+
+    async def person(self, digest: str, now_ms: int) -> Person | None:
+        """Whose session or token has this digest (hexadecimal SHA-256 of its text), where it is valid now and the
+        account is active; otherwise None."""
+        async with self._snapshot() as read:
+            rows = await read(queries.person(literal(digest), number(now_ms)))
+        return as_person(tuple(rows[0].values())) if rows else None
+
+    async def account(self, owner_id: int) -> AccountDetail:
+        """One account. Raises Refused (``no-account``)."""
+        async with self._snapshot() as read:
+            owned = select(func.count()).where(_bots.c.owner_id == _owners.c.id).correlate(_owners).scalar_subquery()
+            rows = await read(select(_owners, owned.label("bots")).where(_owners.c.id == number(owner_id)))
+        if not rows:
+            raise Refused("no-account", f"There is no account with the number {owner_id}.")
+        return value(AccountDetail, rows[0], admin=bool(rows[0]["admin"]))
+
+    async def bots_of(self, owner_id: int) -> list[OwnedBot]:
+        """The bots of an account, by name."""
+        async with self._snapshot() as read:
+            bots = await read(
+                select(_bots).where(_bots.c.owner_id == number(owner_id)).order_by(bytewise(_bots.c.name_key))
+            )
+            ids = [bot["id"] for bot in bots]
+            versions = await _by_bot(read, _seen_versions().where(_versions.c.bot_id.in_(ids)))
+            tokens = tables.tokens
+            valid = (
+                select(tokens.c.bot_id, func.count().label("count"))
+                .where(tokens.c.bot_id.in_(ids), tokens.c.revoked_at.is_(None))
+                .group_by(tokens.c.bot_id)
+            )
+            counts = {row["bot_id"]: row["count"] for row in await read(valid)}
+            setbacks = tables.setbacks
+            aside = await _by_bot(
+                read,
+                select(
+                    setbacks,
+                    _versions.c.bot_id,
+                    _versions.c.wire_name.label("version"),
+                    tables.venues.c.name.label("venue"),
+                )
+                .join_from(setbacks, _versions, _versions.c.id == setbacks.c.version_id)
+                .join(tables.venues, tables.venues.c.id == setbacks.c.venue_id)
+                .where(setbacks.c.set_aside == 1, _versions.c.bot_id.in_(ids))
+                .order_by(setbacks.c.version_id, setbacks.c.venue_id),
+            )
+        return [
+            value(
+                OwnedBot,
+                bot,
+                paused=bool(bot["paused"]),
+                limits=_limits(bot["limits"]),
+                versions=[version["wire_name"] for version in versions[bot["id"]]],
+                tokens=counts.get(bot["id"], 0),
+                last_seen_at=max((version["last_seen_at"] or 0 for version in versions[bot["id"]]), default=0) or None,
+                set_aside=[value(SetAside, row) for row in aside[bot["id"]]],
+            )
+            for bot in bots
+        ]
+
+    async def owners_of(self, versions: Collection[str]) -> dict[str, BotOwnerRow]:
+        """Wire name of a version -> its bot and that bot's owner; those without an owner are left out."""
+        async with self._snapshot() as read:
+            rows = await read(
+                select(_versions.c.wire_name, _bots.c.name, _bots.c.owner_id)
+                .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
+                .where(_versions.c.wire_name.in_(list(versions)), _bots.c.owner_id.is_not(None))
+            )
+        return {row["wire_name"]: BotOwnerRow(row["name"], row["owner_id"]) for row in rows}
+
+    async def owner_of(self, name: str) -> int | None:
+        """The account that owns the bot with this name, or the bot of the version with it; None where nobody does or
+        there is no such bot."""
+        async with self._snapshot() as read:
+            rows = await read(
+                select(_bots.c.owner_id)
+                .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
+                .where(_versions.c.wire_name == name)
+            )
+        return rows[0]["owner_id"] if rows else None
+
+    async def access_of(self, owner_id: int) -> list[AccessRow]:
+        """All sessions and tokens that this account ever had, newest first."""
+        async with self._snapshot() as read:
+            rows = await read(
+                select(_access).where(_access.c.owner_id == number(owner_id)).order_by(_access.c.id.desc())
+            )
+        return [value(AccessRow, row, scopes=row["scopes"].split()) for row in rows]
+
+    async def webhooks(self, owner_id: int | None = None) -> list[WebhookRow]:
+        """The webhooks of an account, or with None of all, stopped ones too, oldest first."""
+        hooks = tables.webhooks
+        asked = (
+            select(hooks, _owners.c.name.label("owner"), _bots.c.name.label("bot"))
+            .join_from(hooks, _owners, _owners.c.id == hooks.c.owner_id)
+            .outerjoin(_bots, _bots.c.id == hooks.c.bot_id)
+            .order_by(hooks.c.id)
+        )
+        if owner_id is not None:
+            asked = asked.where(hooks.c.owner_id == number(owner_id))
+        async with self._snapshot() as read:
+            rows = await read(asked)
+        return [value(WebhookRow, row, events=row["events"].split()) for row in rows]
+
+    async def account_id(self, name: str) -> int:
+        """The number of the account with exactly this name. Raises Refused (``no-account``)."""
+        async with self._snapshot() as read:
+            rows = await read(select(_owners.c.id).where(_owners.c.name == name))
+        if not rows:
+            raise Refused("no-account", f"There is no account {name!r}. `cgos-server account list` lists them.")
+        return int(rows[0]["id"])
+
+
+def _seen_versions() -> Select[Any]:
+    """Versions with their bots and when they were seen last, oldest first."""
+    connections = tables.connections
+    last = (
+        select(func.coalesce(connections.c.closed_at, connections.c.opened_at))
+        .where(connections.c.version_id == _versions.c.id)
+        .order_by(connections.c.id.desc())
+        .limit(1)
+        .correlate(_versions)
+        .scalar_subquery()
+    )
+    return select(_versions.c.bot_id, _versions.c.wire_name, last.label("last_seen_at")).order_by(_versions.c.id)
+
+
+async def _by_bot(read: Read, asked: Select[Any]) -> dict[int, list[RowMapping]]:
+    found: dict[int, list[RowMapping]] = defaultdict(list)
+    for row in await read(asked):
+        found[row["bot_id"]].append(row)
+    return found
+
+
+def _limits(text: str) -> OwnedLimits:
+    stored = decoded(text) or {}
+    return OwnedLimits(stored.get("games_a_day"), sorted(stored.get("avoid", [])))

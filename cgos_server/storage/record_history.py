@@ -1,0 +1,231 @@
+"""The read side's answers about results of versions against each other: counted over all their games in a venue.
+
+What a correction says counts, and not how the game ended. Counts are made in indexes alone, without the games' rows.
+Must not know: ratings, who asks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, select
+
+from cgos_server.core.verdict import Reason, Verdict
+from cgos_server.storage import tables
+from cgos_server.storage.game_answers import OpponentRow, PairRecord, VerdictRow
+from cgos_server.storage.game_history import VOIDS
+from cgos_server.storage.reading import Read, Reader, venue_id, version_id
+
+_games, _versions, _corrections = tables.games, tables.versions, tables.corrections
+
+_BLACK, _WHITE, _DRAW, _NONE = 0, 1, 2, 3
+"""What a game counts as: its winner, or neither."""
+
+
+class RecordHistory(Reader):
+    """The part of :class:`cgos_server.storage.history.History` that is about who won how often."""
+
+    async def pair_record(self, venue: str, one: str, other: str) -> PairRecord:
+        """What came of the games of two versions in a venue, from the side of `one`."""
+        async with self._snapshot() as read:
+            at = await venue_id(read, venue)
+            ids = await version_id(read, one), await version_id(read, other)
+            tallies = await _tallies(read, at, *_between(ids))
+            times = await _ended(read, (tally.last for tally in tallies))
+        return _record((one, ids[0]), (other, ids[1]), tallies, times)
+
+    async def crosstable(self, venue: str, versions: Sequence[str]) -> list[PairRecord]:
+        """What came of the games among these versions: a record of each two that met, the one first that stands first
+        in `versions`."""
+        async with self._snapshot() as read:
+            at = await venue_id(read, venue)
+            ids = {await version_id(read, name): name for name in versions}
+            place = {version: number for number, version in enumerate(ids)}
+            found: dict[tuple[int, int], list[_Tally]] = defaultdict(list)
+            if len(ids) > 1:
+                for tally in await _tallies(read, at, *_between(tuple(ids))):
+                    if tally.black != tally.white:
+                        first, second = sorted((tally.black, tally.white), key=place.__getitem__)
+                        found[first, second].append(tally)
+            times = await _ended(read, (tally.last for tallies in found.values() for tally in tallies))
+        pairs = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
+        return [_record((ids[one], one), (ids[other], other), found[one, other], times) for one, other in pairs]
+
+    async def opponents(self, venue: str, version: str) -> list[OpponentRow]:
+        """What came of a version's games against each of its opponents in a venue; who met it most comes first."""
+        async with self._snapshot() as read:
+            at = await venue_id(read, venue)
+            me = await version_id(read, version)
+            tallies = [
+                *await _tallies(read, at, _games.c.black_id == me),
+                *await _tallies(read, at, _games.c.white_id == me),
+            ]
+            times = await _ended(read, (tally.last for tally in tallies))
+            names = await _names(read, {tally.black for tally in tallies} | {tally.white for tally in tallies})
+        against: dict[int, list[_Tally]] = defaultdict(list)
+        for tally in tallies:
+            against[tally.white if tally.black == me else tally.black].append(tally)
+        rows = []
+        for other, some in against.items():
+            record = _record((version, me), (names[other], other), some, times)
+            rows.append(
+                OpponentRow(
+                    opponent=record.other,
+                    games=record.games,
+                    wins=record.one_wins,
+                    losses=record.other_wins,
+                    draws=record.draws,
+                    without_result=record.without_result,
+                    rated=record.rated,
+                    as_black=record.one_black,
+                    as_white=record.games - record.one_black,
+                    score=record.one_wins + record.draws / 2,
+                    last_game=record.last_game or 0,
+                    last_at=record.last_at,
+                )
+            )
+        return sorted(rows, key=lambda row: (-row.games, row.opponent.encode()))
+
+    async def verdicts(self, venue: str, versions: Sequence[str]) -> list[VerdictRow]:
+        """How the ended games of these versions (of one bot, say) in a venue ended, by their colour."""
+        counts: dict[tuple[str, str, str], int] = defaultdict(int)
+        async with self._snapshot() as read:
+            at = await venue_id(read, venue)
+            ids = [await version_id(read, name) for name in dict.fromkeys(versions)]
+            for color, side in (("black", _games.c.black_id), ("white", _games.c.white_id)):
+                for tally in await _tallies(read, at, side.in_(ids)):
+                    counts[color, tally.reason, _OUTCOMES[color][tally.outcome]] += tally.games
+        return [VerdictRow(*key, games) for key, games in sorted(counts.items()) if games]  # type: ignore[arg-type]
+
+
+_OUTCOMES = {"black": ("won", "lost", "drawn", "none"), "white": ("lost", "won", "drawn", "none")}
+
+
+class _Tally(NamedTuple):
+    """Games with these colours that ended for this reason and count as this now. `last`: the latest of them."""
+
+    black: int
+    white: int
+    reason: str
+    outcome: int
+    games: int
+    last: int
+
+
+def _between(versions: Sequence[int]) -> list[ColumnElement[bool]]:
+    return [_games.c.black_id.in_(versions), _games.c.white_id.in_(versions)]
+
+
+_RATED = frozenset(reason.value for reason in Reason if Verdict(None, reason).rated)
+
+
+def _outcome(reason: str, winner: int | None) -> int:
+    if reason not in _RATED:
+        return _NONE
+    return _DRAW if winner is None else winner
+
+
+async def _tallies(read: Read, venue: int, *asked: ColumnElement[bool]) -> list[_Tally]:
+    # Not by an index of venues, so that SQLite takes the versions' own.
+    here = (_games.c.venue_id + 0 == venue, *asked)
+    rows = await read(
+        select(
+            _games.c.black_id,
+            _games.c.white_id,
+            _games.c.reason,
+            _games.c.winner,
+            func.count().label("games"),
+            func.max(_games.c.id).label("last"),
+        )
+        .where(*here)
+        .group_by(_games.c.black_id, _games.c.white_id, _games.c.reason, _games.c.winner)
+    )
+    tallies = [
+        _Tally(
+            row["black_id"], row["white_id"], row["reason"], _outcome(row["reason"], row["winner"]),
+            row["games"], row["last"],
+        )
+        for row in rows
+        if row["reason"] is not None
+    ]  # fmt: skip
+    return tallies + await _corrected(read, *here)
+
+
+async def _corrected(read: Read, *here: ColumnElement[bool]) -> list[_Tally]:
+    """For each corrected game: one less of what it was, one more of what it is."""
+    later = _corrections.alias("later")
+    rows = await read(
+        select(
+            _games.c.id,
+            _games.c.black_id,
+            _games.c.white_id,
+            _games.c.reason,
+            _games.c.winner,
+            _corrections.c.winner.label("now"),
+            _corrections.c.result,
+        )
+        .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
+        .where(
+            *here,
+            ~select(later.c.id)
+            .where(later.c.game_id == _corrections.c.game_id, later.c.id > _corrections.c.id)
+            .exists(),
+        )
+    )
+    found = []
+    for row in rows:
+        sides = row["black_id"], row["white_id"], row["reason"]
+        was = _outcome(row["reason"], row["winner"])
+        now = _NONE if row["result"] in VOIDS else _DRAW if row["now"] is None else row["now"]
+        found += [_Tally(*sides, was, -1, 0), _Tally(*sides, now, 1, row["id"])]
+    return found
+
+
+async def _ended(read: Read, games: Iterable[int]) -> dict[int, int | None]:
+    """When these games ended."""
+    found: dict[int, int | None] = {}
+    wanted = sorted(set(games))
+    for at in range(0, len(wanted), 500):
+        rows = await read(select(_games.c.id, _games.c.ended_at).where(_games.c.id.in_(wanted[at : at + 500])))
+        found.update((row["id"], row["ended_at"]) for row in rows)
+    return found
+
+
+async def _names(read: Read, versions: Iterable[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    wanted = sorted(set(versions))
+    for at in range(0, len(wanted), 500):
+        rows = await read(
+            select(_versions.c.id, _versions.c.wire_name).where(_versions.c.id.in_(wanted[at : at + 500]))
+        )
+        found.update((row["id"], row["wire_name"]) for row in rows)
+    return found
+
+
+def _record(
+    one: tuple[str, int], other: tuple[str, int], tallies: Iterable[_Tally], times: dict[int, int | None]
+) -> PairRecord:
+    counts: dict[tuple[bool, int], int] = defaultdict(int)
+    last = 0
+    for tally in tallies:
+        counts[tally.black == one[1], tally.outcome] += tally.games
+        last = max(last, tally.last)
+    games = sum(counts.values())
+    without = counts[True, _NONE] + counts[False, _NONE]
+    return PairRecord(
+        one=one[0],
+        other=other[0],
+        games=games,
+        one_black=sum(count for (black, _), count in counts.items() if black),
+        one_wins_black=counts[True, _BLACK],
+        one_wins_white=counts[False, _WHITE],
+        other_wins_black=counts[False, _BLACK],
+        other_wins_white=counts[True, _WHITE],
+        draws=counts[True, _DRAW] + counts[False, _DRAW],
+        without_result=without,
+        rated=games - without,
+        last_game=last or None,
+        last_at=times.get(last),
+    )

@@ -1,0 +1,127 @@
+"""What several reading handlers share: which system is meant, rows of the read side as the API says them.
+
+Must not know: routes, SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from cgos_server.core.clock import TimeControl
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.rating.registry import half_width
+from cgos_server.errors import Refused
+from cgos_server.protocol import api_games as games
+from cgos_server.protocol import api_messages as api
+from cgos_server.protocol.ws_render import rules_info, time_info
+from cgos_server.storage.answers import GameChange, GameRow, Standing
+from cgos_server.storage.game_answers import PairRecord
+from cgos_server.storage.rank_history import RankedRow
+from cgos_server.web import words
+from cgos_server.web.pages.asked import Systems
+from cgos_server.web.problems import Wrong
+from cgos_server.web.site import Site
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+def like(kind: type[T], row: object, **more: Any) -> T:
+    """A value of `kind` with the fields of `row` that are called alike, and with these."""
+    fields = kind.__struct_fields__  # type: ignore[attr-defined]
+    return kind(**{name: getattr(row, name) for name in fields if name not in more and hasattr(row, name)}, **more)
+
+
+def if_there(value: T | None, what: Callable[[T], V]) -> V | None:
+    """What is asked of a value; None where there is no value."""
+    return None if value is None else what(value)
+
+
+async def systems_of(site: Site, venue: str) -> list[str]:
+    """The rating systems that have published in a venue, the headline first; as configured before anything is.
+
+    Raises Refused for a venue that is not there.
+    """
+    found = Systems(site).order(venue, await site.history.rated_counts(venue))
+    return found or list(site.settings.rated(venue).systems if venue in site.settings.venues else ())
+
+
+def system_among(asked: str | None, systems: list[str], venue: str) -> str:
+    """The system that is asked for, or the headline; raises Refused where there is none."""
+    if asked is None:
+        return systems[0] if systems else ""
+    if asked not in systems:
+        raise Refused("no-system", f"{venue} is not rated by a system of this name. Choose: {', '.join(systems)}.")
+    return asked
+
+
+async def venue_meant(site: Site, asked: str | None, version: str) -> str:
+    """The venue that is asked for, or the only one where a version is rated. Raises Refused, Wrong."""
+    if asked is not None:
+        return asked
+    rated = sorted({row.venue for row in await site.history.ranked([version])})
+    if len(rated) == 1:
+        return rated[0]
+    if not rated:
+        raise Refused("no-rating", f"{version} is not rated in any venue.")
+    raise Wrong("venue", f"{version} is rated in several venues: say `venue`, one of {', '.join(rated)}.")
+
+
+def standing(rank: int, row: Standing) -> api.Standing:
+    """One line of standings."""
+    return like(api.Standing, row, rank=rank, half_width=half_width(row.system, row.spread))
+
+
+def ranked(row: RankedRow) -> api.VersionRating:
+    """Where a version stands, without its last game, which standings tell."""
+    place = like(api.Standing, row, half_width=half_width(row.system, row.spread), last_game=None, last_game_at=None)
+    return api.VersionRating(venue=row.venue, system=row.system, standing=place)
+
+
+def record(row: PairRecord, one: str | None = None) -> api.Record:
+    """What came of two versions' games, from the side of `one` (as it is in the row where None)."""
+    figures = (row.one_wins_black, row.one_wins_white, row.other_wins_black, row.other_wins_white)
+    same = one is None or one == row.one
+    own_black, own_white, their_black, their_white = figures if same else (*figures[2:], *figures[:2])
+    return api.Record(
+        one=row.one if same else row.other,
+        other=row.other if same else row.one,
+        games=row.games,
+        wins=own_black + own_white,
+        losses=their_black + their_white,
+        draws=row.draws,
+        none=row.without_result,
+        wins_as_black=own_black,
+        wins_as_white=own_white,
+        losses_as_black=their_white,
+        losses_as_white=their_black,
+        rated=row.rated,
+        last_game=row.last_game,
+        last_at=row.last_at,
+    )
+
+
+def game(row: GameRow) -> games.Game:
+    """A game in a list."""
+    return like(games.Game, row)
+
+
+def change(row: GameChange) -> games.GameChange:
+    """What a game did to one rating."""
+    return like(
+        games.GameChange,
+        row,
+        before=row.before_mean,
+        before_half_width=half_width(row.system, row.before_spread),
+        after=row.after_mean,
+        after_half_width=half_width(row.system, row.after_spread),
+    )
+
+
+def terms(fixed: Any) -> dict[str, Any]:
+    """What a venue fixed, as fields of :class:`~cgos_server.protocol.api_messages.Venue`."""
+    rules, time = msgspec.convert(fixed, Ruleset), msgspec.convert(fixed["time"], TimeControl)
+    return {"rules": rules_info(rules), "time": time_info(time), "terms": words.terms(rules, time)}

@@ -1,0 +1,143 @@
+"""Forms of bulk exports: chunks of rows become lines of JSON, lines of CSV or files of an archive.
+
+Every chunk is turned into bytes by itself, so that an export of any length needs the memory of one chunk. Must not
+know: the database, HTTP, what the rows mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import tarfile
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
+from contextlib import aclosing
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+RowT = TypeVar("RowT")
+RowT_contra = TypeVar("RowT_contra", contravariant=True)
+
+
+class Form(Protocol[RowT_contra]):
+    """Writes one export; keeps what it must know from chunk to chunk."""
+
+    def begin(self) -> bytes: ...
+
+    def chunk(self, rows: Sequence[RowT_contra]) -> bytes: ...
+
+    def end(self) -> bytes: ...
+
+
+class Ndjson:
+    """A JSON value a line."""
+
+    def __init__(self) -> None:
+        self._encoder = msgspec.json.Encoder()
+
+    def begin(self) -> bytes:
+        return b""
+
+    def chunk(self, rows: Sequence[Any]) -> bytes:
+        return bytes(self._encoder.encode_lines(rows))
+
+    def end(self) -> bytes:
+        return b""
+
+
+class Csv:
+    """RFC 4180 with a line of names first: UTF-8, lines end with CR LF, nothing where there is no value.
+
+    :param kind: of the rows; its fields are the columns
+    """
+
+    def __init__(self, kind: type[msgspec.Struct]) -> None:
+        self._fields = kind.__struct_fields__
+
+    def begin(self) -> bytes:
+        return _lines([self._fields])
+
+    def chunk(self, rows: Sequence[msgspec.Struct]) -> bytes:
+        return _lines([_cell(getattr(row, name)) for name in self._fields] for row in rows)
+
+    def end(self) -> bytes:
+        return b""
+
+
+class File(NamedTuple):
+    """One file of an archive.
+
+    :ivar folder: a name; whatever is in it, it stays one folder
+    :ivar at: Unix seconds
+    """
+
+    folder: str
+    name: str
+    at: int
+    content: bytes
+
+
+class Tar:
+    """A tar archive (POSIX.1-2001, pax): the same files always make the same bytes."""
+
+    def __init__(self) -> None:
+        self._length = 0
+
+    def begin(self) -> bytes:
+        return b""
+
+    def chunk(self, rows: Sequence[File]) -> bytes:
+        written = b"".join(part for row in rows for part in _member(row))
+        self._length += len(written)
+        return written
+
+    def end(self) -> bytes:
+        """Two empty blocks, and what fills the last record."""
+        blocks = 2 * tarfile.BLOCKSIZE
+        return bytes(blocks + -(self._length + blocks) % tarfile.RECORDSIZE)
+
+
+async def stream(
+    chunks: AsyncIterable[Sequence[Any]], rows: Callable[[Any], Sequence[RowT]], form: Form[RowT]
+) -> AsyncGenerator[bytes, None]:
+    """The export's bytes, a portion a chunk. Work is done in a thread; the next chunk is read when this one is gone.
+
+    :param chunks: an asynchronous generator, closed with this one
+    :param rows: makes of a chunk what `form` takes
+    """
+    source = chunks.__aiter__()
+    if not isinstance(source, AsyncGenerator):
+        raise TypeError("a stream of chunks is a generator, which can be closed")
+    async with aclosing(source):
+        if first := form.begin():
+            yield first
+        async for chunk in source:
+            if data := await asyncio.to_thread(lambda: form.chunk(rows(chunk))):  # noqa: B023
+                yield data
+        if last := form.end():
+            yield last
+
+
+def folder(name: str) -> str:
+    """`name` as the name of one folder: no way out of the archive, nothing that a system takes for something else."""
+    safe = "".join(letter if letter.isprintable() and letter not in '/\\:*?"<>|' else "_" for letter in name)
+    return safe if safe.strip(". ") else "_" + safe.strip(". ")
+
+
+def _member(row: File) -> Iterable[bytes]:
+    info = tarfile.TarInfo(f"{folder(row.folder)}/{folder(row.name)}")
+    info.size, info.mtime, info.mode = len(row.content), row.at, 0o644
+    yield info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    yield row.content
+    yield bytes(-len(row.content) % tarfile.BLOCKSIZE)
+
+
+def _lines(rows: Iterable[Iterable[object]]) -> bytes:
+    written = io.StringIO(newline="")
+    csv.writer(written).writerows(rows)
+    return written.getvalue().encode()
+
+
+def _cell(value: object) -> object:
+    return ("true" if value else "false") if isinstance(value, bool) else value

@@ -1,0 +1,184 @@
+"""Answers of the API to owners: their account, tokens, webhooks and bots.
+
+What changes something is handed to the game process, which decides whether the token allows it. Must not know: who may
+ask for what, how deeds are done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from cgos_server.observability import transcripts
+from cgos_server.protocol import api_people as people
+from cgos_server.protocol.api_route import NDJSON
+from cgos_server.service import requests as deeds
+from cgos_server.service.authority import Sight
+from cgos_server.storage.people_answers import AccessRow
+from cgos_server.web.api.acting import answered, doing, expected, person_of
+from cgos_server.web.api.asked import like
+from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.site import Site
+
+_LATEST_US: Final = 2**62
+_PORTION: Final = 500
+"""Lines of a transcript that are encoded at once."""
+
+
+class Own:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+
+    # -- the account
+
+    async def sign_in(self, asked: Asked) -> people.Session:
+        """A session by name and password."""
+        body: people.SignIn = asked.body
+        address = self._site.visitor(asked.request)
+        deed = deeds.SignIn(name=body.name, password=body.password, address=address)
+        return like(people.Session, expected(await self._site.ask(deed), deeds.SignedIn))
+
+    async def register(self, asked: Asked) -> people.Session:
+        """A new account and its first session."""
+        body: people.SignIn = asked.body
+        address = self._site.visitor(asked.request)
+        deed = deeds.AccountRegister(name=body.name, password=body.password, address=address)
+        return like(people.Session, expected(await self._site.ask(deed), deeds.SignedIn))
+
+    async def me(self, asked: Asked) -> people.Me:
+        """Whose token this is."""
+        person = await person_of(self._site, asked, Sight.ACCOUNT)
+        scopes = list(person.scopes)
+        if person.kind == "session":
+            scopes = [scope for scope in deeds.SCOPES if scope != "admin" or person.admin]
+        return people.Me(account=person.name, admin=person.admin, scopes=scopes, expires_at=person.expires_at)
+
+    async def my_sessions(self, asked: Asked) -> people.Sessions:
+        """Sessions, ended ones too."""
+        rows = await self._access(asked, "session")
+        return people.Sessions(items=[like(people.OpenSession, row) for row in rows])
+
+    async def my_tokens(self, asked: Asked) -> people.Tokens:
+        """Tokens of the API, revoked ones too."""
+        return people.Tokens(items=[like(people.Token, row) for row in await self._access(asked, "token")])
+
+    async def make_token(self, asked: Asked) -> people.NewToken:
+        """A token of the API."""
+        body: people.MakeToken = asked.body
+        deed = deeds.AccessMake(label=body.label, scopes=list(body.scopes), days=body.days)
+        return like(people.NewToken, await answered(self._site, asked, deed, deeds.AccessMade))
+
+    async def my_webhooks(self, asked: Asked) -> people.Webhooks:
+        """Webhooks without their secrets, newest first."""
+        person = await person_of(self._site, asked, Sight.OWN_BOTS)
+        rows = await self._history.webhooks(person.owner_id)
+        return people.Webhooks(items=[like(people.Webhook, row) for row in reversed(rows)])
+
+    async def make_webhook(self, asked: Asked) -> people.NewWebhook:
+        """An address that is told."""
+        body: people.MakeWebhook = asked.body
+        deed = deeds.WebhookAdd(url=body.url, events=list(body.events), bot=body.bot)
+        return like(people.NewWebhook, await answered(self._site, asked, deed, deeds.WebhookMade))
+
+    # -- bots
+
+    async def my_bots(self, asked: Asked) -> people.OwnBots:
+        """One's own bots."""
+        person = await person_of(self._site, asked, Sight.OWN_BOTS)
+        rows = await self._history.bots_of(person.owner_id)
+        return people.OwnBots(
+            items=[
+                like(people.OwnBot, row, games_a_day=row.limits.games_a_day, avoid=list(row.limits.avoid))
+                for row in rows
+            ]
+        )
+
+    async def bot_tokens(self, asked: Asked) -> people.Tokens:
+        """Tokens of a bot, revoked ones too, newest first."""
+        await self._bot(asked)
+        rows = await self._history.tokens(asked.word("bot"))
+        return people.Tokens(items=[like(people.Token, row, scopes=[], expires_at=None) for row in reversed(rows)])
+
+    async def make_bot_token(self, asked: Asked) -> people.NewToken:
+        """A token with which a bot signs in."""
+        body: people.MakeBotToken = asked.body
+        deed = deeds.TokenMake(bot=asked.word("bot"), label=body.label)
+        return like(people.NewToken, await answered(self._site, asked, deed, deeds.TokenMade))
+
+    async def transcript(self, asked: Asked) -> Response:
+        """The last lines on the wire, as NDJSON."""
+        await self._bot(asked)
+        bot = await self._history.bot(asked.word("bot"))
+        game, limit, lines = asked.number("game"), asked.count("limit"), []
+        if self._site.data is not None:
+            folder = self._site.data / transcripts.FOLDER
+            lines = await asyncio.to_thread(
+                transcripts.read, folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
+            )
+        return StreamingResponse(_ndjson(lines), media_type=NDJSON, headers={"Cache-Control": "no-store"})
+
+    # -- what they share
+
+    async def _access(self, asked: Asked, kind: str) -> list[AccessRow]:
+        person = await person_of(self._site, asked, Sight.ACCOUNT)
+        return [row for row in await self._history.access_of(person.owner_id) if row.kind == kind]
+
+    async def _bot(self, asked: Asked) -> None:
+        """Raises Refused unless whoever asks may see what only the bot's owner sees."""
+        await person_of(self._site, asked, Sight.BOT, await self._history.owner_of(asked.word("bot")))
+
+
+async def _ndjson(lines: list[transcripts.TranscriptLine]) -> AsyncIterator[bytes]:
+    for start in range(0, len(lines), _PORTION):
+        portion = [like(people.TranscriptLine, line) for line in lines[start : start + _PORTION]]
+        yield msgspec.json.Encoder().encode_lines(portion)
+
+
+def handlers(site: Site) -> dict[str, Handler]:
+    """Operation id -> who answers it."""
+    own = Own(site)
+    found: dict[str, Handler] = {
+        "sign_in": own.sign_in,
+        "register": own.register,
+        "me": own.me,
+        "my_sessions": own.my_sessions,
+        "my_tokens": own.my_tokens,
+        "make_token": own.make_token,
+        "my_webhooks": own.my_webhooks,
+        "make_webhook": own.make_webhook,
+        "my_bots": own.my_bots,
+        "bot_tokens": own.bot_tokens,
+        "make_bot_token": own.make_bot_token,
+        "transcript": own.transcript,
+    }
+    return found | {operation: doing(site, build) for operation, build in _SENTENCES}
+
+
+# Those whose answer is a sentence: what each asks the game process for.
+_SENTENCES: Final[tuple[tuple[str, Callable[[Asked], deeds.Request]], ...]] = (
+    ("sign_out", lambda _: deeds.SignOut()),
+    ("change_password", lambda asked: deeds.PasswordChange(old=asked.body.old, new=asked.body.new)),
+    ("revoke_token", lambda asked: deeds.AccessRevoke(access=asked.count("token"))),
+    ("remove_webhook", lambda asked: deeds.WebhookRemove(webhook=asked.count("webhook"))),
+    ("claim_bot", lambda asked: deeds.BotClaim(bot=asked.word("bot"), secret=asked.body.secret)),
+    ("release_bot", lambda asked: deeds.BotRelease(bot=asked.word("bot"))),
+    ("pause_bot", lambda asked: deeds.BotPause(bot=asked.word("bot"))),
+    ("resume_bot", lambda asked: deeds.BotResume(bot=asked.word("bot"))),
+    ("drain_bot", lambda asked: deeds.BotDrain(bot=asked.word("bot"))),
+    ("recall_bot", lambda asked: deeds.BotRecall(name=asked.word("bot"), venue=asked.body.venue)),
+    (
+        "set_limits",
+        lambda asked: deeds.BotLimit(
+            bot=asked.word("bot"), games_a_day=asked.body.games_a_day, avoid=list(asked.body.avoid)
+        ),
+    ),
+    ("set_password", lambda asked: deeds.BotPasswd(name=asked.word("bot"), password=asked.body.password)),
+    ("revoke_bot_token", lambda asked: deeds.TokenRevoke(bot=asked.word("bot"), token=asked.count("token"))),
+)

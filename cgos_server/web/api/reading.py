@@ -1,0 +1,264 @@
+"""Answers of the API about the server and its venues.
+
+Must not know: SQL, how addresses are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cgos_server import __version__
+from cgos_server.errors import CgosError, Refused
+from cgos_server.protocol import api_figures as figures
+from cgos_server.protocol import api_messages as api
+from cgos_server.protocol import openapi
+from cgos_server.protocol.api_route import PREFIX, Limit
+from cgos_server.service import requests as deeds
+from cgos_server.service.control import ServerStatus
+from cgos_server.service.odds import Expected
+from cgos_server.service.pairing_stats import statistics
+from cgos_server.storage.answers import VenueRow
+from cgos_server.web.api.asked import if_there, like, record, standing, system_among, systems_of, terms
+from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.recomputing import Recomputing
+from cgos_server.web.pages.asked import Systems
+from cgos_server.web.problems import Wrong
+from cgos_server.web.site import Site
+
+FRESH_MS: Final = 2_000
+"""How old what is known of the live server may be."""
+
+FIGURES_FRESH_MS: Final = 30_000
+FIGURES_OF: Final = 2_000
+"""Games that a venue's figures of pairing are counted up from: the latest."""
+
+
+class Reading:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+        self._systems = Systems(site)
+        self._recomputing = Recomputing(site)
+        self._description: dict[str, Any] = {}
+        self._status: tuple[int, ServerStatus | None] = (-FRESH_MS, None)
+        self._figures: dict[str, tuple[int, figures.PairingFigures]] = {}
+
+    async def index(self, _asked: Asked) -> api.Index:
+        """What this server is."""
+        return api.Index(
+            server=self._site.settings.server_name,
+            version=__version__,
+            api=1,
+            at=self._site.now_ms(),
+            openapi=f"{PREFIX}/openapi.json",
+            documentation="/docs/api",
+            venues=[venue.name for venue in await self._ordered()],
+        )
+
+    async def openapi(self, _asked: Asked) -> dict[str, Any]:
+        """The description of the API, with this server's own address left to whoever reads it."""
+        if not self._description:
+            self._description = openapi.document()
+        return self._description
+
+    async def status(self, _asked: Asked) -> api.Status:
+        """Whether the server plays, and how much there is."""
+        now, counts = await self._live(), await self._history.counts()
+        return api.Status(
+            server=self._site.settings.server_name,
+            version=__version__,
+            at=self._site.now_ms(),
+            live=now is not None,
+            ready=if_there(now, lambda each: each.ready),
+            draining=if_there(now, lambda each: each.draining),
+            up_s=if_there(now, lambda each: each.up_s),
+            playing=if_there(now, lambda each: sum(venue.playing for venue in each.venues)),
+            bots_here=if_there(now, lambda each: len(each.bots)),
+            bots=counts.bots,
+            versions=counts.versions,
+            ended=counts.ended,
+            running=counts.running,
+            moves=counts.moves,
+            created_at=counts.created_at,
+        )
+
+    async def venues(self, _asked: Asked) -> api.Venues:
+        """All venues."""
+        return api.Venues(items=[await self._venue(row) for row in await self._ordered()])
+
+    async def venue(self, asked: Asked) -> api.Venue:
+        """One venue."""
+        return await self._venue(await self._row(asked.word("venue")))
+
+    async def standings(self, asked: Asked) -> api.Standings:
+        """The standings of a venue."""
+        venue, as_of, at = asked.word("venue"), asked.number("as_of"), asked.number("at")
+        if as_of is not None and at is not None:
+            raise Wrong("at", "Say either `as_of` or `at`, not both.")
+        systems = await systems_of(self._site, venue)
+        system = system_among(asked.text("system"), systems, venue)
+        if at is not None:
+            as_of = await self._history.entry_at(venue, at)
+        last = await self._history.last_entry(venue)
+        if as_of is not None and as_of > last:
+            raise Refused("no-entry", f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
+        seq, corrected = last if as_of is None else as_of, None
+        if asked.flag("recomputed"):
+            self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(asked.request))
+            found = await self._recomputing.standings(venue, system, seq)
+            corrected, rows = found.corrected, found.rows
+        else:
+            published = await self._history.standings(venue, system, as_of) if system else []
+            rows = [standing(rank, row) for rank, row in enumerate(published, 1)]
+        return api.Standings(
+            venue=venue,
+            system=system,
+            systems=systems,
+            seq=seq,
+            last_entry=last,
+            recomputed=bool(asked.flag("recomputed")),
+            corrected=corrected,
+            items=rows[: asked.count("limit")],
+        )
+
+    async def crosstable(self, asked: Asked) -> api.Crosstable:
+        """Who beat whom how often."""
+        venue, names = asked.word("venue"), asked.names("versions")
+        if names is None:
+            system = system_among(None, await systems_of(self._site, venue), venue)
+            best = await self._history.standings(venue, system) if system else []
+            names = [row.version for row in best if row.games][: asked.count("top")]
+        names = list(dict.fromkeys(names))
+        pairs = await self._history.crosstable(venue, names)
+        return api.Crosstable(venue=venue, versions=names, pairs=[record(pair) for pair in pairs])
+
+    async def pair(self, asked: Asked) -> api.PairStatistics:
+        """Two versions compared."""
+        venue, one, other = asked.word("venue"), asked.word("one"), asked.word("other")
+        if one == other:
+            raise Wrong("other", "A version is compared with another one, not with itself.")
+        had = record(await self._history.pair_record(venue, one, other), one)
+        known = await self._site.strengths.venue(venue)
+        compared = None if known is None else known.pair(one, other)
+        with_result = had.wins + had.losses + had.draws
+        odds = None if compared is None else compared[2]
+        return api.PairStatistics(
+            venue=venue,
+            record=had,
+            score=(had.wins + had.draws / 2) / with_result if with_result else None,
+            expected_as_black=if_there(odds, lambda each: _expected(each.as_black)),
+            expected_as_white=if_there(odds, lambda each: _expected(each.as_white)),
+            superiority=if_there(odds, lambda each: each.superiority),
+            difference=if_there(odds, lambda each: each.difference),
+            half_width=if_there(odds, lambda each: each.half_width),
+            system=known.system if known is not None and odds is not None else None,
+            seq=known.seq if known is not None and odds is not None else None,
+        )
+
+    async def ledger(self, asked: Asked) -> figures.LedgerPage:
+        """Entries of a ledger."""
+        venue, limit = asked.word("venue"), asked.count("limit")
+        rows = await self._history.ledger(venue, asked.count("after"), limit + 1)
+        page = rows[:limit]
+        return figures.LedgerPage(
+            venue=venue,
+            items=[like(figures.LedgerEntry, row) for row in page],
+            next=page[-1].seq if len(rows) > limit else None,
+            last_entry=await self._history.last_entry(venue),
+        )
+
+    async def metrics(self, asked: Asked) -> figures.VenueMetrics:
+        """A venue in figures."""
+        venue, now = (await self._row(asked.word("venue"))).name, await self._live()
+        here = None if now is None else next((each for each in now.venues if each.name == venue), None)
+        counts = await self._history.rated_counts(venue)
+        latest = await self._history.games(venue=venue, limit=1)
+        return figures.VenueMetrics(
+            venue=venue,
+            at=self._site.now_ms(),
+            playing=if_there(here, lambda each: each.playing),
+            idle=if_there(here, lambda each: each.idle),
+            owing=if_there(here, lambda each: each.owing),
+            paused=if_there(here, lambda each: each.paused),
+            last_entry=await self._history.last_entry(venue),
+            rated_versions=counts.get(self._systems.headline(venue, counts), 0),
+            last_game=latest[0].id if latest else None,
+            pairing=await self._pairing(venue),
+        )
+
+    async def _ordered(self) -> list[VenueRow]:
+        """All venues: the configured ones in their order, then those of before."""
+        known = {venue.name: venue for venue in await self._history.venues()}
+        order = dict.fromkeys((*self._site.settings.venues, *known))
+        return [known[name] for name in order if name in known]
+
+    async def _row(self, name: str) -> VenueRow:
+        found = next((venue for venue in await self._history.venues() if venue.name == name), None)
+        if found is None:
+            raise Refused("no-venue", f"There is no venue of this name on the server. {PREFIX}/venues lists them.")
+        return found
+
+    async def _venue(self, row: VenueRow) -> api.Venue:
+        configured = self._site.settings.venues.get(row.name)
+        return api.Venue(
+            id=row.id,
+            name=row.name,
+            created_at=row.created_at,
+            configured=configured is not None,
+            rated=configured is None or configured.counts,
+            port=configured.port if configured else 0,
+            systems=await systems_of(self._site, row.name),
+            policy=configured.policy if configured else None,
+            method=configured.method if configured else None,
+            delay_ms=self._site.settings.delay_ms(row.name),
+            last_entry=await self._history.last_entry(row.name),
+            **terms(row.fixed),
+        )
+
+    async def _live(self) -> ServerStatus | None:
+        """What the server that plays says of itself, two seconds old at most; None where it does not answer."""
+        at, known = self._status
+        now = self._site.now_ms()
+        if not 0 <= now - at < FRESH_MS:
+            try:
+                answer = await self._site.ask(deeds.StatusRequest())
+            except CgosError:
+                known = None
+            else:
+                known = answer.status if isinstance(answer, deeds.StatusNow) else None
+            self._status = (now, known)
+        return known
+
+    async def _pairing(self, venue: str) -> figures.PairingFigures:
+        now = self._site.now_ms()
+        at, known = self._figures.get(venue, (0, None))
+        if known is None or not 0 <= now - at < FIGURES_FRESH_MS:
+            stats = await statistics(self._history, venue, FIGURES_OF)
+            spreads = ("gaps", "waits", "expected", "bits")
+            told = {name: like(figures.Spread, getattr(stats, name)) for name in spreads}
+            known = like(figures.PairingFigures, stats, **told)
+            self._figures[venue] = (now, known)
+        return known
+
+
+def _expected(one: Expected) -> api.Expected:
+    return like(api.Expected, one)
+
+
+def handlers(site: Site) -> dict[str, Handler]:
+    """Operation id -> its handler."""
+    reading = Reading(site)
+    return {
+        "index": reading.index,
+        "openapi": reading.openapi,
+        "status": reading.status,
+        "venues": reading.venues,
+        "venue": reading.venue,
+        "standings": reading.standings,
+        "crosstable": reading.crosstable,
+        "pair": reading.pair,
+        "ledger": reading.ledger,
+        "metrics": reading.metrics,
+    }

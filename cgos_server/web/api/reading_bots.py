@@ -1,0 +1,155 @@
+"""Answers of the API about bots and their versions.
+
+Must not know: SQL, how addresses are read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from cgos_server.core.rating.registry import half_width
+from cgos_server.protocol import api_messages as api
+from cgos_server.service.bot_figures import expected_of
+from cgos_server.storage.answers import BotRow, RatingPoint
+from cgos_server.storage.rank_history import RankedRow
+from cgos_server.web.api.asked import like, ranked, system_among, systems_of, venue_meant
+from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.pages.asked import Systems
+from cgos_server.web.problems import Wrong
+from cgos_server.web.site import Site
+
+_CURSOR: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
+
+
+class ReadingBots:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+        self._systems = Systems(site)
+
+    async def bots(self, asked: Asked) -> api.BotPage:
+        """All bots, by name without regard to capitals."""
+        after, limit = asked.text("after"), asked.count("limit")
+        rows = await self._history.bots()
+        if after is not None:
+            key = after.lower().encode()
+            rows = [row for row in rows if row.name.lower().encode() > key]
+        page = rows[:limit]
+        return api.BotPage(items=[_bot(row) for row in page], next=page[-1].name if len(rows) > limit else None)
+
+    async def bot(self, asked: Asked) -> api.BotDetail:
+        """One bot with its versions."""
+        found = await self._history.bot(asked.word("bot"))
+        rows = await self._ratings([version.name for version in found.versions])
+        return like(
+            api.BotDetail,
+            found,
+            versions=[like(api.Version, version) for version in found.versions],
+            ratings=[ranked(row) for row in rows if row.system == self._headlines(rows)[row.venue]],
+            set_aside=[like(api.SetAside, row) for row in found.set_aside],
+        )
+
+    async def version(self, asked: Asked) -> api.VersionDetail:
+        """One version and where it stands."""
+        found = await self._history.version(asked.word("version"))
+        ratings = [ranked(row) for row in await self._ratings([found.name])]
+        return api.VersionDetail(version=like(api.Version, found), ratings=ratings)
+
+    async def history(self, asked: Asked) -> api.HistoryPage | api.RatingCurve:
+        """A rating's changes, or its curve."""
+        version = (await self._history.version(asked.word("version"))).name
+        venue = await venue_meant(self._site, asked.text("venue"), version)
+        system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
+        points = asked.number("points")
+        if points is not None:
+            if asked.text("after") is not None:
+                raise Wrong("after", "Say either `points` or `after`: a curve has no pages.")
+            band = await self._history.rating_band(venue, version, system, points)
+            curve = [like(api.RatingPoint, row, half_width=half_width(system, row.spread)) for row in band]
+            return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
+        limit = asked.count("limit")
+        rows = await self._history.rating_changes(version, venue, system, _place(asked.text("after")), limit + 1)
+        page = rows[:limit]
+        return api.HistoryPage(
+            version=version,
+            venue=venue,
+            system=system,
+            items=[_change(row) for row in page],
+            next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
+        )
+
+    async def opponents(self, asked: Asked) -> api.Opponents:
+        """Whom a version met."""
+        version = (await self._history.version(asked.word("version"))).name
+        venue = await venue_meant(self._site, asked.text("venue"), version)
+        rows = await self._history.opponents(venue, version)
+        system = system_among(None, await systems_of(self._site, venue), venue)
+        means = await self._history.means(venue, system, [version, *(row.opponent for row in rows)])
+        own = means.get(version)
+        return api.Opponents(
+            version=version,
+            venue=venue,
+            items=[
+                like(
+                    api.Opponent,
+                    row,
+                    score=row.score / row.rated if row.rated else None,
+                    expected=expected_of(row, own, means.get(row.opponent)).a_game,
+                )
+                for row in rows
+            ],
+        )
+
+    async def _ratings(self, versions: list[str]) -> list[RankedRow]:
+        """Where versions stand, by venue, the headline system of each first."""
+        rows = await self._history.ranked(versions)
+        systems = {
+            venue: self._systems.order(venue, [row.system for row in rows if row.venue == venue])
+            for venue in {row.venue for row in rows}
+        }
+        return sorted(rows, key=lambda row: (row.venue, systems[row.venue].index(row.system), row.rank))
+
+    def _headlines(self, rows: list[RankedRow]) -> dict[str, str]:
+        venues = {row.venue for row in rows}
+        return {venue: self._systems.headline(venue, [r.system for r in rows if r.venue == venue]) for venue in venues}
+
+
+def _bot(row: BotRow) -> api.Bot:
+    return like(api.Bot, row, set_aside=[like(api.SetAside, each) for each in row.set_aside])
+
+
+def _change(row: RatingPoint) -> api.RatingChange:
+    return like(
+        api.RatingChange,
+        row,
+        score=None if row.score2 is None else row.score2 / 2,
+        before=row.before_mean,
+        before_half_width=half_width(row.system, row.before_spread),
+        after=row.after_mean,
+        after_half_width=half_width(row.system, row.after_spread),
+    )
+
+
+def _place(cursor: str | None) -> tuple[int, int]:
+    """After which entry and which refit a page begins. Raises Wrong."""
+    if cursor is None:
+        return 0, 0
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise Wrong("after", "`after` must be the `next` of the page before.")
+    return int(match[1]), int(match[2])
+
+
+def handlers(site: Site) -> dict[str, Handler]:
+    """Operation id -> its handler."""
+    reading = ReadingBots(site)
+    return {
+        "bots": reading.bots,
+        "bot": reading.bot,
+        "version": reading.version,
+        "history": reading.history,
+        "opponents": reading.opponents,
+    }

@@ -1,0 +1,50 @@
+"""The child that computes standings again: a task as JSON on its input, the answer on its output, and it ends.
+
+Run by :mod:`cgos_server.web.api.recomputing`. It goes when whoever started it kills it, or has gone: reading the
+database is all it does. Must not know: HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from cgos_server.errors import Refused
+from cgos_server.service.build import one_thread
+from cgos_server.service.recomputing import recompute
+from cgos_server.storage.history import History
+from cgos_server.web.api.recomputing import Found, Row, Task
+from cgos_server.web.settings import database_of
+
+NICENESS = 15
+"""Games come first, then pages."""
+
+
+async def found(task: Task) -> Found:
+    """Do it. Raises Refused, StoreError."""
+    location = Path(task.path) if task.path else database_of(Path(), os.environ)
+    async with History(location) as history:
+        computed = await recompute(history, task.venue, task.rated.system(task.system), task.last)
+        names = await history.version_names()
+    order = sorted(computed.ratings.items(), key=lambda item: (-item[1].mean, names.get(item[0], "").encode()))
+    rows = [Row(names.get(version, str(version)), *rating) for version, rating in order]
+    return Found(computed.games, rows)
+
+
+def main() -> None:
+    os.nice(NICENESS)
+    one_thread()
+    task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
+    try:
+        answer = asyncio.run(found(task))
+    except Refused as refusal:
+        sys.exit(str(refusal))
+    sys.stdout.buffer.write(msgspec.json.encode(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Pictures as SVG: plain functions of values, with classes that the style sheet fills. No database, no HTTP."""

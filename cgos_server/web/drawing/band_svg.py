@@ -1,0 +1,160 @@
+"""A rating over time or over games as an SVG picture: the mean as a line in its 95 % band, with ticks that people count
+by.
+
+Pure functions of numbers; colours are classes that the style sheet fills. Must not know: whose rating it is, where it
+comes from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from markupsafe import Markup, escape
+
+WIDTH: Final = 600
+HEIGHT: Final = 230
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 8, 14, 26
+_DAY_MS: Final = 86_400_000
+_STEPS_MS: Final = tuple(
+    round(step * _DAY_MS)
+    for step in (1 / 1440, 5 / 1440, 15 / 1440, 1 / 24, 3 / 24, 6 / 24, 0.5, 1, 2, 7, 14, 30, 91, 182, 365, 730, 1825)
+)
+_TICKS: Final = 5
+
+
+class Point(NamedTuple):
+    """A rating after something happened.
+
+    :ivar at: where it stands from left to right: Unix milliseconds, or a number of games
+    :ivar half: half of the 95 % interval; None where the system does not say one
+    """
+
+    at: float
+    mean: float
+    half: float | None
+
+
+class Mark(NamedTuple):
+    """A place from left to right that deserves a word, such as a new version."""
+
+    at: float
+    word: str
+
+
+def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
+    """Round numbers (1, 2 or 5 times a power of ten apart) from `low` to `high`, at most `most` + 1 of them."""
+    span = high - low
+    if not span > 0 or not math.isfinite(span):
+        return [low]
+    power: float = 10.0 ** math.floor(math.log10(span / most))
+    step = next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= most)
+    first = math.ceil(low / step - 1e-9)
+    return [index * step for index in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def time_ticks(low: float, high: float, most: int = _TICKS) -> list[tuple[float, str]]:
+    """Moments at round distances between two times (Unix ms), each with its word (UTC)."""
+    span = high - low
+    step = next((step for step in _STEPS_MS if span / step <= most), _STEPS_MS[-1])
+    while span / step > 2 * most:
+        step *= 2
+    form = "%H:%M" if step < _DAY_MS and span < 2 * _DAY_MS else "%b %d" if step < 60 * _DAY_MS else "%b %Y"
+    first = math.ceil(low / step)
+    return [(at * step, _word(at * step, form)) for at in range(first, math.floor(high / step) + 1)]
+
+
+def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequence[Mark] = ()) -> Markup:
+    """The picture; `title` says whose it is, and the picture describes itself to people who cannot see it.
+
+    :param points: one at least, from left to right
+    :raises ValueError: without a point
+    """
+    if not points:
+        raise ValueError("there is nothing to draw")
+    left, right = points[0].at, points[-1].at
+    if right <= left:
+        left, right = left - 1, right + 1
+    lows = [point.mean - (point.half or 0.0) for point in points]
+    highs = [point.mean + (point.half or 0.0) for point in points]
+    # A newcomer's band may be a thousand points wide: what came later should still be seen.
+    room = max(60.0, 1.6 * (max(point.mean for point in points) - min(point.mean for point in points)))
+    bottom = max(min(lows), min(point.mean for point in points) - room)
+    top = min(max(highs), max(point.mean for point in points) + room)
+    if top - bottom < 40:
+        bottom, top = bottom - 20, top + 20
+    x = _axis(left, right, _LEFT, WIDTH - _RIGHT)
+    y = _axis(bottom, top, HEIGHT - _BOTTOM, _TOP)
+    parts = [
+        Markup(
+            '<svg class="band" viewBox="0 0 {} {}" role="img" aria-labelledby="band-title band-text">'
+            '<title id="band-title">{}</title><desc id="band-text">{}</desc>'
+        ).format(WIDTH, HEIGHT, title, describe(points, over_time))
+    ]
+    for each in ticks(bottom, top):
+        height = y(each)
+        parts.append(
+            Markup('<path class="rule" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{:.0f}</text>').format(
+                _LEFT, height, WIDTH - _RIGHT, _LEFT - 6, round(height + 4, 1), each
+            )
+        )
+    below = time_ticks(left, right) if over_time else [(each, f"{each:g}") for each in ticks(left, right)]
+    for at, word in below:
+        parts.append(
+            Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(
+                min(max(x(at), _LEFT), WIDTH - _RIGHT - 20), HEIGHT - 8, word
+            )
+        )
+    for mark in marks:
+        if left <= mark.at <= right:
+            end = x(mark.at) > WIDTH / 2
+            parts.append(
+                Markup('<path class="mark" d="M{} {}V{}"/><text x="{}" y="{}" text-anchor="{}">{}</text>').format(
+                    x(mark.at), _TOP, HEIGHT - _BOTTOM, x(mark.at) + (-4 if end else 4), _TOP + 9,
+                    "end" if end else "start", mark.word,
+                )
+            )  # fmt: skip
+    if any(point.half is not None for point in points):
+        above = [f"{x(point.at)} {y(high)}" for point, high in zip(points, highs, strict=True)]
+        back = [f"{x(point.at)} {y(low)}" for point, low in zip(points, lows, strict=True)][::-1]
+        parts.append(Markup('<path class="range" d="M{}Z"/>').format(_path([*above, *back])))
+    line = [f"{x(point.at)} {y(point.mean)}" for point in points]
+    parts.append(Markup('<path class="mean" d="M{}"/>').format(_path(line)))
+    parts.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3"/></svg>').format(*line[-1].split()))
+    return Markup("").join(parts)
+
+
+def describe(points: Sequence[Point], over_time: bool) -> str:
+    """What the picture shows, in two sentences."""
+
+    def rating(point: Point) -> str:
+        return f"{point.mean:.0f}" if point.half is None else f"{point.mean:.0f} ± {point.half:.0f}"
+
+    def where(point: Point) -> str:
+        return f"on {_word(point.at, '%Y-%m-%d')}" if over_time else f"after {point.at:g} games"
+
+    low = min(points, key=lambda point: point.mean)
+    high = max(points, key=lambda point: point.mean)
+    first, last = points[0], points[-1]
+    return (
+        f"From {rating(first)} {where(first)} to {rating(last)} {where(last)}. "
+        f"Lowest {low.mean:.0f} {where(low)}, highest {high.mean:.0f} {where(high)}."
+    )
+
+
+def _path(places: Sequence[str]) -> Markup:
+    return escape("L".join(places))
+
+
+def _axis(low: float, high: float, begin: float, end: float) -> Callable[[float], float]:
+    def place(value: float) -> float:
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return round(begin + share * (end - begin), 1)
+
+    return place
+
+
+def _word(ms: float, form: str) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime(form)

@@ -1,0 +1,58 @@
+"""Ratings with their intervals as small SVG bars on one scale, so that a column of them can be compared by eye.
+
+Colours are classes that the style sheet fills. Must not know: whose ratings they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from markupsafe import Markup, escape
+
+from cgos_server.core.rating.registry import half_width
+from cgos_server.storage.answers import Standing
+from cgos_server.web import words
+
+WIDTH: Final = 120
+_HEIGHT: Final = 12
+_ROOM: Final = 150.0
+"""Elo beyond the lowest and the highest rating; an interval that goes further is cut there."""
+
+
+class Scale(NamedTuple):
+    """Which ratings are at the left and the right end."""
+
+    low: float
+    high: float
+
+    def place(self, rating: float) -> float:
+        """Where a rating lies, 0..WIDTH."""
+        share = (rating - self.low) / (self.high - self.low)
+        return round(WIDTH * min(max(share, 0.0), 1.0), 1)
+
+
+def scale(means: Iterable[float]) -> Scale:
+    """A scale for these ratings."""
+    known = list(means) or [0.0]
+    return Scale(min(known) - _ROOM, max(known) + _ROOM)
+
+
+def interval_svg(on: Scale, mean: float, half: float, words: str) -> Markup:
+    """The bar of a rating `mean` ± `half`; `words` says the same to people who cannot see it."""
+    left, right, at = on.place(mean - half), on.place(mean + half), on.place(mean)
+    middle = _HEIGHT // 2
+    return Markup(
+        f'<svg class="interval" viewBox="0 0 {WIDTH} {_HEIGHT}" width="{WIDTH}" height="{_HEIGHT}" role="img" '
+        f'aria-label="{escape(words)}">'
+        f'<rect class="range" x="{left}" y="{middle - 2}" width="{max(right - left, 1):.1f}" height="4" rx="2"/>'
+        f'<circle class="mean" cx="{at}" cy="{middle}" r="3.2"/></svg>'
+    )
+
+
+def standing_interval(on: Scale, row: Standing) -> Markup:
+    """The bar of a standing, nothing where its system says no interval."""
+    half = half_width(row.system, row.spread)
+    if half is None:
+        return Markup("")
+    return interval_svg(on, row.mean, half, words.rating(row.system, row.mean, row.spread, bool(row.provisional)))

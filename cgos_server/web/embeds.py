@@ -1,0 +1,245 @@
+"""What other sites show of this server: rating badges, a small live board, pictures for links (Open Graph).
+
+Badges and pictures may be kept by caches for some minutes; a board in a frame has a content policy of its own, with
+which any site may frame it and nothing but our own files is loaded. Must not know: SQL, how a picture is drawn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final, Literal
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.core.games.base import Color
+from cgos_server.errors import OurFault, Refused
+from cgos_server.storage.rank_history import RankedRow
+from cgos_server.web import words
+from cgos_server.web.drawing import card_png
+from cgos_server.web.drawing.badge_svg import STYLES, badge_svg
+from cgos_server.web.drawing.board_svg import board_svg
+from cgos_server.web.pages.asked import Systems, stored_game, terms_of, venue_of
+from cgos_server.web.site import Site, bot_path, venue_path
+from cgos_server.web.stored_game import Seen, StoredGame
+
+KEPT: Final = 128
+"""Pictures that are kept in memory, some 15 kB each."""
+
+_FOR_MINUTES: Final = "public, max-age=300, stale-while-revalidate=600"
+_SHORTLY: Final = "public, max-age=20"
+_ANYWHERE: Final = {"Cross-Origin-Resource-Policy": "cross-origin"}
+
+FRAMED: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors *"
+    ),
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Referrer-Policy": "no-referrer",
+}
+"""Of the board that any site may frame."""
+
+Kind = Literal["game", "bot", "venue"]
+
+
+class Embeds:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._systems = Systems(site)
+        self._pictures = Pictures()
+
+    async def badge(self, request: Request) -> Response:
+        """A version's rating in a venue, or the best of a bot's versions. Query: `style`, `label`, `system`."""
+        asked = request.query_params
+        style = asked.get("style", "flat")
+        if style not in STYLES:
+            raise HTTPException(404, f"There is no such style. Choose one of: {', '.join(STYLES)}.")
+        venue, name = request.path_params["venue"], request.path_params["version"]
+        label = asked.get("label", venue)
+        status, color, right = 200, "none", "not rated"
+        try:
+            row = await self._standing(venue, name, asked.get("system"))
+        except (Refused, HTTPException):
+            status, right = 404, "unknown"
+        else:
+            if row is not None:
+                right = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+                color = "provisional" if row.provisional else "known"
+        picture = badge_svg(label, right, color, style).encode()
+        # Colours stand in attributes; nothing else may happen where somebody opens the picture by itself.
+        policy = {"Content-Security-Policy": "default-src 'none'"}
+        return _kept(picture, "image/svg+xml; charset=utf-8", status, policy)
+
+    async def board(self, request: Request) -> Response:
+        """A game's board for a frame. It follows the game by a script, or loads itself again where none runs."""
+        game = await self._visible(request)
+        detail = game.detail
+        row, ply = detail.game, len(detail.moves)
+        seen = game.position(ply)
+        running = row.result is None
+        title = f"{row.black} – {row.white}"
+        players = [
+            (color.letter, name, label, words.time_left(game.terms.time, game.clock_after(color, ply)))
+            for color, name, label in (
+                (Color.BLACK, row.black, row.black_label),
+                (Color.WHITE, row.white, row.white_label),
+            )
+        ]
+        page = self._site.render(
+            "embed.html",
+            refresh=running,
+            running=running,
+            first=game.color(1).letter,
+            black=" ".join(game.start.black) if game.start else "",
+            white=" ".join(game.start.white) if game.start else "",
+            moves=" ".join(move.move for move in detail.moves) if running else "",
+            game=row,
+            title=title,
+            players=players,
+            ply=ply,
+            ending=game.ending(),
+            address=self._site.address(request),
+            board=board_svg(game.terms.rules.size, seen.stones, seen.last, title, f"After move {ply}."),
+        )
+        page.headers.update(FRAMED | {"Cache-Control": "no-cache" if running else _FOR_MINUTES})
+        return page
+
+    async def game_picture(self, request: Request) -> Response:
+        """A game's position as a picture of 1200 by 630."""
+        game = await self._visible(request)
+        detail = game.detail
+        row, ply, place = detail.game, len(detail.moves), self._site.settings.server_name
+
+        def draw() -> bytes:
+            seen: Seen = game.position(ply)
+            state = row.result if row.result is not None else f"move {ply}"
+            heading = [f"{row.black} (black)", f"{row.white} (white)"]
+            text = [f"{row.black_label} – {row.white_label}", f"{row.venue}, game {row.id}", state or ""]
+            return card_png.board_card(game.terms.rules.size, seen.stones, seen.last, heading, text, place)
+
+        key = ("game", row.id, ply, row.result)
+        return await self._picture(key, draw, _SHORTLY if row.result is None else _FOR_MINUTES)
+
+    async def bot_picture(self, request: Request) -> Response:
+        """A bot's or version's name and its rating in the venue where it played most."""
+        name = request.path_params["name"]
+        try:
+            rows = await self._ranked(name)
+        except Refused as refusal:
+            raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
+        value, text = "", ["not rated yet"]
+        if rows:
+            row = max(rows, key=lambda row: row.games)
+            value = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+            text = [f"{row.venue}: rank {row.rank}, {row.games} rated games"]
+            text += [row.version] if row.version != name else []
+        place = self._site.settings.server_name
+        return await self._picture(("bot", name, value, *text), lambda: card_png.name_card(name, value, text, place))
+
+    async def venue_picture(self, request: Request) -> Response:
+        """The five best of a venue."""
+        venue = await venue_of(self._site, request.path_params["venue"])
+        rows = await self._systems.headline_standings(venue.name, 5)
+        lines = [
+            card_png.Line(row.version, words.rating(row.system, row.mean, row.spread, bool(row.provisional)))
+            for row in rows
+        ]
+        terms, place = terms_of(venue), self._site.settings.server_name
+        return await self._picture(
+            ("venue", venue.name, *lines), lambda: card_png.list_card(venue.name, lines, terms, place)
+        )
+
+    async def _picture(self, key: tuple[object, ...], draw: Callable[[], bytes], keep: str = _FOR_MINUTES) -> Response:
+        return _kept(await self._pictures.get(key, draw), "image/png", 200, {"Cache-Control": keep})
+
+    async def _visible(self, request: Request) -> StoredGame:
+        return StoredGame(self._site.visible((await stored_game(self._site, request)).detail))
+
+    async def _versions(self, name: str) -> list[str]:
+        """The version of this name, else all of the bot. Raises Refused."""
+        try:
+            return [(await self._site.history.version(name)).name]
+        except Refused:
+            return [version.name for version in (await self._site.history.bot(name)).versions]
+
+    async def _ranked(self, name: str) -> list[RankedRow]:
+        """Where these versions stand under the headline of each venue. Raises Refused."""
+        rows = await self._site.history.ranked(await self._versions(name))
+        there: dict[str, set[str]] = {}
+        for row in rows:
+            there.setdefault(row.venue, set()).add(row.system)
+        return [row for row in rows if row.system == self._systems.headline(row.venue, there[row.venue])]
+
+    async def _standing(self, venue: str, name: str, system: str | None) -> RankedRow | None:
+        """The best of these versions in a venue. Raises Refused, HTTPException."""
+        await venue_of(self._site, venue)
+        if system is None:
+            rows = await self._ranked(name)
+        else:
+            rows = [row for row in await self._site.history.ranked(await self._versions(name)) if row.system == system]
+        return max((row for row in rows if row.venue == venue), key=lambda row: row.mean, default=None)
+
+
+class Pictures:
+    """The latest pictures, each drawn once, in a thread and one at a time, so that they cost one core at most."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def get(self, key: tuple[object, ...], draw: Callable[[], bytes]) -> bytes:
+        """The picture under this key, which says everything that is on it. Raises OurFault where it cannot be drawn."""
+        async with self._one_at_a_time:
+            if key not in self._known:
+                try:
+                    self._known[key] = await asyncio.to_thread(draw)
+                except (ImportError, OSError) as error:
+                    raise OurFault(f"Pictures cannot be drawn here: {error}") from error
+                if len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+            self._known.move_to_end(key)
+            return self._known[key]
+
+
+def social(kind: Kind, name: str | int, title: str, text: str, address: str) -> Markup:
+    """The tags by which other sites show a link to a page: a template's global.
+
+    :param name: a game's number, or the name of a bot or venue
+    :param text: a sentence
+    :param address: the server's, without a slash at its end
+    """
+    path = f"/game/{name}" if kind == "game" else bot_path(str(name)) if kind == "bot" else venue_path(str(name))
+    return Markup(
+        '<meta property="og:type" content="website"><meta property="og:title" content="{title}">'
+        '<meta property="og:description" content="{text}"><meta property="og:url" content="{address}{path}">'
+        '<meta property="og:image" content="{address}/og{path}.png">'
+        '<meta property="og:image:width" content="{w}"><meta property="og:image:height" content="{h}">'
+        '<meta property="og:image:alt" content="{title}"><meta name="twitter:card" content="summary_large_image">'
+        '<meta name="description" content="{text}">'
+    ).format(title=title, text=text, address=address, path=path, w=card_png.WIDTH, h=card_png.HEIGHT)
+
+
+def _kept(body: bytes, media: str, status: int, headers: dict[str, str]) -> Response:
+    """An answer that any site may show and any cache may keep."""
+    return Response(body, status, {"Cache-Control": _FOR_MINUTES} | _ANYWHERE | headers, media)
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    embeds = Embeds(site)
+    site.offer({"social": social})
+    return [
+        Route("/badge/{venue}/{version}.svg", embeds.badge),
+        Route("/embed/game/{id:int}", embeds.board),
+        Route("/og/game/{id:int}.png", embeds.game_picture),
+        Route("/og/bot/{name}.png", embeds.bot_picture),
+        Route("/og/venue/{venue}.png", embeds.venue_picture),
+    ]

@@ -1,0 +1,141 @@
+"""One watched game: its messages in their order, which of them may be told by now, and who waits for more.
+
+All viewers of a game share it: each has a place in it and nothing else, so that whoever reads slowly costs no memory,
+and whoever comes again goes on where it was. Must not know: HTTP, the database, facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cgos_server.core import clock
+from cgos_server.protocol.api_live import LiveEnd, LiveMove, LiveRating
+from cgos_server.storage.answers import GameDetail, MoveRow
+from cgos_server.web import analysis, words
+from cgos_server.web.live.bell import Bell
+from cgos_server.web.live.framing import Form, Message, framed, message
+from cgos_server.web.stored_game import StoredGame, clock_of
+
+
+class Board:
+    """One game.
+
+    :ivar viewers: how many watch it
+    :ivar known: moves that have been read
+    :ivar told: moves that may be told by now
+    :ivar over: True once its end is told
+    :ivar bell: rung when there is more to tell
+    """
+
+    def __init__(self, detail: GameDetail, delay_ms: int) -> None:
+        """Raises OurFault where the stored terms mean nothing.
+
+        :param delay_ms: how old a move must be before it is told, while the game runs
+        """
+        self._game = StoredGame(detail)
+        self._delay = delay_ms
+        self._messages: list[Message] = []
+        self._due: list[int] = []
+        self._chunks: dict[tuple[int, Form], bytes] = {}
+        self._end: Message | None = None
+        self.viewers = 0
+        self.told = 0
+        self.bell = Bell()
+        self._add(detail.moves)
+        if detail.game.result is not None:
+            self.finish(detail)
+
+    @property
+    def known(self) -> int:
+        return len(self._messages)
+
+    @property
+    def over(self) -> bool:
+        return self._end is not None
+
+    @property
+    def next_due(self) -> int | None:
+        """When the next move may be told, Unix milliseconds; None where none waits."""
+        return self._due[self.told] if self.told < len(self._due) else None
+
+    def add(self, moves: Sequence[MoveRow], now_ms: int) -> None:
+        """What was played; moves that are known already are passed over."""
+        self._add(moves)
+        self.release(now_ms)
+
+    def release(self, now_ms: int) -> None:
+        """Tell what is old enough."""
+        told = self.told
+        while told < len(self._due) and self._due[told] <= now_ms:
+            told += 1
+        self._tell(told)
+
+    def finish(self, detail: GameDetail) -> None:
+        """The game has ended: everything may be told at once."""
+        self._game = StoredGame(detail)
+        self._add(detail.moves)
+        self._end = message(_end(self._game))
+        self.told = -1
+        self._tell(self.known)
+
+    def since(self, ply: int, form: Form) -> tuple[bytes, int]:
+        """What a viewer that knows so many moves has not been told, with the end where it has come, and how many it
+        knows then."""
+        known = (ply, form)
+        chunk = self._chunks.get(known)
+        if chunk is None:
+            messages = self._messages[ply : self.told]
+            if self._end is not None:
+                messages.append(self._end)
+            chunk = self._chunks[known] = framed(messages, form)
+        return chunk, max(ply, self.told)
+
+    def _tell(self, told: int) -> None:
+        if told != self.told:
+            self.told = told
+            self._chunks.clear()
+            self.bell.ring()
+
+    def _add(self, moves: Sequence[MoveRow]) -> None:
+        for row in moves:
+            if row.ply == self.known + 1:
+                self._messages.append(message(self._move(row), str(row.ply)))
+                self._due.append(row.at + self._delay)
+
+    def _move(self, row: MoveRow) -> LiveMove:
+        terms, state = self._game.terms, clock_of(row)
+        return LiveMove(
+            game=self._game.detail.game.id,
+            ply=row.ply,
+            color=self._game.color(row.ply).letter,
+            move=row.move,
+            left=words.time_left(terms.time, state),
+            left_ms=clock.remaining_ms(terms.time, state),
+            used_ms=row.used_us // 1000,
+            at=row.at,
+            analysis=analysis.read(row.analysis, terms.rules.size),
+        )
+
+
+def _end(game: StoredGame) -> LiveEnd:
+    detail = game.detail
+    row = detail.game
+    return LiveEnd(
+        game=row.id,
+        result=row.result or "",
+        reason=row.reason or "",
+        sentence=game.ending(),
+        moves=len(detail.moves),
+        ended_at=row.ended_at or 0,
+        winner=detail.winner,
+        ratings=tuple(
+            LiveRating(
+                change.version,
+                change.system,
+                words.rating(change.system, change.before_mean, change.before_spread, False),
+                words.rating(change.system, change.after_mean, change.after_spread, False),
+                round(change.after_mean - change.before_mean, 1),
+            )
+            for change in detail.ratings
+        ),
+    )

@@ -1,0 +1,319 @@
+"""What happens now, as the web process knows it: facts come in from the game process, and wake whoever streams.
+
+Facts are doorbells: moves are read from the database, where their clocks and analyses are, in one query for all games
+that somebody watches, however many watch. Must not know: HTTP, where facts come from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+import structlog
+
+from cgos_server.core.facts import AnyFact, GameEnded, GameStarted, MovePlayed
+from cgos_server.errors import OurFault, Refused, StoreError
+from cgos_server.protocol.api_live import LiveGame, VenueGames
+from cgos_server.storage.answers import GameDetail, GameRow
+from cgos_server.storage.history import History
+from cgos_server.web.live.bell import Bell, heard
+from cgos_server.web.live.board import Board
+from cgos_server.web.live.framing import Message, message
+from cgos_server.web.live.news import News
+from cgos_server.web.settings import WebSettings
+from cgos_server.web.stored_game import StoredGame
+
+log = structlog.get_logger(__name__)
+
+TICK_S: Final = 0.1
+"""What happens within so long is told together."""
+
+POLL_S: Final = 30.0
+"""Everything watched is read again so often, whatever rang."""
+
+BOARDS: Final = 48
+"""Running games whose moves are in a picture, the newest."""
+
+_LOSSES_MS: Final = 2000
+"""However often something is lost, everything is read again no more often than this: who is overrun already would be so
+all the more."""
+
+_UNREAD: Final = 50_000
+"""Facts that may wait while the database does not answer; with more of them all are lost."""
+
+_PICTURE_MS: Final = 2000
+"""A picture is handed out for so long; what happened since follows it anyway."""
+
+
+class Picture(NamedTuple):
+    """What runs, and the place in the news from which to go on."""
+
+    games: Message
+    place: int
+    at: int
+
+
+class Hub:
+    """One an application.
+
+    :ivar news: what the venues' streams read
+    :ivar bell: rung when there is more of it
+    :ivar followers: streams that follow the moves of a venue
+    :ivar stopping: all streams are to end
+    """
+
+    def __init__(self, history: History, settings: WebSettings, now_ms: Callable[[], int]) -> None:
+        """`now_ms`: Unix time in milliseconds."""
+        self._history = history
+        self._settings = settings
+        self._now_ms = now_ms
+        delays = {venue: settings.delay_ms(venue) for venue in settings.venues}
+        self.news = News(secrets.token_hex(4), delays)
+        self.bell = Bell()
+        self.stopping = False
+        self._boards: dict[int, Board | None] = {}
+        self._loading: dict[int, asyncio.Lock] = {}
+        self._rung: set[int] = set()
+        self._ended: set[int] = set()
+        self.followers = 0
+        self._lost = True  # whatever happened before this process began
+        self._after_ms = 0
+        self._facts: list[AnyFact] = []
+        self._wake = Bell()
+        self._stopped = asyncio.Event()
+        self._pictures: dict[tuple[str | None, bool], Picture] = {}
+        self._picturing = asyncio.Lock()
+        self._starts: dict[int, LiveGame] = {}
+
+    def heard(self, fact: AnyFact | None) -> None:
+        """The next fact; None where some were lost on the way. Returns at once."""
+        if fact is None or len(self._facts) == _UNREAD:
+            self._lost = True
+            self._facts.clear()
+        if fact is not None:
+            self._facts.append(fact)
+            if isinstance(fact, MovePlayed | GameEnded) and fact.game in self._boards:
+                (self._ended if isinstance(fact, GameEnded) else self._rung).add(fact.game)
+        self._wake.ring()
+
+    async def run(self) -> None:
+        """Look whenever something rang, until :meth:`stop`."""
+        while not self.stopping:
+            wake = self._wake.listen()
+            try:
+                await self.look()
+            except StoreError as error:
+                log.warning("live boards cannot be read just now", error=str(error))
+                await heard(self._stopped, 1.0)
+                continue
+            due = self._next_due()
+            wait = POLL_S if due is None else min(max(0.0, (due - self._now_ms()) / 1000), POLL_S)
+            if not await heard(wake, wait) and wait == POLL_S:
+                self._again()
+            await asyncio.sleep(0 if self.stopping else TICK_S)
+
+    def stop(self) -> None:
+        """All streams end, and :meth:`run` returns."""
+        self.stopping = True
+        self._stopped.set()
+        self._wake.ring()
+        self.bell.ring()
+        for board in self._boards.values():
+            if board is not None:
+                board.bell.ring()
+
+    async def look(self) -> None:
+        """Read and tell what there is, and forget what nobody watches. Raises StoreError; nothing is lost by it."""
+        self._forget()
+        if self._lost and self._now_ms() >= self._after_ms:
+            await self._after_loss()
+        if not self._lost:
+            await self._publish()
+        # What is being read for the first time just now may have missed what rang: its turn is the next one.
+        loading = {game for game, board in self._boards.items() if board is None}
+        ended, self._ended = self._ended - loading, self._ended & loading
+        rung, self._rung = self._rung - ended - loading, self._rung & loading
+        try:
+            await self._read_moves(rung)
+            for game in ended:
+                await self._read_end(game)
+        except BaseException:
+            self._rung |= rung
+            self._ended |= ended
+            raise
+        now = self._now_ms()
+        for board in self._boards.values():
+            if board is not None:
+                board.release(now)
+
+    @contextlib.asynccontextmanager
+    async def watching(self, game: int) -> AsyncIterator[Board]:
+        """A game's board, kept up to date inside the block. Raises Refused (``no-game``), StoreError, OurFault."""
+        lock = self._loading.setdefault(game, asyncio.Lock())
+        async with lock:
+            board = self._boards.get(game)
+            if board is None:
+                # From here on facts about it ring, so that none falls between the reading and the watching.
+                self._boards[game] = None
+                try:
+                    detail = await self._history.game(game)
+                    board = Board(detail, self._settings.delay_ms(detail.game.venue))
+                except BaseException:
+                    del self._boards[game]
+                    raise
+                board.release(self._now_ms())
+                self._boards[game] = board
+                self._wake.ring()
+            board.viewers += 1
+        try:
+            yield board
+        finally:
+            board.viewers -= 1
+            self._wake.ring()
+
+    async def picture(self, venue: str | None, moves: bool) -> Picture:
+        """What runs in one venue or (None) in all, with the moves of the newest games where they are asked for.
+
+        Shared by all who come at about the same time. Raises StoreError.
+        """
+        key = (venue, moves)
+        async with self._picturing:
+            known = self._pictures.get(key)
+            now = self._now_ms()
+            if known is not None and 0 <= now - known.at < _PICTURE_MS and self.news.reaches(known.place):
+                return known
+            place = self.news.head
+            games = await self.running(venue, moves)
+            picture = Picture(message(VenueGames(tuple(games)), self.news.identity(place)), place, now)
+            self._pictures[key] = picture
+            return picture
+
+    def _forget(self) -> None:
+        unwatched = [game for game, board in self._boards.items() if board is not None and not board.viewers]
+        for game in unwatched:
+            del self._boards[game]
+            lock = self._loading.get(game)
+            if lock is not None and not lock.locked():
+                del self._loading[game]
+
+    async def _publish(self) -> None:
+        """Put what was heard into the news, games that have begun with their boards where anybody follows moves."""
+        facts, self._facts = self._facts, []
+        begun = [fact.game for fact in facts if isinstance(fact, GameStarted)] if self.followers else []
+        try:
+            boards = {game: await self._beginning_now(game) for game in begun[-BOARDS:]}
+        except BaseException:
+            self._facts = facts + self._facts
+            raise
+        now, head = self._now_ms(), self.news.head
+        for fact in facts:
+            board = boards.get(fact.game) if isinstance(fact, GameStarted) else None
+            self.news.add(fact, now, board)
+        self.news.release(now)
+        if self.news.head != head:
+            self.bell.ring()
+
+    async def _beginning_now(self, game: int) -> LiveGame | None:
+        """A game that has just begun, with the moves that were given; None where it means nothing."""
+        try:
+            detail = await self._history.game(game)
+            self._starts[game] = start = beginning(detail)
+        except StoreError:
+            raise
+        except (Refused, OurFault) as error:
+            log.error("a game that has begun cannot be shown", game=game, error=str(error))
+            return None
+        given = tuple(move.move for move in detail.moves if move.at <= start.started_at)
+        return msgspec.structs.replace(start, ply=len(given), moves=given)
+
+    def _again(self) -> None:
+        """Read everything that is watched."""
+        self._rung |= {game for game, board in self._boards.items() if board is None or not board.over}
+
+    async def _after_loss(self) -> None:
+        running = {row.id for row in await self._history.running_games()} if self._boards else set()
+        self._lost = False
+        self._after_ms = self._now_ms() + _LOSSES_MS
+        self.news.lost(self._now_ms())
+        self.bell.ring()
+        self._again()
+        self._ended |= {game for game in self._rung if game not in running}
+
+    async def _read_moves(self, games: Iterable[int]) -> None:
+        boards = {game: board for game in games if (board := self._boards.get(game)) is not None and not board.over}
+        if not boards:
+            return
+        found = await self._history.moves_after({game: board.known for game, board in boards.items()})
+        now = self._now_ms()
+        for game, moves in found.items():
+            boards[game].add(moves, now)
+
+    async def _read_end(self, game: int) -> None:
+        board = self._boards.get(game)
+        if board is None or board.over:
+            return
+        detail = await self._history.game(game)
+        if detail.game.result is not None:
+            board.finish(detail)
+
+    def _next_due(self) -> int | None:
+        due = [board.next_due for board in self._boards.values() if board is not None and not board.over]
+        due += [self.news.next_due, self._after_ms if self._lost else None]
+        return min((at for at in due if at is not None), default=None)
+
+    async def running(self, venue: str | None, moves: bool) -> list[LiveGame]:
+        """Running games, newest first; with `moves` the newest `BOARDS`, each as far as it may be told.
+
+        :raises Refused: there is no such venue
+        :raises StoreError: the database does not answer
+        """
+        sizes = {row.name: int(row.fixed["size"]) for row in await self._history.venues()}
+        if venue is not None and venue not in sizes:
+            raise Refused("no-venue", f"There is no venue {venue!r} on this server.")
+        rows = await self._history.running_games(venue)
+        if not moves:
+            delayed = self._settings.delay_ms
+            return [beginning_of(row, sizes[row.venue], None if delayed(row.venue) else row.moves) for row in rows]
+        return await self._standing(rows[:BOARDS])
+
+    async def _standing(self, rows: Sequence[GameRow]) -> list[LiveGame]:
+        """These games with their moves, as far as those may be told."""
+        starts = await self.beginnings(rows)
+        played = await self._history.moves_after(dict.fromkeys(starts, 0)) if starts else {}
+        now = self._now_ms()
+        found = []
+        for game, start in starts.items():
+            # The moves of an opening are given with the game, and nothing rings for them.
+            latest = max(now - self._settings.delay_ms(start.venue), start.started_at)
+            told = tuple(move.move for move in played.get(game, ()) if move.at <= latest)
+            found.append(msgspec.structs.replace(start, ply=len(told), moves=told))
+        return found
+
+    async def beginnings(self, rows: Sequence[GameRow]) -> dict[int, LiveGame]:
+        """Game -> how it began, without its moves. Raises StoreError, OurFault."""
+        known = {row.id: self._starts.get(row.id) for row in rows}
+        starts = {game: start or beginning(await self._history.game(game)) for game, start in known.items()}
+        self._starts = (self._starts if len(self._starts) < 4 * BOARDS else {}) | starts
+        return starts
+
+
+def beginning(detail: GameDetail) -> LiveGame:
+    """How a game began, without its moves. Raises OurFault where its stored terms mean nothing."""
+    game = StoredGame(detail)
+    live = beginning_of(detail.game, game.terms.rules.size, 0)
+    if game.start is None:
+        return live
+    return msgspec.structs.replace(
+        live, to_play=game.start.to_play.letter, black_stones=game.start.black, white_stones=game.start.white
+    )
+
+
+def beginning_of(row: GameRow, size: int, ply: int | None) -> LiveGame:
+    """A game by its row alone."""
+    return LiveGame(
+        row.id, row.venue, size, row.black, row.white, row.black_label, row.white_label, row.started_at, ply
+    )

@@ -1,0 +1,160 @@
+"""The live streams: one game from any move on, and what happens in a venue or everywhere.
+
+Server-sent events, or NDJSON for programs. A stream has no outbox: it has a place in what everybody shares, so whoever
+reads slowly costs nothing and misses nothing, and is let go after a while. Must not know: how boards are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from cgos_server.errors import Refused, StoreError
+from cgos_server.web.live.bell import heard
+from cgos_server.web.live.framing import Form, framed, heartbeat, opening, remark
+from cgos_server.web.live.hub import Hub
+
+HEARTBEAT_S: Final = 15.0
+"""A stream that has nothing to say says so after so long."""
+
+SEND_S: Final = 30.0
+"""Time in which a viewer must take what it is sent; it comes again from where it was."""
+
+
+UNREADABLE: Final = "the database cannot be read just now; come again"
+STOPPING: Final = "the server stops; come again"
+
+
+class Streaming(Response):
+    """An answer that lasts: sends what comes, until it ends, nobody reads it any more or the visitor has gone."""
+
+    def __init__(self, chunks: AsyncGenerator[bytes, None], form: Form) -> None:
+        self._chunks = chunks
+        self.status_code = 200
+        self.background = None
+        self.media_type = form.value
+        self.init_headers({"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                telling = group.create_task(self._tell(scope, send))
+                leaving = group.create_task(_until_gone(receive, telling))
+                telling.add_done_callback(lambda _: leaving.cancel())
+        except* (TimeoutError, OSError):
+            pass  # whoever does not read, or has left, comes again from the last thing it had
+
+    async def _tell(self, scope: Scope, send: Send) -> None:
+        async with contextlib.aclosing(self._chunks) as chunks:
+            await _sent(send, {"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            if scope["method"] != "HEAD":
+                async for chunk in chunks:
+                    await _sent(send, {"type": "http.response.body", "body": chunk, "more_body": True})
+            await _sent(send, {"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _sent(send: Send, message: Message) -> None:
+    async with asyncio.timeout(SEND_S):
+        await send(message)
+
+
+async def _until_gone(receive: Receive, telling: asyncio.Task[None]) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    telling.cancel()
+
+
+class Streams:
+    """The handlers."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def game(self, request: Request, game: int, since: int) -> Response:
+        """A game's moves after ply `since`, or after the last one that a returning browser had; then its end."""
+        last = _last_ply(request)
+        # Refused, where it is, before anything is sent.
+        async with self._hub.watching(game):
+            pass
+        form = form_of(request)
+        return Streaming(self.game_chunks(game, since if last is None else last, form), form)
+
+    async def venue(self, request: Request, venue: str | None, moves: bool) -> Response:
+        """What happens in a venue, or in all; with `moves` every move of every game."""
+        await self._hub.picture(venue, moves)
+        place = self._hub.news.place(request.headers.get("last-event-id", ""))
+        form = form_of(request)
+        return Streaming(self.venue_chunks(venue, moves, place, form), form)
+
+    async def game_chunks(self, game: int, since: int, form: Form) -> AsyncGenerator[bytes, None]:
+        """What a viewer of the game gets that knows `since` moves."""
+        yield opening(form)
+        try:
+            async with self._hub.watching(game) as board:
+                known = since
+                while not self._hub.stopping:
+                    ring, over = board.bell.listen(), board.over
+                    chunk, known = board.since(known, form)
+                    if chunk:
+                        yield chunk
+                    if over:
+                        return
+                    if not ring.is_set() and not await heard(ring, HEARTBEAT_S):
+                        yield heartbeat(form)
+        except (Refused, StoreError):
+            yield remark(UNREADABLE, form)
+        else:
+            yield remark(STOPPING, form)
+
+    async def venue_chunks(
+        self, venue: str | None, moves: bool, place: int | None, form: Form
+    ) -> AsyncGenerator[bytes, None]:
+        """What a viewer of the venue, or (None) of all, gets that was told everything before `place`."""
+        yield opening(form)
+        self._hub.followers += moves
+        try:
+            async for chunk in self._news_chunks(venue, moves, place, form):
+                yield chunk
+        finally:
+            self._hub.followers -= moves
+
+    async def _news_chunks(
+        self, venue: str | None, moves: bool, place: int | None, form: Form
+    ) -> AsyncGenerator[bytes, None]:
+        news = self._hub.news
+        while not self._hub.stopping:
+            ring = self._hub.bell.listen()
+            head = news.head
+            chunk = None if place is None else news.since(place, venue, moves, form)
+            if chunk is None:
+                try:
+                    picture = await self._hub.picture(venue, moves)
+                except (Refused, StoreError):
+                    yield remark(UNREADABLE, form)
+                    return
+                chunk, head = framed([picture.games], form), picture.place
+            place = head
+            if chunk:
+                yield chunk
+            if head == news.head and not ring.is_set() and not await heard(ring, HEARTBEAT_S):
+                yield heartbeat(form)
+        yield remark(STOPPING, form)
+
+
+def form_of(request: Request) -> Form:
+    """By ``?format=``, else by what the visitor accepts."""
+    asked = request.query_params.get("format", "")
+    if asked:
+        return Form.NDJSON if asked == "ndjson" else Form.SSE
+    return Form.NDJSON if Form.NDJSON.value in request.headers.get("accept", "") else Form.SSE
+
+
+def _last_ply(request: Request) -> int | None:
+    text = request.headers.get("last-event-id", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None

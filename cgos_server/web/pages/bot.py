@@ -1,0 +1,215 @@
+"""A bot: its ratings in all venues and how they came there, whom it met, how its games ended, when it was there.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.core.rating.registry import half_width
+from cgos_server.service import bot_figures
+from cgos_server.storage.answers import RatingPoint
+from cgos_server.storage.game_answers import BandPoint, BotDetail, GamesAsked, OpponentRow, VerdictRow, VersionRow
+from cgos_server.storage.rank_history import RankedRow
+from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
+from cgos_server.web.drawing.uptime_svg import uptime_svg
+from cgos_server.web.pages.asked import DAY_MS, Systems, bot_of, with_query
+from cgos_server.web.site import Site
+
+CHANGES: Final = 20
+"""Latest changes of a rating that are shown."""
+
+OPPONENTS: Final = 20
+"""Opponents that are shown unless all are asked for."""
+
+VERSIONS: Final = 30
+"""Of a bot's versions the latest so many are shown."""
+
+GAMES: Final = 15
+_POINTS: Final = 300
+_UPTIME_DAYS: Final = (7, 30)
+_SPOILT_MUCH: Final = 0.02
+"""Share of games lost on time or by illegal moves from which on it is a warning: our choice."""
+
+
+class Ending(NamedTuple):
+    """How many games ended by one reason."""
+
+    reason: str
+    won: int
+    lost: int
+    drawn: int
+    none: int
+    share: float
+    bad: bool
+
+
+class Figures(NamedTuple):
+    """A version in one venue."""
+
+    venue: str
+    system: str
+    band: Markup | None
+    over_time: bool
+    opponents: list[tuple[OpponentRow, bot_figures.Faced]]
+    met: int
+    colors: dict[str, bot_figures.ColorSplit]
+    endings: list[Ending]
+    changes: list[RatingPoint]
+
+
+class Uptime(NamedTuple):
+    """How much of the last days a version was signed in."""
+
+    days: int
+    share: float
+    strip: Markup
+
+
+class BotPages:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._systems = Systems(site)
+
+    async def bot(self, request: Request) -> Response:
+        """A bot's or a version's page."""
+        name = request.path_params["name"]
+        history = self._site.history
+        bot = await bot_of(self._site, name)
+        latest = sorted(bot.versions, key=lambda version: -version.id)
+        version = next((each for each in latest if each.name == name), latest[0] if latest else None)
+        shown = latest[:VERSIONS]
+        if version is not None and version not in shown:
+            shown.append(version)
+        ratings = await history.ranked([each.name for each in shown])
+        headlines = await self._headlines(ratings)
+        figures = await self._figures(request, bot, version, ratings, headlines)
+        now = self._site.now_ms()
+        return self._site.render(
+            "bot.html",
+            bot=bot,
+            name=name,
+            base=self._site.address(request),
+            version=version,
+            versions=shown,
+            ratings=ratings,
+            headlines=headlines,
+            several=len({row.system for row in ratings}) > 1,
+            figures=figures,
+            venues=[row.venue for row in self._rated(version, ratings, headlines)],
+            all_opponents=with_query(request, opponents="all"),
+            by_time=with_query(request, over=None),
+            by_games=with_query(request, over="games"),
+            games=await history.find_games(GamesAsked(bot=name), GAMES),
+            own=[each.name for each in bot.versions],
+            uptimes=[] if version is None else await self._uptimes(version, now),
+            badge=None if figures is None or version is None else _badge(figures.venue, version.name),
+        )
+
+    async def _headlines(self, ratings: list[RankedRow]) -> dict[str, str]:
+        """Venue -> the rating system that is shown first."""
+        venues = dict.fromkeys(row.venue for row in ratings)
+        return {venue: self._systems.headline(venue, {r.system for r in ratings if r.venue == venue}) for venue in venues}
+
+    @staticmethod
+    def _rated(version: VersionRow | None, ratings: list[RankedRow], headlines: dict[str, str]) -> list[RankedRow]:
+        """The version's headline ratings."""
+        if version is None:
+            return []
+        return [row for row in ratings if row.version == version.name and row.system == headlines[row.venue]]
+
+    async def _figures(
+        self,
+        request: Request,
+        bot: BotDetail,
+        version: VersionRow | None,
+        ratings: list[RankedRow],
+        headlines: dict[str, str],
+    ) -> Figures | None:
+        rated = self._rated(version, ratings, headlines)
+        asked = request.query_params.get("venue")
+        if asked and asked not in headlines:
+            raise HTTPException(404, "This bot is not rated in a venue of this name.")
+        mine = [row for row in rated if row.venue == asked] or sorted(rated, key=lambda row: -row.games)[:1]
+        if version is None or not mine:
+            return None
+        history, row = self._site.history, mine[0]
+        over_time = request.query_params.get("over") != "games"
+        points = await history.rating_band(row.venue, version.name, row.system, _POINTS)
+        opponents = await history.opponents(row.venue, version.name)
+        some = opponents if request.query_params.get("opponents") == "all" else opponents[:OPPONENTS]
+        means = await history.means(row.venue, row.system, [each.opponent for each in some])
+        verdicts = await history.verdicts(row.venue, [version.name])
+        return Figures(
+            row.venue,
+            row.system,
+            _band(row, points, over_time, bot.versions),
+            over_time,
+            bot_figures.opponents_with_expectation(some, row.mean, means.get),
+            len(opponents),
+            bot_figures.color_split(verdicts),
+            endings(verdicts),
+            (await history.rating_history(version.name, row.venue, CHANGES, row.system))[::-1],
+        )
+
+    async def _uptimes(self, version: VersionRow, now: int) -> list[Uptime]:
+        rows = await self._site.history.presence(version.name, now - _UPTIME_DAYS[-1] * DAY_MS, now)
+        found = []
+        for days in _UPTIME_DAYS:
+            since = now - days * DAY_MS
+            share = bot_figures.uptime(rows, since, now)
+            words = f"Signed in for {100 * share:.0f} % of the last {days} days."
+            spans = bot_figures.signed_in(rows, since, now)
+            found.append(Uptime(days, share, uptime_svg(spans, since, now, words)))
+        return found
+
+
+def endings(rows: list[VerdictRow]) -> list[Ending]:
+    """How games ended, the most frequent reason first; those that a bot spoils itself too often are marked."""
+    every = sum(row.games for row in rows)
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows:
+        told = counts.setdefault(row.reason, dict.fromkeys(("won", "lost", "drawn", "none"), 0))
+        told[row.outcome] += row.games
+    found = [
+        Ending(
+            reason,
+            **told,
+            share=told["lost"] / every,
+            bad=reason in bot_figures.SPOILT and told["lost"] / every >= _SPOILT_MUCH,
+        )
+        for reason, told in counts.items()
+    ]
+    return sorted(found, key=lambda each: -(each.won + each.lost + each.drawn + each.none))
+
+
+def _band(row: RankedRow, points: list[BandPoint], over_time: bool, versions: list[VersionRow]) -> Markup | None:
+    if len(points) < 2:
+        return None
+    drawn = [
+        Point(point.at if over_time else point.games, point.mean, half_width(row.system, point.spread))
+        for point in points
+    ]
+    others = [Mark(each.created_at, each.label or each.name) for each in versions if each.name != row.version]
+    marks = others if over_time else []
+    over = "time" if over_time else "its games"
+    return band_svg(drawn, over_time, f"Rating of {row.version} on {row.venue} over {over}", marks)
+
+
+def _badge(venue: str, version: str) -> str:
+    return f"/badge/{quote(venue, safe='')}/{quote(version, safe='')}.svg"
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    return [Route("/bot/{name}", BotPages(site).bot)]

@@ -1,0 +1,86 @@
+"""The crosstable of a venue: the best, or some that are named, against each other.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.errors import Refused
+from cgos_server.service.bot_figures import expected_score
+from cgos_server.storage.game_answers import PairRecord
+from cgos_server.web.drawing.heat_table import Cell, heat_rows
+from cgos_server.web.pages.asked import Systems, number, venue_of
+from cgos_server.web.site import Site, bot_path, venue_path
+
+TOPS: Final = (10, 20, 50)
+MOST: Final = TOPS[-1]
+"""Versions of one table."""
+
+
+class CrosstablePage:
+    """The handler."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._systems = Systems(site)
+
+    async def crosstable(self, request: Request) -> Response:
+        """Scores and games between the best, or between those that are named."""
+        name = request.path_params["name"]
+        await venue_of(self._site, name)
+        top = min(number(request.query_params.get("top")) or TOPS[1], MOST)
+        asked = request.query_params.get("bots", "").replace(",", " ").split()
+        history = self._site.history
+        system = next(iter(await self._systems.rated(name)), "")
+        if asked:
+            means = await history.means(name, system, asked) if system else {}
+            unknown = [each for each in dict.fromkeys(asked) if each not in means]
+            if unknown or len(means) > MOST:
+                what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
+                raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
+            names = sorted(means, key=lambda each: (-means[each], each))
+        else:
+            rows = await history.standings(name, system, limit=top) if system else []
+            means = {row.version: row.mean for row in rows if row.games}
+            names = list(means)
+        try:
+            records = await history.crosstable(name, names)
+        except Refused as refusal:
+            raise HTTPException(404, "There is no bot of one of these names on the server.") from refusal
+        cells = cells_of(records, means)
+        return self._site.render(
+            "crosstable.html",
+            here=name,
+            name=name,
+            system=system,
+            names=names,
+            tops=TOPS,
+            top=None if asked else top,
+            asked=", ".join(asked),
+            games=sum(record.rated for record in records),
+            last=await history.last_entry(name),
+            rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),
+        )
+
+
+def cells_of(records: list[PairRecord], means: dict[str, float]) -> dict[tuple[str, str], Cell]:
+    """Both sides of every pair; expectations by the published means."""
+    cells = {}
+    for record in records:
+        expected = expected_score(means[record.one], means[record.other])
+        points = record.one_wins + record.draws / 2
+        cells[record.one, record.other] = Cell(points, record.rated, expected)
+        cells[record.other, record.one] = Cell(record.rated - points, record.rated, 1 - expected)
+    return cells
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    return [Route("/venue/{name}/crosstable", CrosstablePage(site).crosstable)]

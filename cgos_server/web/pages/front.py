@@ -1,0 +1,87 @@
+"""The front page: what is played now, the best of all venues, the newest results.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.core.rating.registry import sure
+from cgos_server.storage.answers import Standing
+from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.pages.asked import Systems, terms_of
+from cgos_server.web.site import Site
+
+FRONT_ROWS: Final = 8
+"""Bots of each venue, running games and results that are shown."""
+
+_RUNNING_MOST: Final = 500
+"""Running games are counted so far."""
+
+
+class VenueView(NamedTuple):
+    """A venue on the front page. `rated`: so many versions; `port` is None where it is closed."""
+
+    name: str
+    terms: str
+    port: int | None
+    standings: list[Standing]
+    rated: int
+    sure: bool
+    running: int
+
+
+class FrontPage:
+    """The handler."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._systems = Systems(site)
+
+    async def front(self, _request: Request) -> Response:
+        """All venues."""
+        history = self._site.history
+        known = {venue.name: venue for venue in await history.venues()}
+        order = [name for name in self._site.settings.ports if name in known]
+        order += [name for name in known if name not in self._site.settings.ports]
+        running = await history.find_games(GamesAsked(running=True), _RUNNING_MOST + 1)
+        newest = await history.find_games(GamesAsked(), 1)
+        results = await history.find_games(GamesAsked(running=False), FRONT_ROWS)
+        venues = []
+        for name in order:
+            rated = await self._systems.rated(name)
+            system = next(iter(rated), "")
+            rows = await history.standings(name, system, limit=FRONT_ROWS) if system else []
+            venues.append(
+                VenueView(
+                    name,
+                    terms_of(known[name]),
+                    self._site.settings.ports.get(name),
+                    rows,
+                    rated.get(system, 0),
+                    sure(system),
+                    sum(game.venue == name for game in running),
+                )
+            )
+        return self._site.render(
+            "front.html",
+            refresh=True,
+            venues=venues,
+            rows=FRONT_ROWS,
+            running=running[:FRONT_ROWS],
+            running_count=len(running),
+            running_most=_RUNNING_MOST,
+            games=newest[0].id if newest else 0,
+            rated=sum(venue.rated for venue in venues),
+            results=results,
+        )
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    return [Route("/", FrontPage(site).front)]

@@ -1,0 +1,183 @@
+"""A game: its board at any ply, its moves with their clocks, its file.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.core.games.base import Color
+from cgos_server.protocol import sgf
+from cgos_server.web import analysis, words
+from cgos_server.web.drawing.board_svg import board_svg
+from cgos_server.web.pages import game_view as view
+from cgos_server.web.pages.asked import Systems, number, stored_game
+from cgos_server.web.site import Site
+from cgos_server.web.stored_game import StoredGame
+
+SAID_AT_ONCE: Final = 16
+"""Moves whose analyses the page's script gets at once."""
+
+
+class Player(NamedTuple):
+    """One side of a game page. `change`: its rating before and after, and the difference."""
+
+    color: str
+    name: str
+    label: str
+    won: bool
+    change: tuple[str, str, str] | None
+    clock: str
+    captures: int
+
+
+class _Shown(NamedTuple):
+    """What is drawn on the board besides stones."""
+
+    numbers: bool
+    candidates: bool
+    ownership: bool
+
+    @classmethod
+    def of(cls, request: Request) -> _Shown:
+        """As the form says; without it, candidates."""
+        query = request.query_params
+        if "shown" not in query:
+            return cls(False, True, False)
+        return cls("numbers" in query, "candidates" in query, "ownership" in query)
+
+
+class GamePages:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._systems = Systems(site)
+
+    async def game(self, request: Request) -> Response:
+        """One game with its board at the ply asked for, or the latest."""
+        game = await self._visible(request)
+        detail = game.detail
+        row, last = detail.game, len(detail.moves)
+        asked = number(request.query_params.get("ply"))
+        ply = last if asked is None else min(asked, last)
+        seen = game.position(ply)
+        said = view.analyses(game)
+        now = said.get(ply)
+        shown = _Shown.of(request)
+        title = f"{row.black} – {row.white}, move {ply}" if ply else f"{row.black} – {row.white}, before the first move"
+        size = game.terms.rules.size
+        board = board_svg(
+            size,
+            seen.stones,
+            seen.last,
+            title,
+            _described(seen.stones, seen.last),
+            numbers=view.numbers(game, ply) if shown.numbers else None,
+            owners=analysis.owners(now, game.color(ply), size) if shown.ownership and now else None,
+            proposals=view.proposals(now) if shown.candidates else (),
+        )
+        running = row.result is None
+        delay = self._site.settings.delay_ms(row.venue) if running else 0
+        return self._site.render(
+            "game.html",
+            refresh=running and asked is None,
+            follows=True,
+            here=row.venue,
+            game=row,
+            detail=detail,
+            players=self._players(game, ply, seen.captures),
+            ending=game.ending(),
+            to_play=game.color(last + 1).name.capitalize(),
+            terms=words.terms(game.terms.rules, game.terms.time),
+            board=board,
+            ply=ply,
+            last=last,
+            moves=view.move_lines(game, said),
+            said=view.said_with(game, ply, now),
+            analysed=bool(said),
+            shown=shown,
+            curves=view.curves(view.opinions(game, said), last, ply),
+            texts=view.texts(game, ply),
+            known=view.script_data(game),
+            age=max(0, self._site.now_ms() - detail.moves[-1].at - delay) if detail.moves else 0,
+            delay_s=delay / 1000,
+            base=self._site.address(request),
+        )
+
+    async def said(self, request: Request) -> Response:
+        """What the bots said with some moves, for the page's script: ply -> analysis, from the ply asked for on."""
+        game = await self._visible(request)
+        first = number(request.query_params.get("from")) or 1
+        size = game.terms.rules.size
+        found = {
+            str(row.ply): one
+            for row in game.detail.moves[first - 1 : first - 1 + SAID_AT_ONCE]
+            if (one := analysis.read(row.analysis, size)) is not None
+        }
+        return Response(msgspec.json.encode(found), media_type="application/json")
+
+    def _players(self, game: StoredGame, ply: int, captures: tuple[int, int]) -> list[Player]:
+        detail = game.detail
+        row = detail.game
+        headline = self._systems.headline(row.venue, (change.system for change in detail.ratings))
+        changes = {
+            change.version: (
+                words.rating(headline, change.before_mean, change.before_spread, False),
+                words.rating(headline, change.after_mean, change.after_spread, False),
+                f"{change.after_mean - change.before_mean:+.0f}",
+            )
+            for change in detail.ratings
+            if change.system == headline
+        }
+        return [
+            Player(
+                color.letter,
+                name,
+                label,
+                detail.winner == color.name.lower(),
+                changes.get(name),
+                words.time_left(game.terms.time, game.clock_after(color, ply)),
+                captures[color],
+            )
+            for color, name, label in (
+                (Color.BLACK, row.black, row.black_label),
+                (Color.WHITE, row.white, row.white_label),
+            )
+        ]
+
+    async def _visible(self, request: Request) -> StoredGame:
+        """The game asked for, as far as anybody may see it."""
+        return StoredGame(self._site.visible((await stored_game(self._site, request)).detail))
+
+    async def game_sgf(self, request: Request) -> Response:
+        """One game as a file."""
+        game = await self._visible(request)
+        headers = {"Content-Disposition": f'attachment; filename="{game.detail.game.id}.sgf"'}
+        text = sgf.write(game.record(self._site.settings.server_name))
+        return Response(text, media_type="application/x-go-sgf; charset=utf-8", headers=headers)
+
+
+def _described(stones: dict[str, Color], last: str | None) -> str:
+    """The position for people who cannot see it."""
+    parts = [f"The last move was {last}."] if last else []
+    for color in Color:
+        own = [name for name, stone in stones.items() if stone is color]
+        parts.append(f"{color.name.capitalize()}: {', '.join(own) or 'no stones'}.")
+    return " ".join(parts)
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    pages = GamePages(site)
+    return [
+        Route("/game/{id:int}.sgf", pages.game_sgf),
+        Route("/game/{id:int}", pages.game),
+        Route("/game/{id:int}/said", pages.said),
+    ]

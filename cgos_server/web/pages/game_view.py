@@ -1,0 +1,245 @@
+"""What a game page shows of one game at one ply, as values for its template and its script.
+
+Plain functions of a stored game. Must not know: the database, HTTP, templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
+
+from cgos_server.core import clock
+from cgos_server.core.games.base import Color
+from cgos_server.core.games.notation import COLUMNS, PASS_WORD, to_sgf
+from cgos_server.protocol.api_live import Analysis, Candidate
+from cgos_server.web import analysis, words
+from cgos_server.web.drawing.board_svg import Proposal
+from cgos_server.web.drawing.curves_svg import curves_svg
+from cgos_server.web.stored_game import StoredGame, clock_of
+
+LETTERS: Final = "ABCDEFGHJKLM"
+"""What considered moves go by, best first."""
+
+_LEAST_BOUND: Final = 5.0
+"""Points at the edge of a picture of scores, at least."""
+
+
+class MoveLine(NamedTuple):
+    """One line of a game page's list of moves. `winrate` and `score` are Black's, as texts; empty for none."""
+
+    ply: int
+    color: str
+    move: str
+    used: str
+    left: str
+    winrate: str
+    score: str
+    said: bool
+
+
+class CandidateLine(NamedTuple):
+    """A considered move as the list beside the board shows it."""
+
+    letter: str
+    move: str
+    winrate: str
+    score: str
+    visits: str
+    pv: str
+
+
+class Said(NamedTuple):
+    """What a bot said with the move shown. `figures` are from its own side, in a line."""
+
+    figures: str
+    comment: str
+    candidates: list[CandidateLine]
+
+
+class Opinions(NamedTuple):
+    """What both bots thought all along: ply -> Black's winrate less a half, and Black's score, as each bot saw it."""
+
+    winrates: tuple[dict[int, float], dict[int, float]]
+    scores: tuple[dict[int, float], dict[int, float]]
+
+    @property
+    def bound(self) -> float:
+        """Points at the edge of the picture of scores."""
+        return max([_LEAST_BOUND, *(abs(score) for side in self.scores for score in side.values())])
+
+
+class Texts(NamedTuple):
+    """A position to copy."""
+
+    gtp: str
+    diagram: str
+    sgf: str
+
+
+def analyses(game: StoredGame) -> dict[int, Analysis]:
+    """Ply -> what can be used of what was said with it."""
+    size = game.terms.rules.size
+    read = ((row.ply, analysis.read(row.analysis, size)) for row in game.detail.moves)
+    return {ply: said for ply, said in read if said is not None}
+
+
+def opinions(game: StoredGame, said: dict[int, Analysis]) -> Opinions:
+    """Of all moves."""
+    found = Opinions(({}, {}), ({}, {}))
+    for ply, one in said.items():
+        color = game.color(ply)
+        winrate, score = analysis.black_winrate(one, color), analysis.black_score(one, color)
+        if winrate is not None:
+            found.winrates[color][ply] = winrate - 0.5
+        if score is not None:
+            found.scores[color][ply] = score
+    return found
+
+
+class Curves(NamedTuple):
+    """A picture of what both bots thought.
+
+    :ivar there: False where it is empty, and kept for what may come
+    :ivar edges: what its upper and lower edge stand for
+    """
+
+    kind: str
+    heading: str
+    picture: Markup
+    there: bool
+    edges: str
+
+
+def curves(seen: Opinions, plies: int, ply: int) -> list[Curves]:
+    """The picture of win rates and the one of scores."""
+    return [
+        Curves(
+            kind, heading, curves_svg(*sides, plies, ply, bound, kind, f"{heading}, move by move"), any(sides), edges
+        )
+        for kind, heading, sides, bound, edges in (
+            ("winrate", "Black's win rate, as each bot sees it", seen.winrates, 0.5, "0 – 100 %"),
+            ("score", "Black's lead in points, as each bot sees it", seen.scores, seen.bound, f"±{seen.bound:.0f}"),
+        )
+    ]
+
+
+def move_lines(game: StoredGame, said: dict[int, Analysis]) -> list[MoveLine]:
+    """All moves."""
+    return [_move_line(game, row.ply, said.get(row.ply)) for row in game.detail.moves]
+
+
+def _move_line(game: StoredGame, ply: int, said: Analysis | None) -> MoveLine:
+    row = game.detail.moves[ply - 1]
+    color = game.color(ply)
+    winrate = None if said is None else analysis.black_winrate(said, color)
+    score = None if said is None else analysis.black_score(said, color)
+    return MoveLine(
+        ply,
+        color.letter,
+        row.move,
+        words.span(row.used_us),
+        words.time_left(game.terms.time, clock_of(row)),
+        "" if winrate is None else f"{winrate:.4g}",
+        "" if score is None else f"{score:.4g}",
+        said is not None and bool(said.comment or said.moves or said.ownership or said.visits),
+    )
+
+
+def said_with(game: StoredGame, ply: int, one: Analysis | None) -> Said | None:
+    """What was said with move number `ply`."""
+    if one is None:
+        return None
+    name = game.detail.moves[ply - 1].move
+    who = f"{game.color(ply).name.capitalize()} {'passes' if name == PASS_WORD else name}"
+    figures = [("win rate ", _percent(one.winrate)), ("score ", _points(one.score)), ("visits ", _count(one.visits))]
+    return Said(
+        ", ".join([who, *(word + figure for word, figure in figures if figure)]),
+        one.comment,
+        [_candidate_line(letter, candidate) for letter, candidate in zip(LETTERS, one.moves, strict=False)],
+    )
+
+
+def proposals(one: Analysis | None) -> list[Proposal]:
+    """Considered moves for the board."""
+    if one is None:
+        return []
+    pairs = zip(LETTERS, one.moves, strict=False)
+    return [Proposal(move.move, letter, _percent(move.winrate)[:-2]) for letter, move in pairs]
+
+
+def numbers(game: StoredGame, ply: int) -> dict[str, int]:
+    """Vertex -> the last move that was made there, of the first `ply` moves."""
+    return {row.move: row.ply for row in game.detail.moves[:ply] if row.move != PASS_WORD}
+
+
+def texts(game: StoredGame, ply: int) -> Texts:
+    """The position after `ply` moves in three forms."""
+    rules, start = game.terms.rules, game.start
+    moves = game.detail.moves[:ply]
+    set_up = [] if start is None else [(Color.BLACK, start.black), (Color.WHITE, start.white)]
+    gtp = [f"boardsize {rules.size}", "clear_board", f"komi {rules.komi2 / 2:g}"]
+    gtp += [f"play {color.letter} {name}" for color, names in set_up for name in names]
+    gtp += [f"play {game.color(row.ply).letter} {row.move}" for row in moves]
+    stones = game.position(ply).stones
+    sides = []
+    for color in Color:
+        own = sorted(to_sgf(name, rules.size) for name, stone in stones.items() if stone is color)
+        sides.append(f"A{color.letter.upper()}" + "".join(f"[{point}]" for point in own) if own else "")
+    to_play = game.color(ply + 1).letter.upper()
+    return Texts(
+        "\n".join(gtp),
+        "\n".join(_diagram(rules.size, stones)),
+        f"(;GM[1]FF[4]SZ[{rules.size}]KM[{rules.komi2 / 2:g}]{''.join(sides)}PL[{to_play}])",
+    )
+
+
+def _diagram(size: int, stones: dict[str, Color]) -> Iterable[str]:
+    head = "   " + " ".join(COLUMNS[:size])
+    yield head
+    for row in range(size, 0, -1):
+        points = (stones.get(f"{column}{row}") for column in COLUMNS[:size])
+        yield f"{row:2} " + " ".join("." if stone is None else "XO"[stone] for stone in points) + f" {row}"
+    yield head
+
+
+def script_data(game: StoredGame) -> dict[str, Any]:
+    """What the page's script must know besides what stands on the page."""
+    start = game.start
+    first = {color: game.terms.starting_clock(color) for color in Color}
+    return {
+        "game": game.detail.game.id,
+        "size": game.terms.rules.size,
+        "komi": game.terms.rules.komi2 / 2,
+        "first": game.color(1).letter,
+        "black": " ".join(start.black) if start else "",
+        "white": " ".join(start.white) if start else "",
+        "clock-b": words.time_left(game.terms.time, first[Color.BLACK]),
+        "clock-w": words.time_left(game.terms.time, first[Color.WHITE]),
+        "counts-b": clock.remaining_ms(game.terms.time, game.clock_after(Color.BLACK, len(game.detail.moves))),
+        "counts-w": clock.remaining_ms(game.terms.time, game.clock_after(Color.WHITE, len(game.detail.moves))),
+    }
+
+
+def _candidate_line(letter: str, candidate: Candidate) -> CandidateLine:
+    return CandidateLine(
+        letter,
+        "pass" if candidate.move == PASS_WORD else candidate.move,
+        _percent(candidate.winrate),
+        _points(candidate.score),
+        _count(candidate.visits),
+        " ".join(candidate.pv),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+def _points(score: float | None) -> str:
+    return "" if score is None else f"{score:+.1f}"
+
+
+def _count(count: int | None) -> str:
+    return "" if count is None else f"{count:,}".replace(",", " ")

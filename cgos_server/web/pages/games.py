@@ -1,0 +1,167 @@
+"""Games that somebody looks for: by venue, bots, verdict, result, date and length, in pages by their numbers.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.core.verdict import Reason
+from cgos_server.errors import Refused
+from cgos_server.storage.answers import GameRow
+from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.pages.asked import DAY_MS, LARGEST, PAGE_SIZE, bot_of, date, page_of, with_query
+from cgos_server.web.site import Site
+
+RESULTS: Final = {"B": "Black won", "W": "White won", "draw": "drawn", "none": "no result"}
+
+FIELDS: Final = (
+    *("venue", "bot", "opponent", "reason", "result", "running"),
+    *("since", "until", "min_moves", "max_moves"),
+)
+"""The parts of an address that say which games are wanted."""
+
+
+class Filters(NamedTuple):
+    """What was asked for.
+
+    :ivar problems: what makes no sense, each as a sentence
+    """
+
+    given: dict[str, str]
+    asked: GamesAsked
+    before: int | None
+    after: int | None
+    problems: list[str]
+
+
+def read(request: Request, venues: list[str]) -> Filters:
+    """Which games an address asks for."""
+    given = {key: (request.query_params.get(key) or "").strip() for key in FIELDS}
+    problems: list[str] = []
+    values: dict[str, Any] = {key: given[key] or None for key in ("venue", "bot", "opponent", "reason", "result")}
+    if values["venue"] not in (None, *venues):
+        problems.append(f"There is no venue {given['venue']!r}. The venues are {', '.join(venues) or 'none yet'}.")
+    if values["reason"] not in (None, *Reason):
+        problems.append(f"No game ends by {given['reason']!r}. Choose from: {', '.join(Reason)}.")
+    if values["result"] not in (None, *RESULTS):
+        problems.append(f"No result is called {given['result']!r}. Choose from: {', '.join(RESULTS)}.")
+    if given["opponent"] and not given["bot"]:
+        values["bot"], values["opponent"] = values["opponent"], None
+    if given["running"] not in ("", "yes", "no"):
+        problems.append("Running is yes or no.")
+    values["running"] = {"yes": True, "no": False}.get(given["running"])
+    for key, name in (("min_moves", "The fewest moves"), ("max_moves", "The most moves")):
+        values[key] = _number(given[key])
+        if given[key] and values[key] is None:
+            problems.append(f"{name} should be a whole number, such as 100, not {given[key]!r}.")
+    for key, later in (("since", 0), ("until", DAY_MS)):
+        try:
+            day = date(given[key])
+            values[key] = None if day is None else day + later
+        except HTTPException:
+            problems.append(f"{given[key]!r} is no date. Dates are written as 2026-01-31.")
+    before, after = (request.query_params.get(key, "") for key in ("before", "after"))
+    if any(place and _number(place) is None for place in (before, after)):
+        problems.append("A page of games begins before or after the number of a game.")
+    asked = GamesAsked() if problems else GamesAsked(**values)
+    return Filters(given, asked, _number(before), _number(after), problems)
+
+
+class GamesPage:
+    """The handler."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def games(self, request: Request) -> Response:
+        """The games that are asked for."""
+        venues = [venue.name for venue in await self._site.history.venues()]
+        filters = read(request, venues)
+        problems = filters.problems
+        games: list[GameRow] = []
+        older = newer = None
+        if not problems:
+            try:
+                games, older, newer = await self._page(filters)
+            except Refused as refusal:
+                if refusal.code not in ("no-bot", "no-version"):
+                    raise
+                asked = [name for name in (filters.given["bot"], filters.given["opponent"]) if name]
+                problems.append(f"There is no bot of this name ({' or '.join(asked)}). Capitals matter.")
+        own = await self._own(filters.asked.bot) if games and filters.asked.bot else ()
+        return self._site.render(
+            "games.html",
+            400 if problems else 200,
+            here="/games",
+            venues=venues,
+            reasons=list(Reason),
+            results=RESULTS,
+            given=filters.given,
+            any=any(filters.given.values()),
+            sentence=in_words(filters.given),
+            problems=problems,
+            games=games,
+            own=own,
+            first=filters.before is None and filters.after is None,
+            older=None if older is None else with_query(request, before=older, after=None),
+            newer=None if newer is None else with_query(request, before=None, after=newer),
+            newest=with_query(request, before=None, after=None),
+        )
+
+    async def _page(self, filters: Filters) -> tuple[list[GameRow], int | None, int | None]:
+        """A page of games, before which number the next older one ends, after which the next newer one begins."""
+        if filters.after is not None:
+            found = await self._site.history.games_after(filters.asked, PAGE_SIZE + 1, filters.after)
+            page = found[:PAGE_SIZE][::-1]
+            newer = page[0].id if len(found) > PAGE_SIZE else None
+            return page, page[-1].id if page else None, newer
+        page, older = page_of(await self._site.history.find_games(filters.asked, PAGE_SIZE + 1, filters.before))
+        return page, older, page[0].id if page and filters.before is not None else None
+
+    async def _own(self, name: str) -> list[str]:
+        bot = await bot_of(self._site, name)
+        return [version.name for version in bot.versions if name in (bot.name, version.name)]
+
+
+def in_words(given: dict[str, str]) -> str:
+    """Which games these are, as half a sentence: ``of gnugo on 9x9, lost on time``."""
+    found = []
+    if given["bot"]:
+        found.append(f"of {given['bot']}")
+    if given["opponent"]:
+        found.append(f"against {given['opponent']}")
+    if given["venue"]:
+        found.append(f"on {given['venue']}")
+    if given["running"]:
+        found.append("that run now" if given["running"] == "yes" else "that have ended")
+    if given["reason"]:
+        found.append(f"that ended by {given['reason']}")
+    if given["result"]:
+        found.append(f"with the result “{RESULTS.get(given['result'], given['result'])}”")
+    if given["min_moves"]:
+        found.append(f"of {given['min_moves']} moves and more")
+    if given["max_moves"]:
+        found.append(f"of at most {given['max_moves']} moves")
+    if given["since"]:
+        found.append(f"since {given['since']}")
+    if given["until"]:
+        found.append(f"until {given['until']}")
+    return " ".join(found)
+
+
+def _number(text: str) -> int | None:
+    if not text.isascii() or not text.isdecimal() or len(text) > 30:
+        return None
+    return min(int(text), LARGEST)
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    return [Route("/games", GamesPage(site).games, name="games")]

@@ -1,0 +1,258 @@
+"""The rules of a venue in words: what is played, on what clocks, who meets whom, how it is rated.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.config.pairing import PairingConfig
+from cgos_server.config.words import description
+from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_server.core.games.base import Ko, Ruleset
+from cgos_server.core.rating.registry import OPTIONS
+from cgos_server.errors import Refused
+from cgos_server.web import words
+from cgos_server.web.pages.asked import venue_of
+from cgos_server.web.settings import VenueSettings
+from cgos_server.web.site import Site
+
+
+class Rule(NamedTuple):
+    """A rule with its heading."""
+
+    name: str
+    sentence: str
+
+
+class OptionLine(NamedTuple):
+    """An option of the matchmaker in force."""
+
+    name: str
+    value: str
+    own: bool
+    meaning: str
+
+
+_KO: Final = {
+    Ko.POSITIONAL: "Positional superko: no move may recreate any earlier position of the whole board.",
+    Ko.SITUATIONAL: "Situational superko: no move may recreate an earlier position with the same side to move.",
+    Ko.SIMPLE: "Simple ko: no move may recreate the position before the opponent's last move.",
+}
+
+_METHODS: Final = {
+    "information": "those meet whose game tells most about everybody's rating",
+    "birk": "one after the other draws an opponent among its nearest neighbours, as Birk's CGOS does",
+    "entropy": "those meet whose result is least certain",
+    "expected-change": "those meet whose game is expected to move the ratings most",
+    "permuted": "neighbours in a slightly shuffled ranking meet, as on the first CGOS",
+    "adjacent": "neighbours in the ranking meet",
+    "random": "anybody meets anybody",
+}
+
+_SYSTEMS: Final = {
+    "bayes": "strengths are inferred from all results together, each with an interval in which it lies with 95 %",
+    "whole-history": "strengths that drift with time are inferred from all results together (R. Coulom, 2008)",
+    "cgos-elo": "Elo with a K factor that falls with the number of games, as on CGOS",
+    "gor": "the ratings of European Go (GoR)",
+    "egf2021": "the ratings of the European Go Federation since 2021",
+    "glicko2": "Glicko-2 (M. Glickman, 2012)",
+}
+
+
+class RulesPage:
+    """The handler."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def rules(self, request: Request) -> Response:
+        """All rules of a venue."""
+        name = request.path_params["name"]
+        venue = await venue_of(self._site, name)
+        settings = self._site.settings.venues.get(name)
+        known = settings or VenueSettings()
+        rules = msgspec.convert(venue.fixed, Ruleset)
+        time = msgspec.convert(venue.fixed["time"], TimeControl)
+        return self._site.render(
+            "rules.html",
+            here=name,
+            name=name,
+            opened_at=venue.created_at,
+            open=settings is not None,
+            sections=sections(rules, time, known),
+            method=known.method,
+            options=await asyncio.to_thread(pairing_options, known.method, known.pairing),
+        )
+
+
+def sections(rules: Ruleset, time: TimeControl, venue: VenueSettings) -> list[tuple[str, list[Rule]]]:
+    """Headings, each with its rules."""
+    return [
+        ("The game", _game(rules, venue)),
+        ("Time", _time(time, venue)),
+        ("Who meets whom", _pairing(venue)),
+        ("Rating", _rating(venue)),
+        ("Watching", [Rule("Running games", _delay(venue))]),
+    ]
+
+
+def clock_in_words(time: TimeControl) -> str:
+    """A time control, as a sentence."""
+    main = words.duration(time.main / 1e6)
+    match time.system:
+        case TimeSystem.ABSOLUTE:
+            return f"Each side has {main} for the whole game."
+        case TimeSystem.FISCHER:
+            return f"Each side begins with {main} and gains {words.duration(time.increment / 1e6)} with every move."
+        case TimeSystem.BYOYOMI:
+            periods = f"{time.periods} periods of {words.duration(time.period / 1e6)}: a move within a period costs none of them"
+            return f"Each side has {main}, then {periods}." if time.main else f"Each side has {periods}."
+        case TimeSystem.CANADIAN:
+            rest = f"every {time.stones} moves have to be made within {words.duration(time.period / 1e6)}"
+            return f"Each side has {main}; then {rest}." if time.main else f"{rest[:1].upper()}{rest[1:]}."
+        case TimeSystem.FIXED:
+            return f"Each move has to be made within {words.duration(time.period / 1e6)}."
+
+
+def pairing_options(method: str, own: dict[str, Any]) -> list[OptionLine]:
+    """All options that a matchmaker has in force, with their meaning. Takes its time when first asked."""
+    from cgos_server.core.pairing.registry import matchmaker  # with numpy, which pages do not need before
+
+    try:
+        in_force = matchmaker(method, own).options
+    except Refused:
+        in_force = own
+    meanings = {field.name: description(field.type) for field in msgspec.structs.fields(PairingConfig)}
+    return [
+        OptionLine(key, _said(value), key in own, (meanings.get(key) or "").replace("`", ""))
+        for key, value in in_force.items()
+    ]
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _game(rules: Ruleset, venue: VenueSettings) -> list[Rule]:
+    suicide = "allowed: stones without liberties come off" if rules.suicide else "illegal, and so loses the game"
+    found = [
+        Rule("Board", f"{rules.size}×{rules.size}"),
+        Rule(
+            "Komi", f"{words.komi(rules.komi2)} points for White" + (", draws happen" if rules.komi2 % 2 == 0 else "")
+        ),
+        Rule(
+            "Scoring",
+            "By area, as the board stands after two passes: all stones on it are alive, so capture dead ones first.",
+        ),
+        Rule("Repetition", _KO[rules.ko]),
+        Rule("Suicide", f"A move that leaves its own stones without liberties is {suicide}."),
+        Rule("Illegal moves", "An illegal move loses the game at once."),
+    ]
+    if venue.move_limit:
+        found.append(
+            Rule("Longest game", f"After {venue.move_limit} moves, passes included, the board is scored as it stands.")
+        )
+    if venue.openings:
+        share = f"{100 * venue.openings_share:.0f} %"
+        found.append(
+            Rule(
+                "Openings",
+                f"{share} of new pairs begin with one of {venue.openings} openings, and play it twice, colours swapped.",
+            )
+        )
+    else:
+        found.append(Rule("Openings", "None: every game begins with the empty board."))
+    return found
+
+
+def _time(time: TimeControl, venue: VenueSettings) -> list[Rule]:
+    found = [Rule("Clock", f"{clock_in_words(time)} Running out of time loses the game.")]
+    if venue.first_move_s:
+        limit = words.duration(venue.first_move_s)
+        found.append(
+            Rule("First move", f"Each side's own first move comes within {limit}, else the game is aborted, unrated.")
+        )
+    if venue.ready_s:
+        found.append(
+            Rule(
+                "Between games", f"A bot answers the end of a game within {words.duration(venue.ready_s)} to be paired."
+            )
+        )
+    found.append(Rule("Broken connections", "The clock runs on. Whoever signs in again in time goes on with the game."))
+    if venue.void_after_s:
+        found.append(
+            Rule(
+                "After a restart of the server",
+                f"A bot may stay away for {words.duration(venue.return_grace_s)} before its clock runs; if both stay away "
+                f"for {words.duration(venue.void_after_s)} the game is void.",
+            )
+        )
+    return found
+
+
+def _pairing(venue: VenueSettings) -> list[Rule]:
+    every = words.duration(venue.interval_s)
+    when = (
+        "All games begin together, when the last one of the round before has ended."
+        if venue.policy == "barrier"
+        else f"Rolling: whoever is free is looked at every {every}, and begins as soon as a game is worth it."
+    )
+    known = f": {_METHODS[venue.method]}" if venue.method in _METHODS else ""
+    found = [Rule("When", when), Rule("How", f"By “{venue.method}”{known}. Every pair is recorded with its reason.")]
+    if venue.set_aside:
+        found.append(
+            Rule(
+                "Set aside",
+                f"Who spoils {venue.set_aside} games in a row (out of time, illegal moves, away) gets no further game "
+                "until it comes back by its own wish.",
+            )
+        )
+    return found
+
+
+def _rating(venue: VenueSettings) -> list[Rule]:
+    if not venue.counts:
+        return [Rule("Sandbox", "Results here change no rating: this venue is for trying things out.")]
+    system, *views = venue.rated.systems
+    known = f": {_SYSTEMS[system]}" if system in _SYSTEMS else ""
+    found = [
+        Rule("System", f"{system}{known}."),
+        Rule("Newcomers", f"A version without a predecessor begins at {venue.rated.initial:.0f}."),
+        Rule("Provisional", provisional_rule(system, venue.rated.options.get(system, {}))),
+    ]
+    if views:
+        found.append(Rule("Beside it", f"The same results are also rated by {', '.join(views)}; see the standings."))
+    return found
+
+
+def provisional_rule(system: str, own: dict[str, Any]) -> str:
+    """When a rating is provisional, as a sentence."""
+    options = OPTIONS.get(system, {})
+    if "provisional" in options:
+        limit = own.get("provisional", options["provisional"].default)
+        return f"A rating is provisional (?) while half of its 95 % interval is above {limit:g} Elo."
+    if "provisional_k" in options:
+        limit = own.get("provisional_k", options["provisional_k"].default)
+        return f"A rating is provisional (?) while its K factor is above {limit:g}."
+    return "A rating is provisional (?) while the system says so."
+
+
+def _delay(venue: VenueSettings) -> str:
+    if not venue.delay_s:
+        return "Moves are shown as they are played."
+    return f"Moves of running games are shown {words.duration(venue.delay_s)} after they were played."
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    return [Route("/venue/{name}/rules", RulesPage(site).rules)]

@@ -1,0 +1,207 @@
+"""A venue's standings, now and as they were: sorted, searched, filtered, in portions; and its games of now.
+
+Must not know: SQL, the live server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.core.rating.registry import sure
+from cgos_server.errors import Refused
+from cgos_server.storage.answers import Standing
+from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.drawing.interval_svg import scale
+from cgos_server.web.drawing.standing_rows import standing_rows
+from cgos_server.web.pages.asked import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
+from cgos_server.web.site import Site
+
+ROWS: Final = 200
+"""Versions on one page of standings."""
+
+RETIRED_DAYS: Final = 30
+"""Without a game for so many days a version is retired: our choice."""
+
+_RECENT: Final = 10
+_RUNNING: Final = 60
+_LONGEST_SEARCH: Final = 60
+
+Key = Callable[["Row"], Any]
+
+COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
+    "rank": (lambda row: row.rank, False),
+    "name": (lambda row: row.standing.version.lower(), False),
+    "rating": (lambda row: row.standing.mean, True),
+    "spread": (lambda row: row.standing.spread, False),
+    "games": (lambda row: row.standing.games, True),
+    "seen": (lambda row: row.standing.last_game_at, True),
+}
+"""Column -> what it is sorted by, and whether the largest is asked for first."""
+
+
+class Row(NamedTuple):
+    """A version in the standings with its place among all."""
+
+    rank: int
+    standing: Standing
+    retired: bool
+
+
+class Asked(NamedTuple):
+    """What a page of standings was asked for.
+
+    :ivar sort: a key of :data:`COLUMNS`
+    :ivar page: from 1
+    """
+
+    search: str
+    settled: bool
+    active: bool
+    sort: str
+    down: bool
+    page: int
+
+    @classmethod
+    def of(cls, request: Request) -> Asked:
+        """From an address. Raises HTTPException where it makes no sense."""
+        query = request.query_params
+        sort = query.get("sort") or "rank"
+        column = sort.removeprefix("-")
+        if column not in COLUMNS:
+            raise HTTPException(404, f"Standings cannot be sorted by this. Choose from: {', '.join(COLUMNS)}.")
+        return cls(
+            (query.get("q") or "").strip()[:_LONGEST_SEARCH],
+            bool(query.get("settled")),
+            bool(query.get("active")),
+            column,
+            sort.startswith("-"),
+            number(query.get("page")) or 1,
+        )
+
+    def choose(self, rows: list[Row]) -> list[Row]:
+        """The rows that are wanted, in the order that is wanted; those without a value stand last."""
+        wanted = self.search.lower()
+        found = [
+            row
+            for row in rows
+            if wanted in row.standing.version.lower()
+            and not (self.settled and row.standing.provisional)
+            and not (self.active and row.retired)
+        ]
+        key = COLUMNS[self.sort][0]
+        known = [row for row in found if key(row) is not None]
+        known.sort(key=key, reverse=self.down)
+        return known + [row for row in found if key(row) is None]
+
+
+class VenuePages:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._systems = Systems(site)
+
+    async def venue(self, request: Request) -> Response:
+        """Standings, running and recent games of one venue."""
+        name = request.path_params["name"]
+        venue = await venue_of(self._site, name)
+        asked = Asked.of(request)
+        history = self._site.history
+        systems = list(await self._systems.rated(name))
+        system = request.query_params.get("system") or next(iter(systems), "")
+        if system and system not in systems:
+            raise HTTPException(404, "This venue is not rated by a system of this name.")
+        as_of = await self._as_of(request, name)
+        standings = await self._standings(name, system, as_of) if system else []
+        then = self._site.now_ms() - RETIRED_DAYS * DAY_MS
+        rows = [
+            Row(rank, row, row.last_game_at is None or row.last_game_at < then)
+            for rank, row in enumerate(standings, 1)
+        ]
+        found = asked.choose(rows)
+        pages = max(1, -(-len(found) // ROWS))
+        page = min(asked.page, pages)
+        now = as_of is None
+        running = await history.running_games(name) if now else []
+        recent = await history.find_games(GamesAsked(venue=name, running=False), _RECENT) if now else []
+        return self._site.render(
+            "venue.html",
+            refresh=now and not request.url.query,
+            here=name,
+            name=name,
+            base=self._site.address(request),
+            terms=terms_of(venue),
+            port=self._site.settings.ports.get(name),
+            systems=systems,
+            system=system,
+            sure=sure(system),
+            all=len(rows),
+            found=len(found),
+            rows=standing_rows(
+                found[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), self._site.now_ms()
+            ),
+            provisional=sum(bool(row.provisional) for row in standings),
+            retired=sum(row.retired for row in rows),
+            retired_days=RETIRED_DAYS,
+            anchors=any(row.anchor for row in standings),
+            asked=asked,
+            heads=_heads(request, asked),
+            page=page,
+            earlier=with_query(request, page=page - 1) if page > 1 else None,
+            later=with_query(request, page=page + 1) if page < pages else None,
+            pages=pages,
+            plain=with_query(request, q=None, settled=None, active=None, page=None),
+            as_of=as_of,
+            on=request.query_params.get("on", ""),
+            last=await history.last_entry(name),
+            running=running[:_RUNNING],
+            more_running=len(running) > _RUNNING,
+            games=recent,
+        )
+
+    async def games(self, request: Request) -> Response:
+        """To the games of a venue."""
+        name = request.path_params["name"]
+        await venue_of(self._site, name)
+        return RedirectResponse(f"/games?{urlencode({'venue': name})}")
+
+    async def _as_of(self, request: Request, venue: str) -> int | None:
+        """After which entry the standings are to be; None for now."""
+        as_of, day = number(request.query_params.get("as_of")), date(request.query_params.get("on"))
+        if as_of is None and day is not None:
+            return await self._site.history.entry_at(venue, day + DAY_MS - 1)
+        return as_of
+
+    async def _standings(self, venue: str, system: str, as_of: int | None) -> list[Standing]:
+        try:
+            return await self._site.history.standings(venue, system, as_of)
+        except Refused as refusal:
+            if refusal.code != "no-entry":
+                raise
+            raise HTTPException(404, "There were not so many results here yet.") from refusal
+
+
+def _heads(request: Request, asked: Asked) -> dict[str, tuple[str, str]]:
+    """Column -> the address that sorts by it, and how it is sorted: ``ascending``, ``descending`` or empty."""
+    heads = {}
+    for column, (_, largest_first) in COLUMNS.items():
+        here = column == asked.sort
+        down = not asked.down if here else largest_first
+        heads[column] = (
+            with_query(request, sort=f"-{column}" if down else column, page=None),
+            ("descending" if asked.down else "ascending") if here else "",
+        )
+    return heads
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    pages = VenuePages(site)
+    return [Route("/venue/{name}", pages.venue), Route("/venue/{name}/games", pages.games)]

@@ -1,0 +1,1 @@
+"""People with an account: sign-in, the pages of owners and operators, webhooks and feeds."""

@@ -1,0 +1,184 @@
+"""An owner's home: the bots with how they fare, tokens, sessions, webhooks, feeds; claiming a bot.
+
+Must not know: SQL, how a deed is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.errors import Refused
+from cgos_server.service import requests as deeds
+from cgos_server.storage.game_answers import GamesAsked, VerdictRow
+from cgos_server.storage.people_answers import OwnedBot
+from cgos_server.storage.rank_history import RankedRow
+from cgos_server.web.pages.asked import Systems
+from cgos_server.web.people import fields
+from cgos_server.web.people.desk import Deed, Desk
+from cgos_server.web.people.outside import target
+from cgos_server.web.people.sessions import Form, Visit
+from cgos_server.web.people.webhooks import Webhooks
+from cgos_server.web.site import Site
+
+TODAY_MAX: Final = 500
+"""Games of a day that are counted; beyond, the page says so."""
+
+EVENT_WORDS: Final = {
+    "game-started": "a game begins",
+    "game-ended": "a game has ended",
+    "time-losses": "three games in a row lost on time",
+    "set-aside": "set aside: gets no more games in a venue",
+    "signed-in": "signed in",
+    "signed-out": "signed out",
+}
+
+
+class Fare(NamedTuple):
+    """How one bot fares. `ratings`: under the headline of each venue; `lost`: reason -> games lost so;
+    `games`: all that ended; `today`: begun since midnight UTC."""
+
+    bot: OwnedBot
+    ratings: list[RankedRow]
+    today: int
+    games: int
+    lost: dict[str, int]
+
+    def share(self, *reasons: str) -> float:
+        """Of its ended games, how many it lost for one of these reasons, from 0 to 1."""
+        return sum(self.lost.get(reason, 0) for reason in reasons) / max(1, self.games)
+
+
+async def fare(site: Site, bot: OwnedBot) -> Fare:
+    """How a bot fares in all venues."""
+    systems = Systems(site)
+    ranked = await site.history.ranked(bot.versions)
+    ratings: list[RankedRow] = []
+    games, lost = 0, dict[str, int]()
+    for venue in dict.fromkeys(row.venue for row in ranked):
+        there = [row for row in ranked if row.venue == venue]
+        headline = systems.headline(venue, {row.system for row in there})
+        ratings += [row for row in there if row.system == headline]
+    for known in await site.history.venues():
+        verdicts = await site.history.verdicts(known.name, bot.versions)
+        games += sum(row.games for row in verdicts)
+        for reason, count in losses(verdicts).items():
+            lost[reason] = lost.get(reason, 0) + count
+    midnight = site.now_ms() // fields.DAY_MS * fields.DAY_MS
+    today = await site.history.find_games(GamesAsked(bot=bot.name, since=midnight), TODAY_MAX)
+    return Fare(bot, ratings, len(today), games, lost)
+
+
+def losses(verdicts: Sequence[VerdictRow]) -> dict[str, int]:
+    """Reason -> games lost for it."""
+    found: dict[str, int] = {}
+    for row in verdicts:
+        if row.outcome == "lost":
+            found[row.reason] = found.get(row.reason, 0) + row.games
+    return found
+
+
+def _reachable(url: str) -> str:
+    """The address, if something can be sent there as far as its words tell. Raises Refused."""
+    target(url)
+    return url
+
+
+class AccountPage(Desk):
+    """The owner's home."""
+
+    template = "people/account.html"
+
+    def __init__(self, site: Site, webhooks: Webhooks) -> None:
+        super().__init__(site)
+        self._webhooks = webhooks
+
+    async def values(self, _request: Request, here: Visit) -> dict[str, Any]:
+        history, person = self.site.history, here.person
+        bots = await history.bots_of(person.owner_id)
+        now = self.site.now_ms()
+        access = [
+            row
+            for row in await history.access_of(person.owner_id)
+            if row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
+        ]
+        webhooks = await history.webhooks(person.owner_id)
+        return {
+            "fares": [await fare(self.site, bot) for bot in bots],
+            "today_max": TODAY_MAX,
+            "tokens": [row for row in access if row.kind == "token"],
+            "sessions": [row for row in access if row.kind == "session"],
+            "webhooks": [(row, self._webhooks.outcome(row.id)) for row in webhooks],
+            "events": EVENT_WORDS,
+            "scopes": [scope for scope in deeds.SCOPES if scope != "admin" or person.admin],
+            "venues": list(self.site.settings.venues),
+        }
+
+    async def other(self, _request: Request, here: Visit, form: Form) -> str | None:
+        if form.text("deed") != "webhook test":
+            return None
+        number = fields.the_number(form, "webhook", "The webhook")
+        for row in await self.site.history.webhooks(here.person.owner_id):
+            if row.id == number and row.stopped_at is None:
+                return await self._webhooks.test(row)
+        raise Refused("unknown-webhook", f"You have no webhook {number} that is sent to.")
+
+    offers: Mapping[str, Deed] = {
+        "bot claim": Deed(
+            lambda form, _: deeds.BotClaim(
+                bot=fields.needed(form, "bot", "The bot's name"),
+                secret=fields.needed(form, "secret", "The bot's password or token"),
+            )
+        ),
+        "access make": Deed(
+            lambda form, _: deeds.AccessMake(
+                label=fields.needed(form, "label", "What it is for"),
+                scopes=fields.chosen(form, "scopes", "Rights", deeds.SCOPES),
+                days=fields.whole(form, "days", "Days", 1, 3660),
+            )
+        ),
+        "access revoke": Deed(
+            lambda form, _: deeds.AccessRevoke(access=fields.the_number(form, "access", "The token or session"))
+        ),
+        "webhook add": Deed(
+            lambda form, _: deeds.WebhookAdd(
+                url=_reachable(fields.needed(form, "url", "The address")),
+                events=fields.chosen(form, "events", "Events", deeds.EVENTS),
+                bot=form.text("bot") or None,
+            )
+        ),
+        "webhook remove": Deed(
+            lambda form, _: deeds.WebhookRemove(webhook=fields.the_number(form, "webhook", "The webhook")),
+            lambda form, _: f"Webhook {form.text('webhook')} will be told nothing any more. Its secret is forgotten.",
+        ),
+    }
+
+
+class PasswordPage(Desk):
+    """Another password for oneself."""
+
+    template = "people/password.html"
+    following = "/account"
+
+    async def values(self, _request: Request, _here: Visit) -> dict[str, Any]:
+        return {}
+
+    offers: Mapping[str, Deed] = {
+        "password change": Deed(
+            lambda form, _: deeds.PasswordChange(
+                old=fields.needed(form, "old", "The old password"), new=fields.same_twice(form, "new")
+            )
+        )
+    }
+
+
+def routes(site: Site, webhooks: Webhooks) -> list[BaseRoute]:
+    """The addresses of this module."""
+    both = ["GET", "POST"]
+    return [
+        Route("/account", AccountPage(site, webhooks).answer, methods=both),
+        Route("/account/password", PasswordPage(site).answer, methods=both),
+    ]

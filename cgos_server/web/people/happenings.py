@@ -1,0 +1,88 @@
+"""From facts to what owners of bots are told of them.
+
+Knows what happened to which version, and nothing of who is told, or how. Counts in memory: what happened while no web
+process ran is not made up for.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final, NamedTuple
+
+from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
+
+TIME_LOSSES: Final = 3
+"""Games in a row lost on time that are worth a message; our choice."""
+
+_GAMES_KEPT = 20_000
+_VERSIONS_KEPT = 20_000
+
+
+class Happening(NamedTuple):
+    """Something that happened to a version. `at` in Unix milliseconds, `more` for the message's body."""
+
+    event: str
+    version: str
+    venue: str
+    at: int
+    more: dict[str, Any]
+
+
+class Happenings:
+    """Follows games from their beginning to their end."""
+
+    def __init__(self) -> None:
+        self._playing: OrderedDict[int, tuple[str, str]] = OrderedDict()
+        self._late: OrderedDict[str, int] = OrderedDict()
+
+    def players(self, game: int) -> tuple[str, str] | None:
+        """Black and White of a running game, where its beginning was heard."""
+        return self._playing.get(game)
+
+    def of(self, fact: AnyFact, players: tuple[str, str] | None, now_ms: int) -> list[Happening]:
+        """What `fact` means to versions. `players`: Black and White, where it is about a game."""
+        match fact:
+            case GameStarted():
+                self._playing[fact.game] = (fact.black, fact.white)
+                if len(self._playing) > _GAMES_KEPT:
+                    self._playing.popitem(last=False)
+                return self._both("game-started", fact.venue, fact.game, (fact.black, fact.white), fact.at, {})
+            case GameEnded():
+                self._playing.pop(fact.game, None)
+                if players is None:
+                    return []
+                ending = {"result": fact.result, "reason": fact.reason}
+                told = self._both("game-ended", fact.venue, fact.game, players, fact.at, ending)
+                return told + self._time_losses(fact, players)
+            case BotArrived():
+                return [Happening("signed-in", fact.version, fact.venue, now_ms, {})]
+            case BotLeft():
+                return [Happening("signed-out", fact.version, fact.venue, now_ms, {})]
+        return []
+
+    def _both(
+        self, event: str, venue: str, game: int, players: tuple[str, str], at: float, more: dict[str, Any]
+    ) -> list[Happening]:
+        about = {"id": game, "venue": venue, "black": players[0], "white": players[1], **more}
+        return [
+            Happening(event, name, venue, round(1000 * at), {"color": color, "game": about})
+            for name, color in zip(players, ("black", "white"), strict=True)
+        ]
+
+    def _time_losses(self, fact: GameEnded, players: tuple[str, str]) -> list[Happening]:
+        loser = {"W+": players[0], "B+": players[1]}.get(fact.result[:2])
+        found = []
+        for name in players:
+            if fact.reason != "time" or name != loser:
+                if fact.reason not in ("void", "abort"):
+                    self._late.pop(name, None)
+                continue
+            in_a_row = self._late.pop(name, 0) + 1
+            self._late[name] = in_a_row
+            if len(self._late) > _VERSIONS_KEPT:
+                self._late.popitem(last=False)
+            if in_a_row % TIME_LOSSES == 0:
+                about = {"id": fact.game, "venue": fact.venue, "black": players[0], "white": players[1]}
+                more = {"in_a_row": in_a_row, "game": about}
+                found.append(Happening("time-losses", name, fact.venue, round(1000 * fact.at), more))
+        return found

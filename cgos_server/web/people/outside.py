@@ -1,0 +1,218 @@
+"""Sends one message by HTTP to an address that a stranger chose, without becoming that stranger's way into our network.
+
+The name is resolved here, every address that it has is judged, and the connection goes to the very address that was
+judged: nobody resolves it again (DNS rebinding; Jackson, Barth, Bortz, Shao and Boneh, 2007). Redirects are not
+followed. Must not know: what is sent, and why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import h11
+
+from cgos_server.errors import Refused
+from cgos_server.web.settings import Networks
+
+LIMIT_S: Final = 5.0
+"""From the first look at the name to the answer's status."""
+
+ANSWER_MAX: Final = 4096
+"""Bytes of an answer that are read."""
+
+URL_MAX: Final = 2000
+_ADDRESSES_TRIED = 3
+_SPECIAL: Final = tuple(
+    ipaddress.ip_network(text)
+    for text in ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "2001::/23", "3fff::/20", "5f00::/16",
+                 "64:ff9b::/96", "64:ff9b:1::/48")
+)  # fmt: skip
+"""Networks for special uses (IANA's registries, RFC 6890), on which versions of Python differ, and those where IPv6
+reaches IPv4 (RFC 6052, RFC 8215)."""
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+Connect = Callable[..., Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+
+
+class Target(NamedTuple):
+    """Where a message goes. `host` without brackets, `path` with the query."""
+
+    secure: bool
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        """The Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
+
+
+class Answered(NamedTuple):
+    """What came back: the status, and the beginning of the body."""
+
+    status: int
+    body: bytes
+
+
+def target(url: str) -> Target:
+    """Raises Refused where nothing is sent to such an address. Ports: 80, 443 and from 1024 on (our choice: below are
+    services that take commands line by line)."""
+    if len(url) > URL_MAX or any(not "!" <= character <= "~" for character in url):
+        raise _bad(f"has at most {URL_MAX} printable ASCII characters without blanks")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise _bad("cannot be read") from error
+    if parts.scheme not in ("http", "https"):
+        raise _bad("begins with https:// or http://")
+    if parts.username is not None or parts.password is not None:
+        raise _bad("names no user and no password: use the secret to know our messages")
+    if not parts.hostname:
+        raise _bad("names a host")
+    secure = parts.scheme == "https"
+    port = port if port is not None else 443 if secure else 80
+    if port not in (80, 443) and port < 1024:
+        raise _bad("has the port 80, 443 or one from 1024 on")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(secure, parts.hostname, port, path)
+
+
+def forbidden(address: IPv4Address | IPv6Address, permitted: Networks) -> bool:
+    """Whether nothing is sent there: all that is not of the open Internet, unless the configuration permits it."""
+    if any(address in network for network in permitted):
+        return False
+    if isinstance(address, IPv6Address) and (
+        address.scope_id is not None
+        or address.ipv4_mapped is not None
+        or address.sixtofour is not None
+        or address.teredo is not None
+        or address.is_site_local
+    ):
+        return True
+    if any(address in network for network in _SPECIAL):
+        return True
+    return not address.is_global or address.is_multicast or address.is_reserved or address.is_unspecified
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a name, in a thread. Raises OSError, UnicodeError."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Outside:
+    """The way out.
+
+    :param permitted: networks where messages may go although they are not of the open Internet
+    :param resolver: name and port -> addresses
+    :param connect: as :func:`asyncio.open_connection`
+    """
+
+    def __init__(
+        self,
+        permitted: Networks = (),
+        resolver: Resolve = resolve,
+        connect: Connect = asyncio.open_connection,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._permitted = permitted
+        self._resolve = resolver
+        self._connect = connect
+        self._limit_s = limit_s
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        """Send it once. Raises Refused with the sentence that says why it did not arrive."""
+        to = target(url)
+        try:
+            async with asyncio.timeout(self._limit_s):
+                return await self._post(to, headers, body)
+        except TimeoutError as error:
+            raise Refused("too-slow", f"{to.host} did not answer within {self._limit_s:g} s.") from error
+        except (h11.RemoteProtocolError, h11.LocalProtocolError) as error:
+            raise Refused("no-http", f"{to.host} does not answer in HTTP.") from error
+        except ssl.SSLError as error:
+            raise Refused("no-trust", f"The TLS certificate of {to.host} cannot be trusted.") from error
+        except OSError as error:
+            raise Refused("not-reached", f"{to.host} cannot be reached.") from error
+        except ValueError as error:  # a name that TLS, or the resolver, cannot write
+            raise Refused("bad-url", f"{to.host} is no name of a host.") from error
+
+    async def _post(self, to: Target, headers: Mapping[str, str], body: bytes) -> Answered:
+        reader, writer = await self._reach(to, await self._addresses(to))
+        try:
+            return await _exchange(to, reader, writer, headers, body)
+        finally:
+            # Nothing more is wanted of the peer, not even a polite end of TLS.
+            transport = writer.transport
+            transport.abort()
+            with contextlib.suppress(OSError, ssl.SSLError):
+                await writer.wait_closed()
+
+    async def _addresses(self, to: Target) -> list[str]:
+        try:
+            found = [ipaddress.ip_address(text) for text in await self._resolve(to.host, to.port)]
+        except (OSError, UnicodeError, ValueError) as error:
+            raise Refused("unknown-host", f"There is no host {to.host}.") from error
+        if not found:
+            raise Refused("unknown-host", f"There is no host {to.host}.")
+        # One forbidden address is enough: a name that means both has no honest use.
+        if any(forbidden(address, self._permitted) for address in found):
+            raise Refused(
+                "forbidden-address",
+                f"{to.host} is in a private network, where this server sends nothing. The operator can permit networks "
+                "with web.webhooks_to.",
+            )
+        return [str(address) for address in found[:_ADDRESSES_TRIED]]
+
+    async def _reach(self, to: Target, addresses: Sequence[str]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        secure = {"ssl": ssl.create_default_context(), "server_hostname": to.host} if to.secure else {}
+        for at, address in enumerate(addresses):
+            try:
+                return await self._connect(address, to.port, limit=16_384, **secure)
+            except ssl.SSLError:
+                raise
+            except OSError:
+                if at + 1 == len(addresses):
+                    raise
+        raise OSError("no address")
+
+
+async def _exchange(
+    to: Target, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, headers: Mapping[str, str], body: bytes
+) -> Answered:
+    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=16_384)
+    given = {"Host": to.authority, **headers, "Content-Length": str(len(body)), "Connection": "close"}
+    request = h11.Request(method="POST", target=to.path, headers=list(given.items()))
+    parts = (connection.send(request), connection.send(h11.Data(data=body)), connection.send(h11.EndOfMessage()))
+    writer.write(b"".join(part for part in parts if part))
+    await writer.drain()
+    status, said = 0, bytearray()
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(ANSWER_MAX))
+        elif isinstance(event, h11.Response):
+            status = event.status_code
+        elif isinstance(event, h11.Data):
+            said += event.data
+        elif not isinstance(event, h11.InformationalResponse):
+            break
+        if len(said) >= ANSWER_MAX:
+            break
+    return Answered(status, bytes(said[:ANSWER_MAX]))
+
+
+def _bad(what: str) -> Refused:
+    return Refused("bad-url", f"The address of a webhook {what}.")

@@ -1,0 +1,194 @@
+"""One bot as its owner sees it: how it loses, what it may do, its tokens, its games with what went over the wire.
+
+For the owner and for operators. Must not know: SQL, how a deed is done, where transcripts lie.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.errors import Refused
+from cgos_server.service import requests as deeds
+from cgos_server.service.authority import Sight, may_see
+from cgos_server.storage.answers import GameRow
+from cgos_server.storage.game_answers import BotDetail, GamesAsked
+from cgos_server.web import words
+from cgos_server.web.pages.asked import PAGE_SIZE, before, number, page_of
+from cgos_server.web.people import fields, wire
+from cgos_server.web.people.desk import Deed, Desk
+from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, visit
+from cgos_server.web.site import Site
+
+COUNTED: Final = 500
+"""Latest ended games over which the days are counted."""
+
+DAYS: Final = 14
+
+NOWHERE: Final = "You have no bot of this name. Capitals matter; a bot is claimed on your account's page."
+
+
+class Day(NamedTuple):
+    """What a bot played on one day (UTC). `lost`: reason -> games lost so."""
+
+    day: str
+    games: int
+    lost: dict[str, int]
+
+
+def by_day(games: Sequence[GameRow], versions: Sequence[str]) -> list[Day]:
+    """The latest days on which games ended, newest first."""
+    days: dict[str, tuple[int, dict[str, int]]] = {}
+    for game in games:
+        if game.ended_at is None:
+            continue
+        count, lost = days.get(words.day(game.ended_at), (0, {}))
+        loser = {"B+": game.white, "W+": game.black}.get((game.corrected or game.result or "")[:2])
+        if loser in versions and game.reason is not None:
+            lost = lost | {game.reason: lost.get(game.reason, 0) + 1}
+        days[words.day(game.ended_at)] = (count + 1, lost)
+    return [Day(day, count, lost) for day, (count, lost) in sorted(days.items(), reverse=True)[:DAYS]]
+
+
+async def own(site: Site, request: Request, here: Visit) -> BotDetail:
+    """The bot that the address names. Raises HTTPException 404 where it is somebody else's, as where there is none."""
+    name = request.path_params["name"]
+    try:
+        may_see(here.person, Sight.BOT, await site.history.owner_of(name))
+        bot = await site.history.bot(name)
+    except Refused as refusal:
+        raise HTTPException(404, NOWHERE) from refusal
+    if bot.name != name:  # a version's name
+        raise HTTPException(404, NOWHERE)
+    return bot
+
+
+def _bot(deed: type[Any]) -> Deed:
+    return Deed(lambda _form, named: deed(bot=named["name"]))
+
+
+class OwnBotPage(Desk):
+    """One bot."""
+
+    template = "people/bot.html"
+
+    async def values(self, request: Request, here: Visit) -> dict[str, Any]:
+        bot = await own(self.site, request, here)
+        history = self.site.history
+        versions = [version.name for version in bot.versions]
+        ended = await history.find_games(GamesAsked(bot=bot.name, running=False), COUNTED)
+        page, older = page_of(await history.find_games(GamesAsked(bot=bot.name), PAGE_SIZE + 1, before(request)))
+        limits = bot.limits if isinstance(bot.limits, dict) else {}
+        return {
+            "bot": bot,
+            "versions": versions,
+            "days": by_day(ended, versions),
+            "counted": COUNTED,
+            "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},
+            "tokens": [token for token in await history.tokens(bot.name) if token.revoked_at is None],
+            "games_a_day": limits.get("games_a_day"),
+            "avoid": " ".join(limits.get("avoid", [])),
+            "games": page,
+            "older": older,
+            "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,
+        }
+
+    offers: Mapping[str, Deed] = {
+        "bot pause": _bot(deeds.BotPause),
+        "bot resume": _bot(deeds.BotResume),
+        "bot drain": Deed(
+            lambda _, named: deeds.BotDrain(bot=named["name"]),
+            lambda _, named: f"{named['name']} will be sent home when its running games have ended. It may come back.",
+        ),
+        "bot limit": Deed(
+            lambda form, named: deeds.BotLimit(
+                bot=named["name"],
+                games_a_day=fields.whole(form, "games_a_day", "Games a day", 0, 100_000),
+                avoid=fields.names(form, "avoid"),
+            )
+        ),
+        "token make": Deed(
+            lambda form, named: deeds.TokenMake(bot=named["name"], label=fields.needed(form, "label", "What it is for"))
+        ),
+        "token revoke": Deed(
+            lambda form, named: deeds.TokenRevoke(
+                bot=named["name"], token=fields.the_number(form, "token", "The token")
+            ),
+            lambda form, named: f"Token {form.text('token')} of {named['name']} will let nobody in any more.",
+        ),
+        "bot passwd": Deed(
+            lambda form, named: deeds.BotPasswd(name=named["name"], password=fields.same_twice(form, "new"))
+        ),
+        "bot recall": Deed(lambda _, named: deeds.BotRecall(name=named["name"])),
+        "bot release": Deed(
+            lambda _, named: deeds.BotRelease(bot=named["name"]),
+            lambda _, named: f"{named['name']} will be nobody's until somebody claims it with its password or a token.",
+        ),
+    }
+
+    async def done(self, request: Request, here: Visit, answer: deeds.Response) -> Response:
+        if isinstance(answer, deeds.Done):
+            try:
+                await own(self.site, request, here)
+            except HTTPException:  # it was given up
+                return self.back(request, here, answer.sentence, "/account")
+        return await super().done(request, here, answer)
+
+
+class TranscriptPage:
+    """What went over the wire in one game of one bot."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def transcript(self, request: Request) -> Response:
+        """A timed table, or with ``format=text`` a file."""
+        here = await visit(self._site, request)
+        if here is None:
+            return to_sign_in(request)
+        bot = await own(self._site, request, here)
+        game = number(request.query_params.get("game"))
+        if game is None:
+            raise HTTPException(404, "Which game? Follow the links of the bot's page.")
+        row = await self._game(game, [version.name for version in bot.versions])
+        data = self._site.data
+        span = (row.started_at, row.ended_at or self._site.now_ms())
+        found = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
+        if request.query_params.get("format") == "text":
+            name = f"{bot.name}-{game}.txt"
+            headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
+            return PlainTextResponse(wire.as_text(found), headers=headers)
+        response = self._site.render(
+            "people/transcript.html",
+            here="/account",
+            person=here.person,
+            bot=bot.name,
+            game=row,
+            lines=wire.timed(found),
+            days=self._site.settings.transcript_days,
+        )
+        response.headers.update(PRIVATE)
+        return response
+
+    async def _game(self, game: int, versions: Sequence[str]) -> GameRow:
+        try:
+            row = (await self._site.history.game(game)).game
+        except Refused as refusal:
+            raise HTTPException(404, "There is no game of this number on the server.") from refusal
+        if row.black not in versions and row.white not in versions:
+            raise HTTPException(404, "This bot did not play in that game.")
+        return row
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    return [
+        Route("/account/bot/{name}/transcript", TranscriptPage(site).transcript),
+        Route("/account/bot/{name}", OwnBotPage(site).answer, methods=["GET", "POST"]),
+    ]

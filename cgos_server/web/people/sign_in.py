@@ -1,0 +1,128 @@
+"""Signing in, making an account, signing out.
+
+Must not know: how passwords are checked, what an account may do.
+"""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.errors import Refused
+from cgos_server.protocol import names
+from cgos_server.protocol.api_route import Limit
+from cgos_server.service import requests as deeds
+from cgos_server.web.people import fields
+from cgos_server.web.people.desk import Tried, refused_form, status_of, tried, wait
+from cgos_server.web.people.sessions import (
+    FORM_S,
+    PRIVATE,
+    Form,
+    drop_cookie,
+    form_cookie,
+    form_secret,
+    is_ours,
+    new_form_secret,
+    own_path,
+    read_form,
+    said_cookie,
+    session_cookie,
+    set_cookie,
+    to,
+    token_of,
+    visit,
+)
+from cgos_server.web.site import Site
+
+
+class SignInPages:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def sign_in(self, request: Request) -> Response:
+        """The form, or the attempt."""
+        if request.method == "POST":
+            return await self._attempt(request, "people/sign_in.html")
+        if await visit(self._site, request) is not None:
+            return to(own_path(request.query_params.get("next", "")))
+        return self._page(request, "people/sign_in.html", own_path(request.query_params.get("next", "")))
+
+    async def register(self, request: Request) -> Response:
+        """The form for an account of one's own, where that is open, or the attempt."""
+        if self._site.settings.accounts != "open":
+            raise HTTPException(404, "The operators of this server make the accounts here: ask them for one.")
+        if request.method == "POST":
+            return await self._attempt(request, "people/register.html")
+        return self._page(request, "people/register.html", "/account")
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session."""
+        here = await visit(self._site, request)
+        form = await read_form(request)
+        if here is not None:
+            if not is_ours(self._site, request, form, here.session):
+                return refused_form(self._site)
+            await self._site.on_behalf(here.session, request, deeds.SignOut())
+        response = to("/sign-in")
+        drop_cookie(self._site, request, response, session_cookie(self._site, request))
+        drop_cookie(self._site, request, response, said_cookie(self._site, request))
+        return response
+
+    async def _attempt(self, request: Request, template: str) -> Response:
+        form = await read_form(request)
+        if not is_ours(self._site, request, form, form_secret(self._site, request)):
+            return refused_form(self._site)
+        following = own_path(form.text("next"))
+        try:
+            self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
+            wanted = self._wanted(request, form, template == "people/register.html")
+            answer = await self._site.ask(wanted)
+        except Refused as refusal:
+            return wait(self._page(request, template, following, status_of(refusal), tried(form, refusal)), refusal)
+        assert isinstance(answer, deeds.SignedIn)
+        response = to(following)
+        lasts_s = (answer.until - self._site.now_ms()) // 1000
+        name = session_cookie(self._site, request)
+        set_cookie(self._site, request, response, name, answer.session, lasts_s)
+        drop_cookie(self._site, request, response, form_cookie(self._site, request))
+        return response
+
+    def _wanted(self, request: Request, form: Form, new: bool) -> deeds.Request:
+        name = fields.needed(form, "name", "Your name")
+        address = self._site.visitor(request)
+        if new:
+            return deeds.AccountRegister(name=name, password=fields.same_twice(form, "new"), address=address)
+        return deeds.SignIn(name=name, password=fields.needed(form, "password", "The password"), address=address)
+
+    def _page(
+        self, request: Request, template: str, following: str, status: int = 200, again: Tried | None = None
+    ) -> Response:
+        secret = form_secret(self._site, request) or new_form_secret()
+        response = self._site.render(
+            template,
+            status,
+            here="/account",
+            token=token_of(secret),
+            tried=again or Tried(),
+            following=following,
+            open=self._site.settings.accounts == "open",
+            name_min=names.NAME_MIN,
+            name_max=names.NAME_MAX,
+        )
+        set_cookie(self._site, request, response, form_cookie(self._site, request), secret, FORM_S)
+        response.headers.update(PRIVATE)
+        return response
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this module."""
+    pages = SignInPages(site)
+    return [
+        Route("/sign-in", pages.sign_in, methods=["GET", "POST"]),
+        Route("/register", pages.register, methods=["GET", "POST"]),
+        Route("/sign-out", pages.sign_out, methods=["POST"]),
+    ]

@@ -1,0 +1,68 @@
+"""What went over the wire in a game, as people read it: each line with the time since the one before.
+
+Must not know: who may see it, templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from cgos_server.observability import transcripts
+from cgos_server.observability.transcripts import TranscriptLine
+
+LINES_MAX: Final = 5000
+"""Lines of one game that are shown; the latest."""
+
+_BEFORE_US = 120_000_000
+_AFTER_US = 600_000_000
+"""What is about a game may be said some minutes before it begins, and after its end."""
+
+
+class Timed(NamedTuple):
+    """One line. `since`: seconds since the one before; `clock`: True where the bot's own clock ran meanwhile."""
+
+    at: str
+    since: str
+    from_bot: bool
+    text: str
+    clock: bool
+
+
+def read(data: Path, bot: int, game: int, began_ms: int, ended_ms: int) -> list[TranscriptLine]:
+    """The latest lines of one bot's game (Unix ms), in their order. Reads files: not for the event loop."""
+    since, until = 1000 * began_ms - _BEFORE_US, 1000 * ended_ms + _AFTER_US
+    return transcripts.read(data / transcripts.FOLDER, bot, since_us=since, until_us=until, game=game, limit=LINES_MAX)
+
+
+def timed(lines: Sequence[TranscriptLine]) -> list[Timed]:
+    """All lines with the times between them."""
+    found: list[Timed] = []
+    latest: int | None = None
+    asked = False
+    for line in lines:
+        from_bot = line.way == "<"
+        since = "" if latest is None else f"{(line.at - latest) / 1e6:.3f}"
+        found.append(Timed(_time_of_day(line.at), since, from_bot, line.text, asked and from_bot))
+        latest = line.at
+        # The bot may say something else before it moves: its clock runs until the server speaks again.
+        asked = asked if from_bot else _asks(line.text)
+    return found
+
+
+def as_text(lines: Sequence[TranscriptLine]) -> str:
+    """A file of it: time of day (UTC), seconds since the line before, ``<`` from the bot or ``>`` to it, the line."""
+    return "".join(
+        f"{line.at} {line.since or '0.000':>9} {'<' if line.from_bot else '>'} {line.text}\n" for line in timed(lines)
+    )
+
+
+def _asks(text: str) -> bool:
+    """Whether the server asks for a move with it: in lines by a command, in messages by their kind."""
+    return text.startswith("genmove") or '"genmove"' in text
+
+
+def _time_of_day(at_us: int) -> str:
+    return datetime.fromtimestamp(at_us / 1e6, UTC).strftime("%H:%M:%S.%f")[:-3]

@@ -1,0 +1,168 @@
+"""What all handlers of the pages and of the API share: the history, the settings, templates, the way to the server.
+
+Made once an application. Must not know: what stands on a page, which addresses there are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+import msgspec
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from cgos_server import __version__
+from cgos_server.core.facts import AnyFact
+from cgos_server.core.rating.registry import half_width
+from cgos_server.errors import Refused
+from cgos_server.service import requests as deeds
+from cgos_server.storage.answers import GameDetail
+from cgos_server.storage.history import History
+from cgos_server.web import words
+from cgos_server.web.drawing.interval_svg import scale, standing_interval
+from cgos_server.web.limiting import Limits
+from cgos_server.web.live.hub import Hub
+from cgos_server.web.settings import Networks, WebSettings, networks
+from cgos_server.web.strengths import StrengthsOf
+
+Call = Callable[[bytes], Awaitable[bytes]]
+"""Takes one line to the live server's control socket and brings the answer."""
+
+
+Work = Callable[[], Awaitable[None]]
+"""Runs until it is cancelled, or there is nothing more to do."""
+
+
+class Site:
+    """One server as its pages see it.
+
+    :ivar call: None where there is no live server to ask
+    :ivar data: the server's data directory, where the transcripts are; None where there is none
+    :ivar hub: what happens now
+    :ivar hearers: told every fact, None where some are missing; they return at once
+    :ivar works: what runs beside answering
+    :ivar now_ms: Unix time in milliseconds
+    """
+
+    def __init__(
+        self,
+        history: History,
+        settings: WebSettings,
+        static_version: str,
+        now_ms: Callable[[], int],
+        hub: Hub,
+        call: Call | None = None,
+        data: Path | None = None,
+    ) -> None:
+        self.history = history
+        self.settings = settings
+        self.now_ms = now_ms
+        self.hub = hub
+        self.call = call
+        self.data = data
+        self.hearers: list[Callable[[AnyFact | None], None]] = [hub.heard]
+        self.works: list[Work] = [hub.run]
+        self._proxies = networks(settings.proxies)
+        self.limits = Limits(settings, lambda: now_ms() / 1000)
+        self.strengths = StrengthsOf(history, settings)
+        self.templates = jinja2.Environment(
+            loader=jinja2.PackageLoader("cgos_server.web"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.templates.filters.update(words.FILTERS)
+        self.templates.globals.update(
+            server=settings.server_name,
+            venue_names=list(settings.venues),
+            venue_path=venue_path,
+            bot_path=bot_path,
+            ago=words.ago,
+            half_width=half_width,
+            finely=words.finely,
+            scale=scale,
+            interval=standing_interval,
+            program_version=__version__,
+            static_version=static_version,
+        )
+
+    def attend(self, heard: Callable[[AnyFact | None], None], work: Work) -> None:
+        """Let `heard` be told every fact, and `work` run as long as requests are answered."""
+        self.hearers.append(heard)
+        self.works.append(work)
+
+    def offer(self, names: Mapping[str, Any]) -> None:
+        """Give all templates these names: functions that several pages use."""
+        self.templates.globals.update(names)
+
+    def render(
+        self, template: str, status: int = 200, *, refresh: bool = False, here: str = "", **values: Any
+    ) -> Response:
+        """A page. With `refresh` it loads itself again where no script runs; `here` is the entry of the menu it belongs
+        to."""
+        page = self.templates.get_template(template).render(
+            values, refresh=self.settings.refresh_s if refresh else 0, here=here, now=self.now_ms()
+        )
+        return HTMLResponse(page, status)
+
+    async def ask(self, request: deeds.Request) -> deeds.Response:
+        """Have the live server do it. Raises Refused (``no-server`` where there is none), OurFault."""
+        if self.call is None:
+            raise Refused("no-server", "The server that plays does not answer just now. Please try again in a minute.")
+        return await deeds.ask(self.call, request)
+
+    async def on_behalf(self, credential: str, request: Request, deed: deeds.Request) -> deeds.Response:
+        """Have the live server do it with the rights of whoever has this session or token. Raises as :meth:`ask`."""
+        inner = msgspec.Raw(msgspec.json.encode(deed))
+        return await self.ask(deeds.OnBehalf(credential=credential, address=self.visitor(request), request=inner))
+
+    def address(self, request: Request) -> str:
+        """The pages' own address as people see it, without a slash at its end."""
+        return self.settings.public_url or f"{request.url.scheme}://{request.url.netloc}"
+
+    def visitor(self, request: Request) -> str:
+        """The address of whoever asks; what a proxy of ours says of it is believed, and nobody else."""
+        peer = request.client.host if request.client is not None else ""
+        for named in reversed(request.headers.get("x-forwarded-for", "").split(",")):
+            if not _among(peer, self._proxies) or not named.strip():
+                break
+            peer = named.strip()
+        return peer
+
+    def visible(self, game: GameDetail) -> GameDetail:
+        """What anybody may see of it: of a running game no move that is younger than the venue's delay."""
+        delay = self.settings.delay_ms(game.game.venue)
+        if not delay or game.game.result is not None:
+            return game
+        latest = self.now_ms() - delay
+        moves = [move for move in game.moves if move.at <= latest]
+        return msgspec.structs.replace(game, moves=moves, game=msgspec.structs.replace(game.game, moves=len(moves)))
+
+
+def _among(address: str, known: Networks) -> bool:
+    try:
+        return any(ip_address(address) in network for network in known)
+    except ValueError:
+        return False
+
+
+def venue_path(name: str) -> str:
+    """Where a venue's page is."""
+    return f"/venue/{quote(name, safe='')}"
+
+
+def bot_path(name: str) -> str:
+    """Where a bot's or a version's page is."""
+    return f"/bot/{quote(name, safe='')}"
+
+
+def wall_ms() -> int:
+    """Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,350 @@
+"""Reads a server's API ``/api/v1`` from Python: ``api.Server("http://host:8080").standings("9x9")``.
+
+Answers are values of `cgos_server.protocol`'s messages, the same that the server makes them of. Lists of any length are
+iterators that ask for the next page when they get there. What the server refuses is raised with its sentence
+(:class:`ApiRefused`). Standard library only. Must not know: HTTP, which is `api_http`'s.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
+from cgos_client.errors import CannotConnect, ConnectionLost
+from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics
+from cgos_server.protocol.api_games import (
+    Game,
+    GameDetail,
+    GamePage,
+    Move,
+    Moves,
+    Round,
+    RoundDetail,
+    RoundPage,
+)
+from cgos_server.protocol.api_live import GameEvent, LiveEnd, LiveMove, VenueEvent
+from cgos_server.protocol.api_messages import (
+    Bot,
+    BotDetail,
+    BotPage,
+    Crosstable,
+    HistoryPage,
+    Index,
+    Opponent,
+    Opponents,
+    PairStatistics,
+    RatingChange,
+    RatingCurve,
+    RatingPoint,
+    Standings,
+    Status,
+    Venue,
+    Venues,
+    VersionDetail,
+)
+from cgos_server.protocol.api_people import Me
+from cgos_server.protocol.api_route import SGF
+
+__all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server"]
+
+T = TypeVar("T")
+Winner = Literal["B", "W", "draw", "none"]
+
+
+class Server:
+    """One server. Every method raises ApiRefused, CannotConnect or ConnectionLost.
+
+    :param address: of its pages: ``http://host:8080``
+    :param token: of the API, for :meth:`me`; whatever else is here anybody may read
+    :param timeout: seconds without a byte after which a connection counts as broken
+    :param patience: seconds that one call may wait where the server asks to come later (429); 0: it raises at once
+    """
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 120.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._http = Http(address, token, timeout, patience, sleep)
+        self._sleep = sleep
+
+    def index(self) -> Index:
+        """What the server is."""
+        return self._get(Index, "")
+
+    def status(self) -> Status:
+        """Whether it plays, and how much there is."""
+        return self._get(Status, "/status")
+
+    def me(self) -> Me:
+        """Whose token this is."""
+        return self._get(Me, "/me")
+
+    # -- venues
+
+    def venues(self) -> list[Venue]:
+        """All venues."""
+        return self._get(Venues, "/venues").items
+
+    def venue(self, venue: str) -> Venue:
+        """One venue."""
+        return self._get(Venue, place("venues", venue))
+
+    def standings(
+        self,
+        venue: str,
+        *,
+        system: str | None = None,
+        as_of: int | None = None,
+        at: int | None = None,
+        recomputed: bool = False,
+    ) -> Standings:
+        """Who stands where.
+
+        :param as_of: after this entry of the ledger; `at`: at this time (Unix milliseconds); None for now
+        :param recomputed: computed again with every game as it counts now
+        """
+        query: dict[str, Value] = {"system": system, "as_of": as_of, "at": at, "recomputed": recomputed or None}
+        return self._get(Standings, place("venues", venue, "standings"), query)
+
+    def crosstable(self, venue: str, *, versions: Sequence[str] | None = None, top: int | None = None) -> Crosstable:
+        """Every pair that met, of these versions or of the `top` best."""
+        query: dict[str, Value] = {"versions": None if versions is None else ",".join(versions), "top": top}
+        return self._get(Crosstable, place("venues", venue, "crosstable"), query)
+
+    def pair(self, venue: str, one: str, other: str) -> PairStatistics:
+        """Two versions compared."""
+        return self._get(PairStatistics, place("venues", venue, "pairs", one, other))
+
+    def metrics(self, venue: str) -> VenueMetrics:
+        """A venue in figures."""
+        return self._get(VenueMetrics, place("venues", venue, "metrics"))
+
+    def rounds(self, venue: str) -> Iterator[Round]:
+        """Acts of pairing that began games, newest first."""
+        return self._pages(RoundPage, place("venues", venue, "rounds"), {}, "before", 200)
+
+    def ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
+        """The numbered facts that ratings follow from, in order."""
+        return self._pages(LedgerPage, place("venues", venue, "ledger"), {"after": after}, "after", 1000)
+
+    # -- bots and versions
+
+    def bots(self) -> Iterator[Bot]:
+        """All bots, by name."""
+        return self._pages(BotPage, "/bots", {}, "after", 1000)
+
+    def bot(self, name: str) -> BotDetail:
+        """One bot with its versions and where they stand."""
+        return self._get(BotDetail, place("bots", name))
+
+    def version(self, name: str) -> VersionDetail:
+        """One version and where it stands."""
+        return self._get(VersionDetail, place("versions", name))
+
+    def history(self, version: str, *, venue: str | None = None, system: str | None = None) -> Iterator[RatingChange]:
+        """Every change of a version's rating, oldest first, with the game that caused it."""
+        query: dict[str, Value] = {"venue": venue, "system": system}
+        return self._pages(HistoryPage, place("versions", version, "history"), query, "after", 1000)
+
+    def curve(
+        self, version: str, *, venue: str | None = None, system: str | None = None, points: int = 300
+    ) -> list[RatingPoint]:
+        """The same drawn through about so many points."""
+        query: dict[str, Value] = {"venue": venue, "system": system, "points": points}
+        return self._get(RatingCurve, place("versions", version, "history"), query).points
+
+    def opponents(self, version: str, *, venue: str | None = None) -> list[Opponent]:
+        """Whom a version met, and what came of it."""
+        return self._get(Opponents, place("versions", version, "opponents"), {"venue": venue}).items
+
+    # -- games
+
+    def games(
+        self,
+        *,
+        venue: str | None = None,
+        bot: str | None = None,
+        opponent: str | None = None,
+        reason: str | None = None,
+        result: Winner | None = None,
+        min_moves: int | None = None,
+        max_moves: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        running: bool | None = None,
+    ) -> Iterator[Game]:
+        """Games, newest first.
+
+        :param since: begun at this time or later, `until`: before it (Unix milliseconds)
+        """
+        query: dict[str, Value] = {
+            "venue": venue,
+            "bot": bot,
+            "opponent": opponent,
+            "reason": reason,
+            "result": result,
+            "min_moves": min_moves,
+            "max_moves": max_moves,
+            "since": since,
+            "until": until,
+            "running": running,
+        }
+        return self._pages(GamePage, "/games", query, "before", 500)
+
+    def game(self, game: int) -> GameDetail:
+        """All about one game but its moves."""
+        return self._get(GameDetail, place("games", game))
+
+    def moves(self, game: int, *, after: int = 0) -> list[Move]:
+        """A game's moves after a ply, with clocks and analysis; of a running game those that may be shown."""
+        return self._get(Moves, place("games", game, "moves"), {"after": after}).items
+
+    def sgf(self, game: int) -> str:
+        """A game's file."""
+        return self._http.answer(place("games", f"{game}.sgf"), accept=SGF).decode()
+
+    def pairing(self, game: int) -> RoundDetail:
+        """Why these two, with everybody whom they could have met."""
+        return self._get(RoundDetail, place("games", game, "pairing"))
+
+    def round(self, number: int) -> RoundDetail:
+        """One act of pairing, by its id."""
+        return self._get(RoundDetail, place("rounds", number))
+
+    # -- exports
+
+    def export_games(
+        self,
+        *,
+        venue: str | None = None,
+        bot: str | None = None,
+        opponent: str | None = None,
+        reason: str | None = None,
+        result: Winner | None = None,
+        min_moves: int | None = None,
+        max_moves: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        after: int = 0,
+    ) -> Iterator[Game]:
+        """All ended games of this kind in one stream, oldest first, from number `after` + 1 on."""
+        query: dict[str, Value] = {
+            "venue": venue,
+            "bot": bot,
+            "opponent": opponent,
+            "reason": reason,
+            "result": result,
+            "min_moves": min_moves,
+            "max_moves": max_moves,
+            "since": since,
+            "until": until,
+        }
+        return self._export(Game, "/export/games.ndjson", query, after, lambda game: game.id)
+
+    def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
+        """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""
+        path = place("export", "venues", venue, "ratings.ndjson")
+        # One entry may change several ratings: going on in its midst would leave the others out.
+        for line in self._http.lines(path, {"system": system, "after": after or None}):
+            yield decoded(line, ExportedChange)
+
+    def export_ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
+        """A venue's whole ledger in one stream, in order, from entry `after` + 1 on."""
+        path = place("export", "venues", venue, "ledger.ndjson")
+        return self._export(LedgerEntry, path, {}, after, lambda entry: entry.seq)
+
+    def export_sgf(
+        self, target: Path | str, *, venue: str | None = None, bot: str | None = None, after: int = 0
+    ) -> int:
+        """Write ended games as an archive (tar) of files to `target`; its length in bytes."""
+        query: dict[str, Value] = {"venue": venue, "bot": bot, "after": after or None}
+        with Path(target).open("wb") as file:
+            return self._http.download("/export/games.tar", query, file)
+
+    # -- live
+
+    def live(self, game: int, *, since: int = 0, idle: float = 90.0) -> Iterator[LiveMove | LiveEnd]:
+        """A game's moves after ply `since` as they are played; the last one is its end.
+
+        A broken connection is opened again where it broke, without a move missing or twice. Raises where that comes to
+        nothing several times in a row.
+
+        :param idle: seconds without a word of the server after which the connection counts as broken
+        """
+        ply = since
+        again = Reconnecting(self._sleep)
+        while True:
+            try:
+                for line in self._http.lines(place("games", game, "live"), {"since": ply, "format": "ndjson"}, idle):
+                    event: LiveMove | LiveEnd = decoded(line, GameEvent)
+                    again.came()
+                    if isinstance(event, LiveEnd):
+                        yield event
+                        return
+                    if event.ply > ply:
+                        ply = event.ply
+                        yield event
+            except (ConnectionLost, CannotConnect) as error:
+                again.wait(error)
+            else:
+                again.wait(ConnectionLost("The server ends the stream again and again before the game is over."))
+
+    def live_venue(self, venue: str | None = None, *, moves: bool = False, idle: float = 90.0) -> Iterator[VenueEvent]:
+        """What happens in a venue, or in all; it has no end. After a gap the server says anew what runs (`games`)."""
+        again = Reconnecting(self._sleep)
+        query: dict[str, Value] = {"venue": venue, "moves": moves or None, "format": "ndjson"}
+        while True:
+            try:
+                for line in self._http.lines("/live", query, idle):
+                    event: VenueEvent = decoded(line, VenueEvent)
+                    again.came()
+                    yield event
+            except (ConnectionLost, CannotConnect) as error:
+                again.wait(error)
+            else:
+                again.wait(ConnectionLost("The server ends the stream again and again."))
+
+    # -- how
+
+    def _get(self, kind: type[T], path: str, query: dict[str, Value] | None = None) -> T:
+        answer: T = decoded(self._http.answer(path, query), kind)
+        return answer
+
+    def _pages(
+        self, kind: type[msgspec.Struct], path: str, query: dict[str, Value], cursor: str, limit: int
+    ) -> Iterator[Any]:
+        """All items of all pages."""
+        asked = {**query, "limit": limit}
+        while True:
+            page: Any = self._get(kind, path, asked)
+            yield from page.items
+            if page.next is None:
+                return
+            asked[cursor] = page.next
+
+    def _export(
+        self, kind: type[T], path: str, query: dict[str, Value], after: int, number: Callable[[T], int]
+    ) -> Iterator[T]:
+        """The lines of an export whose numbers rise from line to line, gone on with where it broke."""
+        again = Reconnecting(self._sleep)
+        while True:
+            try:
+                for line in self._http.lines(path, {**query, "after": after or None}):
+                    value: T = decoded(line, kind)
+                    again.came()
+                    after = number(value)
+                    yield value
+                return
+            except (ConnectionLost, CannotConnect) as error:
+                again.wait(error)

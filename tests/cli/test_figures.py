@@ -1,0 +1,139 @@
+"""What pages show, as commands: `pair`, `crosstable`, `rounds`, `rules`, `bot show`, `games` with filters."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support.rated_past import NAMES, VENUE, VOIDED
+
+from cgos_server.cli.main import main
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def past(rated_past: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command on a rated past that nobody changes."""
+    for variable in ("CGOS_CONFIG", "CGOS_SERVER__DATA"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def run_(*words: str, fails: int = 0) -> Result:
+        result = CliRunner().invoke(main, [*words, "--data", str(rated_past)])
+        assert result.exit_code == fails, result.output
+        return result
+
+    return run_
+
+
+@pytest.fixture
+def told(past: Run) -> Callable[..., Any]:
+    return lambda *words: json.loads(past(*words, "--json").stdout)
+
+
+@pytest.fixture
+def games(told: Callable[..., Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = told("games", "--limit", "1000")
+    return found
+
+
+def points(game: dict[str, Any], name: str) -> float | None:
+    """What a game counts as now for one side."""
+    result = game["corrected"] or game["result"]
+    if result == "Void":
+        return None
+    return 0.5 if result == "Draw" else float((result[0] == "B") == (game["black"] == name))
+
+
+def test_pair_adds_up_its_games(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:
+    one, other = NAMES[0], NAMES[4]
+    mine = [game for game in games if {game["black"], game["white"]} == {one, other}]
+    scored = [points(game, one) for game in mine]
+    found = told("pair", VENUE, one, other)
+    record = found["record"]
+    assert record["games"] == len(mine) > 0
+    won = record["one_wins_black"] + record["one_wins_white"] + record["draws"] / 2
+    assert won == sum(score for score in scored if score is not None)
+    assert found["expected"] < 0.5
+    text = past("pair", VENUE, one, other).stdout
+    assert f"{len(mine)} games" in text
+    assert all(str(game["id"]) in text for game in mine[:5])
+    past("pair", VENUE, one, one, fails=1)
+    past("pair", VENUE, one, "Nobody", fails=1)
+
+
+def test_crosstable_has_every_pair(
+    past: Run, told: Callable[..., Any], games: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    found = told("crosstable", VENUE)
+    assert sorted(found["versions"]) == sorted(NAMES)
+    met = {frozenset((game["black"], game["white"])) for game in games}
+    assert {frozenset((pair["one"], pair["other"])) for pair in found["pairs"]} == met
+    text = past("crosstable", VENUE).stdout
+    assert len(text.splitlines()) == 2 + len(NAMES)
+    assert len(told("crosstable", VENUE, "--top", "3")["versions"]) == 3
+    assert told("crosstable", VENUE, "--version", "Dog", "--version", "Ant")["versions"] == ["Dog", "Ant"]
+    past("crosstable", VENUE, "--version", "Nobody", fails=1)
+    picture = tmp_path / "table.svg"
+    past("crosstable", VENUE, "--svg", str(picture))
+    assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+    past("crosstable", VENUE, "--svg", str(picture), "--json", fails=2)
+
+
+def test_rounds_newest_first(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:
+    rows = told("rounds", VENUE, "--limit", "1000")
+    assert [row["number"] for row in rows] == list(range(len(games), 0, -1))
+    assert told("rounds", VENUE, "--limit", "2", "--before", "10")[0]["number"] == 9
+    assert "birk" in past("rounds", VENUE).stdout
+
+
+def test_rules_in_words(past: Run, told: Callable[..., Any]) -> None:
+    text = past("rules", VENUE).stdout
+    assert "superko" in text
+    assert {section["title"] for section in told("rules", VENUE)["sections"]} >= {"The game", "Time", "Rating"}
+    assert "there are several venues" in past("rules", fails=2).stderr
+
+
+def test_bot_show(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:
+    found = told("bot", "show", "Dog")
+    (figures,) = found["figures"]
+    mine = [game for game in games if "Dog" in (game["black"], game["white"])]
+    assert sum(row["games"] for row, _ in figures["opponents"]) == len(mine)
+    assert sum(row["games"] for row in figures["verdicts"]) == len(mine)
+    decided = [score for game in mine if (score := points(game, "Dog")) is not None]
+    assert sum(row["score"] for row, _ in figures["opponents"]) == sum(decided)
+    for (_, one), (_, other) in itertools.pairwise(figures["opponents"]):
+        assert 0 < one[0] < 1
+        assert 0 < other[0] < 1
+    text = past("bot", "show", "Dog").stdout
+    assert text.startswith("Dog: active")
+    assert "expected" in text
+    assert "time 0.0 %" in text
+    past("bot", "show", "Nobody", fails=1)
+    past("bot", "show", "Dog", "--venue", "8x8", fails=1)
+
+
+def test_games_filtered(told: Callable[..., Any], games: list[dict[str, Any]], past: Run) -> None:
+    def ids(*words: str) -> list[int]:
+        return [game["id"] for game in told("games", "--limit", "1000", *words)]
+
+    assert ids("--bot", "Ant", "--opponent", "Elk") == [
+        game["id"] for game in games if {game["black"], game["white"]} == {"Ant", "Elk"}
+    ]
+    assert ids("--result", "none") == [VOIDED]
+    assert ids("--reason", "time") == []
+    assert ids("--running") == []
+    assert len(ids("--ended")) == len(games)
+    assert ids("--until", "2023-11-14T22:20") == [
+        game["id"] for game in games if game["started_at"] < 1_700_000_400_000
+    ]
+    assert sorted(ids("--since", "2023-11-14T22:20") + ids("--until", "2023-11-14T22:20")) == sorted(
+        game["id"] for game in games
+    )
+    assert "is no date" in past("games", "--since", "yesterday", fails=2).stderr

@@ -1,0 +1,156 @@
+"""docs/api.md: every example of it runs against a server, every write example fits its operation, and its reference is
+the table of routes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+import pytest
+from support.pages_server import serving
+from web.past import NOW, Builder, write
+
+from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_figures import LedgerEntry
+from cgos_server.protocol.api_games import Game
+from cgos_server.protocol.api_reference import reference
+from cgos_server.protocol.api_route import PREFIX, Limit, Needs, Operation
+from cgos_server.protocol.api_routes import ROUTES
+from cgos_server.storage import schema
+from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
+HERE = "http://localhost:8080"
+SETTINGS = WebSettings(
+    venues={name: VenueSettings(rated=Rated(("cgos-elo",))) for name in ("9x9", "13x13", "19x19")},
+    requests_per_minute=100_000,
+)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+def commands() -> list[str]:
+    return [line for block in blocks("sh") for line in block.replace("\\\n", " ").splitlines()]
+
+
+READING = [line for line in commands() if "Authorization" not in line]
+WRITING = [line for line in commands() if "Authorization" in line]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = tmp_path_factory.mktemp("api_page") / "cgos.sqlite"
+    schema.prepare(path)
+    asyncio.run(write(path, Builder().build()))
+    with serving(path, SETTINGS, lambda: NOW) as where:
+        yield where
+
+
+def asked(line: str) -> tuple[str, str, bytes | None]:
+    """Method, address and body of a curl command."""
+    words = shlex.split(line.split("|")[0])
+    (url,) = [word for word in words if word.startswith("http")]
+    method = words[words.index("-X") + 1] if "-X" in words else "GET"
+    return method, url, words[words.index("-d") + 1].encode() if "-d" in words else None
+
+
+def answer(line: str, address: str) -> tuple[bytes, bool]:
+    """What the command prints, and whether it came to its end."""
+    line = line.replace(HERE, address)
+    if shutil.which("curl") is None:
+        _, url, _ = asked(line)
+        return httpx2.get(url, timeout=30).content, True
+    endless = "/live?venue" in line  # it is cut off
+    script = f'curl() {{ command curl --max-time {3 if endless else 60} "$@"; }}\n{line}'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=90, check=False)
+    assert done.returncode in ((0, 28) if endless else (0,)), (line, done.stderr)
+    return done.stdout, done.returncode == 0
+
+
+@pytest.mark.parametrize("line", READING)
+def test_every_curl_example_is_answered(line: str, address: str) -> None:
+    if shutil.which("curl") is None and "/live?venue" in line:
+        pytest.skip("an endless stream needs curl")
+    data, _ = answer(line, address)
+    path = urlsplit(asked(line)[1]).path
+    assert data
+    if "colour=" in line:
+        assert json.loads(data)["parameter"] == "colour"
+    elif path.endswith(".ndjson") or "ndjson" in line:
+        assert all("code" not in json.loads(part) for part in data.splitlines() if part)
+    elif path.startswith(PREFIX) and not path.endswith((".csv", ".tar", ".sgf", "/live")):
+        found = json.loads(data)
+        assert "code" not in found, found
+        assert found.get("items", [1]) != []
+    else:
+        assert not data.startswith(b'{"title"'), data
+
+
+@pytest.mark.parametrize("number", range(len(blocks("python"))))
+def test_every_python_example_runs(
+    number: int, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(blocks("python")[number].replace(HERE, address), "docs/api.md", "exec"), {})
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_are_examples_of_both_kinds() -> None:
+    assert len(READING) >= 20
+    assert len(blocks("python")) >= 7
+    assert len(WRITING) >= 5
+
+
+@pytest.mark.parametrize("line", WRITING)
+def test_every_write_example_fits_its_operation(line: str) -> None:
+    method, url, body = asked(line)
+    found = [each for each in ROUTES if each.method == method and fits(each, urlsplit(url).path)]
+    assert len(found) == 1, line
+    (operation,) = found
+    assert operation.needs is not Needs.NOTHING
+    assert (body is None) == (operation.body is None)
+    if body is not None:
+        msgspec.json.decode(body, type=operation.body)
+        assert "Content-Type: application/json" in line
+
+
+def fits(operation: Operation, path: str) -> bool:
+    pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(PREFIX + operation.path))
+    return re.fullmatch(pattern, path) is not None
+
+
+def test_the_reference_is_the_table() -> None:
+    """Written again by: everything below "## Reference" is a sentence and `api_reference.reference()`."""
+    assert PAGE.partition("## Reference\n")[2].partition("/docs/api`.\n\n")[2] == reference().rstrip("\n") + "\n"
+    for operation in ROUTES:
+        assert f"| `{operation.method} {operation.path or '/'}` |" in PAGE
+
+
+def test_the_limits_are_those_that_hold() -> None:
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| [^|]+ \| (.*) \|$", PAGE.partition("## Venues")[0], re.MULTILINE))
+    assert set(rows) == set(map(str, Limit))
+    defaults = WebSettings()
+    assert rows["requests"].startswith(f"{defaults.requests_per_minute},")
+    assert rows["bulk"].startswith(f"{defaults.exports_at_once} of everybody, half")
+    assert rows["streams"].startswith(f"{defaults.streams_per_address} of one address, ten times")
+    assert rows["sign-in"] == str(SIGN_INS_PER_MINUTE)
+    assert rows["recompute"] == str(RECOMPUTES_PER_MINUTE)
+
+
+def test_every_column_of_the_exports_is_explained() -> None:
+    section = PAGE.partition("### Columns")[2].partition("\n## ")[0]
+    for kind in (Game, ExportedChange, LedgerEntry):
+        for name in kind.__struct_fields__:
+            assert f"`{name}`" in section, (kind.__name__, name)

@@ -1,0 +1,241 @@
+"""Transcripts: what is written and read again, within which bounds, and that no secret ever is among it."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgos_server.observability.transcripts import (
+    EARLY,
+    MASK,
+    TEXT_MAX,
+    Queue,
+    Tap,
+    TranscriptLine,
+    Transcripts,
+    forget,
+    read,
+)
+
+S = 1_000_000
+DAY = 86_400 * S
+WALL = 1_700_000_000 * S
+ALWAYS = 10**18
+
+
+class Keeper:
+    """Transcripts with a clock of its own, written by hand. Loop's clock 0 is `WALL`."""
+
+    def __init__(self, folder: Path, days: float = 7.0, most: int = 65_536) -> None:
+        self.folder = folder
+        self.wall = WALL
+        self.transcripts = Transcripts(folder, days, most, wall_us=lambda: self.wall, offset_us=lambda: WALL)
+
+    def bot(self, number: int = 5, name: str = "anna", connection: int = 9) -> Tap:
+        tap = self.transcripts.tap(connection, "9x9")
+        tap.named(number, name)
+        return tap
+
+    def read(self, bot: int = 5, limit: int = 10**6, **asked: object) -> list[TranscriptLine]:
+        asked = {"since_us": 0, "until_us": ALWAYS} | asked
+        return read(self.folder, bot, limit=limit, **asked)  # type: ignore[arg-type]
+
+    def size(self, bot: int = 5) -> int:
+        return sum(path.stat().st_size for path in (self.folder / str(bot)).iterdir())
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    return Keeper(tmp_path / "transcripts")
+
+
+def test_what_was_said_is_read_again_with_its_times(keeper: Keeper) -> None:
+    tap = keeper.transcripts.tap(9, "9x9")
+    tap.heard(b"e1 engine", 1 * S)
+    tap.named(5, "anna-2")
+    tap.game = 7
+    tap.said(b"play b D4 1000\ngenmove w 2000\n", 2 * S)
+    tap.heard(b"E5 {}", 3 * S)
+    assert keeper.read() == []
+    keeper.transcripts.write()
+    assert keeper.read() == [
+        TranscriptLine(WALL + 1 * S, "anna-2", 9, "<", "e1 engine", "9x9"),
+        TranscriptLine(WALL + 2 * S, "anna-2", 9, ">", "play b D4 1000", "9x9", 7),
+        TranscriptLine(WALL + 2 * S, "anna-2", 9, ">", "genmove w 2000", "9x9", 7),
+        TranscriptLine(WALL + 3 * S, "anna-2", 9, "<", "E5 {}", "9x9", 7),
+    ]
+    assert [line.text for line in keeper.read(limit=2)] == ["genmove w 2000", "E5 {}"]
+    assert [line.text for line in keeper.read(since_us=WALL + 1, until_us=WALL + S)] == ["e1 engine"]
+    assert keeper.read(name="anna") == []
+    assert len(keeper.read(game=7)) == 3
+    assert keeper.read(6) == []
+
+
+def test_messages_know_their_game_in_either_encoding(keeper: Keeper) -> None:
+    tap = keeper.bot()
+    message = {"type": "moved", "game": 12, "move": "D4"}
+    tap.said(msgspec.json.encode(message), 1, True)
+    tap.said(msgspec.msgpack.encode(message), 2, True, True)
+    tap.heard(b"\xc1", 3, True, True)
+    keeper.transcripts.write()
+    first, second, third = keeper.read()
+    assert first.game == second.game == 12
+    assert first.text == second.text == '{"type":"moved","game":12,"move":"D4"}'
+    assert third.text == "(1 bytes that are no message)"
+
+
+def test_who_never_signs_in_leaves_nothing_and_holds_little(keeper: Keeper) -> None:
+    tap = keeper.transcripts.tap(1)
+    for number in range(10 * EARLY):
+        tap.heard(b"x" * 100, number)
+    assert tap._early is not None
+    assert len(tap._early) == EARLY
+    keeper.transcripts.write()
+    assert not keeper.folder.exists()
+
+
+def test_a_bots_bytes_are_bounded_and_the_oldest_go(keeper: Keeper) -> None:
+    tap = keeper.bot()
+    other = keeper.bot(6, "bert")
+    other.heard(b"hello", 0)
+    for number in range(3000):
+        tap.heard(b"%06d" % number, number * 1000)
+        if number % 70 == 0:
+            keeper.transcripts.write()
+            assert keeper.size() <= 65_536
+    keeper.transcripts.write()
+    numbers = [int(line.text) for line in keeper.read()]
+    assert numbers == list(range(numbers[0], 3000))
+    assert numbers[0] > 0
+    assert keeper.size() > 65_536 / 2
+    assert [line.text for line in keeper.read(6)] == ["hello"]
+    assert [int(line.text) for line in keeper.read(limit=5)] == list(range(2995, 3000))
+
+
+def test_one_batch_larger_than_all_a_bot_may_have_keeps_its_end(keeper: Keeper) -> None:
+    tap = keeper.bot()
+    for number in range(200):
+        tap.heard(b"%d " % number + b"x" * 2000, number)
+    keeper.transcripts.write()
+    assert keeper.size() <= 65_536
+    assert keeper.read()[-1].text.startswith("199 ")
+
+
+def test_old_lines_go_also_those_of_bots_that_are_away(keeper: Keeper) -> None:
+    keeper.bot().heard(b"long ago", 0)
+    keeper.transcripts.write()
+    path = next((keeper.folder / "5").iterdir())
+    os.utime(path, (WALL / S, WALL / S))
+    keeper.transcripts.sweep()
+    keeper.wall += 8 * DAY
+    keeper.transcripts.sweep()
+    assert not (keeper.folder / "5").exists()
+    keeper.bot().heard(b"again", 8 * DAY)
+    keeper.transcripts.write()
+    assert [line.text for line in keeper.read()] == ["again"]
+
+
+def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "transcripts").write_text("a file stands in the way")
+    keeper = Keeper(tmp_path / "transcripts")
+    keeper.bot().heard(b"lost", 0)
+    keeper.transcripts.write()
+    keeper.bot().heard(b"lost\ntoo", 0)
+    keeper.transcripts.write()
+    assert keeper.transcripts.dropped == 3
+    (tmp_path / "transcripts").unlink()
+    keeper.bot().heard(b"kept", 0)
+    keeper.transcripts.write()
+    assert [line.text for line in keeper.read()] == ["kept"]
+    assert keeper.transcripts.dropped == 3
+
+
+def test_the_queue_is_bounded_in_lines_and_bytes() -> None:
+    queue = Queue(lines=10, most_bytes=100)
+    tap = Tap(queue, 1, "9x9")
+    tap.named(1, "anna")
+    for _ in range(15):
+        tap.heard(b"x", 0)
+    assert queue.dropped == 5
+    assert len(list(queue.take())) == 10
+    tap.heard(b"x" * 99, 0)
+    tap.heard(b"xx", 0)
+    assert queue.dropped == 6
+    assert len(list(queue.take())) == 1
+
+
+def test_a_long_line_is_cut_and_broken_lines_in_a_file_are_left_out(keeper: Keeper) -> None:
+    keeper.bot().heard(b"y" * (TEXT_MAX + 7), 0)
+    keeper.transcripts.write()
+    path = next((keeper.folder / "5").iterdir())
+    with path.open("ab") as file:
+        file.write(b'{"at":1,"name"')
+    (line,) = keeper.read()
+    assert line.text == "y" * TEXT_MAX + " (and 7 bytes more)"
+    forget(keeper.folder)
+    assert keeper.read() == []
+
+
+def test_the_thread_writes_what_is_left_when_the_server_ends(tmp_path: Path) -> None:
+    before = threading.active_count()
+    with Transcripts(tmp_path, 7.0, 65_536) as transcripts:
+        tap = transcripts.tap(1, "9x9")
+        tap.named(5, "anna")
+        tap.heard(b"the last words", 0)
+    assert threading.active_count() == before
+    assert [line.text for line in read(tmp_path, 5, since_us=0, until_us=ALWAYS, limit=5)] == ["the last words"]
+
+
+secrets = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=4, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(secrets, st.none() | secrets, st.lists(st.sampled_from("abcdef"), max_size=12), st.booleans())
+def test_no_secret_is_ever_in_a_file(
+    tmp_path_factory: pytest.TempPathFactory, secret: str, new: str | None, order: list[str], late: bool
+) -> None:
+    """However a bot repeats its password: alone, in a sentence, in a message, before or after the sign-in."""
+    keeper = Keeper(tmp_path_factory.mktemp("said"))
+    tap = keeper.transcripts.tap(1, "9x9")
+    words = [word for word in (secret, new) if word is not None]
+
+    def say() -> None:
+        for kind in order:
+            for word in words:
+                match kind:
+                    case "a":
+                        tap.heard(word.encode(), 0)
+                    case "b":
+                        tap.heard(f"password {word} {word}x".encode(), 0)
+                    case "c":
+                        tap.heard(msgspec.json.encode({"type": "move", "game": 1, "custom": word}), 0, True)
+                    case "d":
+                        tap.said(f"Error: {word} is wrong\ninfo {word}\n".encode(), 0)
+                    case "e":
+                        tap.said(msgspec.msgpack.encode({"text": word}), 0, True, True)
+                    case "f":
+                        tap.heard(b"cgos_" + b"A" * 40, 0)
+
+    if late:
+        say()
+    tap.secrets(secret, new)
+    tap.named(5, "=")
+    say()
+    tap.heard(b"it goes on", 0)
+    keeper.transcripts.write()
+    lines = keeper.read()
+    assert lines[-1].text.replace(MASK, "") or MASK in lines[-1].text
+    for line in lines:
+        texts = [line.text.replace(MASK, "")]
+        if line.text.startswith("{"):
+            texts += [str(value).replace(MASK, "") for value in json.loads(line.text).values()]
+        for text in texts:
+            assert not any(word in text for word in words if len(word) > 4 or text == word), line
+            assert "cgos_A" not in text

@@ -1,0 +1,620 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from cgos_server.errors import Refused
+from cgos_server.protocol.session import Credentials, Limits
+from cgos_server.service import requests as deeds
+from cgos_server.service.accounts import Accounts, SignedIn
+from cgos_server.service.admin import Admin
+from cgos_server.service.ids import Ids
+from cgos_server.service.owning import MOST_WEBHOOKS, url_fault
+from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX, Passwords, digest, looks_like_token
+from cgos_server.service.people import DAY_MS, MOST_REGISTRATIONS, MOST_SESSIONS, MOST_TOKENS
+from cgos_server.storage.records import WebhookAdded
+
+HERE = "192.0.2.7"
+HOUR_MS = 3_600_000
+
+
+class Live:
+    """As much of a live server as owners reach."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        self.here = 1
+
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        self.asked.append(("wishes", bot, paused, limits))
+
+    def drain_bot(self, bot: int) -> int:
+        self.asked.append(("drain", bot))
+        return self.here
+
+    def dismiss(self, bot: int, sentence: str) -> int:
+        self.asked.append(("dismiss", bot, sentence))
+        return 1
+
+
+@pytest.fixture
+def store(store: Any) -> Any:
+    """Commits some turns of the loop after it was asked to, so that what is not done in turn goes wrong."""
+    at_once = store.commit
+
+    async def commit(group: Any) -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        await at_once(group)
+
+    store.commit = commit
+    return store
+
+
+@pytest.fixture
+def live() -> Live:
+    return Live()
+
+
+@pytest.fixture
+def admin(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Callable[[], int], live: Any) -> Admin:
+    return Admin(store, ids, accounts, passwords, clock, live, session_ms=2 * DAY_MS)
+
+
+async def code(work: Any) -> str:
+    with pytest.raises(Refused) as raised:
+        await work
+    return raised.value.code
+
+
+async def signed_in(admin: Admin, name: str = "Anna", password: str = "secret", address: str = HERE) -> str:
+    answer = await admin.handle(deeds.SignIn(name=name, password=password, address=address))
+    assert isinstance(answer, deeds.SignedIn)
+    return answer.session
+
+
+async def account(admin: Admin, name: str = "Anna", *, operator: bool = False) -> str:
+    await admin.handle(deeds.AccountAdd(name=name, password="secret", admin=operator))
+    return await signed_in(admin, name)
+
+
+async def behalf(admin: Admin, credential: str, request: Any, address: str = HERE) -> Any:
+    inner = msgspec.Raw(msgspec.json.encode(request))
+    return await admin.handle(deeds.OnBehalf(credential=credential, address=address, request=inner))
+
+
+async def token(admin: Admin, session: str, *scopes: str, days: int | None = None) -> deeds.AccessMade:
+    made = await behalf(admin, session, deeds.AccessMake(label="laptop", scopes=list(scopes), days=days))
+    assert isinstance(made, deeds.AccessMade)
+    return made
+
+
+def audits(store: Any) -> list[tuple[str, str, str, dict[str, Any]]]:
+    return [(a.actor, a.action, a.subject, json.loads(a.detail)) for *_, a in store.groups]
+
+
+PAUSE = deeds.BotPause(bot="Newbot")
+
+
+async def owned(admin: Admin, session: str) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    await behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))
+
+
+# -- sessions
+
+
+async def test_a_session_from_its_beginning_to_its_end(admin: Admin, store: Any, clock: Any) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    answer = await admin.handle(deeds.SignIn(name="Anna", password="secret", address=HERE))
+    assert isinstance(answer, deeds.SignedIn)
+    assert (answer.account, answer.admin, answer.until) == ("Anna", False, clock.ms + 2 * DAY_MS)
+    await owned(admin, answer.session)
+    assert audits(store)[1] == (f"Anna ({HERE})", "sign in", "Anna", {"session": 1})
+    await behalf(admin, answer.session, deeds.SignOut())
+    assert await code(behalf(admin, answer.session, PAUSE)) == "not-signed-in"
+
+
+async def test_a_session_ends_with_its_time(admin: Admin, clock: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    clock.ms += 2 * DAY_MS - 1
+    await behalf(admin, session, PAUSE)
+    clock.ms += 1
+    assert await code(behalf(admin, session, PAUSE)) == "not-signed-in"
+
+
+async def test_nobody_learns_who_has_an_account(admin: Admin) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    await admin.handle(deeds.BotAdd(name="Newbot", password="secret"))
+    sentences = set()
+    for name, password in (
+        ("Anna", "wrong"), ("Nobody", "secret"), ("Newbot", "secret"), ("", ""), ("x" * 10_000, "secret"),
+        ("Anna", "x" * 10_000), ("anna", "secret"),
+    ):  # fmt: skip
+        with pytest.raises(Refused) as raised:
+            await admin.handle(deeds.SignIn(name=name, password=password, address=HERE))
+        assert raised.value.code == "wrong-password"
+        sentences.add(raised.value.sentence)
+    assert len(sentences) == 1
+
+
+async def test_wrong_passwords_are_paused_for_one_address(admin: Admin, clock: Any) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    for _ in range(10):
+        assert await code(signed_in(admin, password="wrong")) == "wrong-password"
+    assert await code(signed_in(admin)) == "too-many-failures"
+    await signed_in(admin, address="192.0.2.99")
+    clock.ms += 60_001
+    await signed_in(admin)
+
+
+async def test_an_account_has_so_many_sessions(admin: Admin, store: Any) -> None:
+    first = await account(admin)
+    second = await signed_in(admin)
+    for _ in range(MOST_SESSIONS - 1):
+        await signed_in(admin)
+    assert await store.person(digest(first), 0) is None
+    assert await store.person(digest(second), 0) is not None
+
+
+async def test_disabled_accounts_are_nowhere(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    made = await token(admin, session, "bots")
+    await admin.handle(deeds.AccountDisable(name="Anna", reason="spam"))
+    for credential in (session, made.token):
+        assert await code(behalf(admin, credential, PAUSE)) == "not-signed-in"
+    assert await code(signed_in(admin)) == "disabled"
+    await admin.handle(deeds.AccountEnable(name="Anna"))
+    for credential in (session, made.token):
+        assert await code(behalf(admin, credential, PAUSE)) == "not-signed-in"
+    await signed_in(admin)
+    assert await code(admin.handle(deeds.AccountDisable(name="Anna", reason=" "))) == "reason"
+
+
+async def test_whoever_is_disabled_during_the_check_gets_no_session(admin: Admin, store: Any) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    asked = [
+        asyncio.create_task(admin.handle(deeds.SignIn(name="Anna", password="secret", address=HERE)))
+        for _ in range(3)
+    ]  # fmt: skip
+    await asyncio.sleep(0)
+    await admin.handle(deeds.AccountDisable(name="Anna", reason="spam"))
+    for answer in await asyncio.gather(*asked, return_exceptions=True):
+        if isinstance(answer, deeds.SignedIn):  # it was faster; then it was ended
+            assert await store.person(digest(answer.session), 0) is None
+        else:
+            assert isinstance(answer, Refused)
+    assert await store.valid_access(1, 0) == []
+
+
+# -- passwords
+
+
+async def test_a_new_password_ends_the_other_sessions(admin: Admin, store: Any) -> None:
+    here, there = await account(admin), await signed_in(admin)
+    made = await token(admin, here, "bots")
+    change = deeds.PasswordChange(old="secret", new="better")
+    assert await code(behalf(admin, here, deeds.PasswordChange(old="wrong", new="better"))) == "wrong-password"
+    assert await code(behalf(admin, here, deeds.PasswordChange(old="secret", new="x"))) == "password"
+    assert await code(behalf(admin, made.token, change)) == "scope"
+    await behalf(admin, here, change)
+    assert [await store.person(digest(each), 0) is not None for each in (here, there, made.token)] == [
+        True, False, True,
+    ]  # fmt: skip
+    assert await code(signed_in(admin)) == "wrong-password"
+    await signed_in(admin, password="better")
+    await admin.handle(deeds.AccountPasswd(name="Anna", password="newest"))
+    assert await store.person(digest(here), 0) is None
+
+
+async def test_a_password_that_is_replaced_during_the_check_opens_nothing(admin: Admin, store: Any) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    asked = asyncio.create_task(admin.handle(deeds.SignIn(name="Anna", password="secret", address=HERE)))
+    await asyncio.sleep(0)
+    await admin.handle(deeds.AccountPasswd(name="Anna", password="newest"))
+    await asyncio.gather(asked, return_exceptions=True)
+    assert await store.valid_access(1, 0) == []
+
+
+# -- making an account
+
+
+async def test_an_account_is_made_and_signed_in(admin: Admin, store: Any) -> None:
+    made = await admin.handle(deeds.AccountRegister(name="Anna", password="secret", address=HERE))
+    assert isinstance(made, deeds.SignedIn)
+    assert (made.account, made.admin) == ("Anna", False)
+    assert await store.person(digest(made.session), 0) is not None
+    await signed_in(admin)
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "expected"),
+    [("anna", "secret", "name-taken"), ("newbot", "secret", "name-taken"), ("admin7", "secret", "name"),
+     ("x y z", "secret", "name"), ("9lives", "secret", "name"), ("Berta", "x", "password")],
+)  # fmt: skip
+async def test_accounts_that_cannot_be_made(admin: Admin, name: str, password: str, expected: str) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    await admin.handle(deeds.BotAdd(name="Newbot", password="secret"))
+    asked = deeds.AccountRegister(name=name, password=password, address=HERE)
+    assert await code(admin.handle(asked)) == expected
+
+
+async def test_of_two_who_want_one_name_one_gets_it(admin: Admin) -> None:
+    answers = await asyncio.gather(
+        *(
+            admin.handle(deeds.AccountRegister(name=name, password="secret", address=HERE))
+            for name in ("Anna", "ANNA", "anna")
+        ),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(answer, deeds.SignedIn) for answer in answers) == 1
+
+
+async def test_accounts_from_one_address_are_limited(admin: Admin, clock: Any) -> None:
+    async def register(number: int, address: str = HERE) -> Any:
+        return await admin.handle(deeds.AccountRegister(name=f"Anna{number}", password="secret", address=address))
+
+    for number in range(MOST_REGISTRATIONS):
+        await register(number)
+    assert await code(register(90)) == "too-many"
+    await register(91, "192.0.2.99")
+    clock.ms += HOUR_MS
+    await register(90)
+
+
+async def test_a_closed_server_makes_none(
+    store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Any
+) -> None:
+    admin = Admin(store, ids, accounts, passwords, clock, accounts_open=False)
+    asked = deeds.AccountRegister(name="Anna", password="secret", address=HERE)
+    assert await code(admin.handle(asked)) == "registration-closed"
+
+
+# -- tokens of the API
+
+
+async def test_a_token_does_what_it_was_made_for(admin: Admin, store: Any, clock: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    made = await token(admin, session, "bots", days=3)
+    await behalf(admin, made.token, PAUSE)
+    for request in (deeds.AccessMake(label="", scopes=["bots"]), deeds.SignOut()):
+        assert await code(behalf(admin, made.token, request)) == "scope"
+    other = await token(admin, session, "bots")
+    assert await code(behalf(admin, made.token, deeds.AccessRevoke(access=other.id))) == "scope"
+    await behalf(admin, session, deeds.AccessRevoke(access=other.id))
+    assert await code(behalf(admin, other.token, PAUSE)) == "not-signed-in"
+    assert await code(admin.handle(deeds.AccessRevoke(access=other.id))) == "unknown-access"
+    clock.ms += 3 * DAY_MS
+    assert await code(behalf(admin, made.token, PAUSE)) == "not-signed-in"
+
+
+async def test_tokens_that_cannot_be(admin: Admin) -> None:
+    session = await account(admin)
+    for scopes in ([], ["king"], ["bots", "king"]):
+        assert await code(behalf(admin, session, deeds.AccessMake(label="", scopes=scopes))) == "scopes"
+    assert await code(behalf(admin, session, deeds.AccessMake(label="", scopes=["admin"]))) == "not-allowed"
+    for days in (0, -1, 10**9):
+        assert await code(behalf(admin, session, deeds.AccessMake(label="", scopes=["bots"], days=days))) == "days"
+    for _ in range(MOST_TOKENS):
+        await token(admin, session, "bots")
+    assert await code(behalf(admin, session, deeds.AccessMake(label="", scopes=["bots"]))) == "full"
+
+
+@pytest.mark.parametrize("number", [0, -1, 99, 2**63, 10**30])
+async def test_numbers_of_nothing(admin: Admin, number: int) -> None:
+    session = await account(admin, operator=True)
+    assert await code(admin.handle(deeds.AccessRevoke(access=number))) == "unknown-access"
+    assert await code(behalf(admin, session, deeds.WebhookRemove(webhook=number))) == "unknown-webhook"
+
+
+async def test_rights_hold_from_the_next_request_on(admin: Admin) -> None:
+    session = await account(admin)
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    assert await code(behalf(admin, session, PAUSE)) == "not-allowed"
+    await admin.handle(deeds.AccountGrant(name="Anna", right="admin"))
+    await behalf(admin, session, PAUSE)
+    made = await token(admin, session, "admin")
+    await behalf(admin, made.token, PAUSE)
+    await admin.handle(deeds.AccountRevoke(name="Anna", right="admin"))
+    for credential in (session, made.token):
+        assert await code(behalf(admin, credential, PAUSE)) == "not-allowed"
+
+
+async def test_neither_kind_of_text_passes_for_a_bots_token(admin: Admin, accounts: Accounts) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    made = await token(admin, session, "bots")
+    assert session.startswith(SESSION_PREFIX)
+    assert made.token.startswith(ACCESS_PREFIX)
+    bots = await admin.handle(deeds.TokenMake(bot="Newbot"))
+    assert isinstance(bots, deeds.TokenMade)
+    assert looks_like_token(bots.token)
+    assert await code(behalf(admin, bots.token, PAUSE)) == "not-signed-in"
+    for text in (session, made.token):
+        assert not looks_like_token(text)
+        assert await code(accounts.sign_in(Credentials("Newbot", text, None, "", False, HERE))) == "wrong-password"
+
+
+# -- on behalf
+
+
+@pytest.mark.parametrize("credential", ["", "x", "cgosweb_" + "a" * 43, "\0", "é" * 51])
+async def test_credentials_of_nobody(admin: Admin, credential: str) -> None:
+    assert await code(behalf(admin, credential, PAUSE)) == "not-signed-in"
+
+
+async def test_the_actor_inside_is_not_believed(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    await behalf(admin, session, deeds.BotPause(bot="Newbot", actor="operator"), "2001:db8::1")
+    assert audits(store)[-1][:3] == ("Anna (2001:db8::1)", "bot pause", "Newbot")
+
+
+async def test_an_address_is_one_short_line(admin: Admin, store: Any) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    session = await signed_in(admin, address="1.2.3.4\n" + "x" * 1000)
+    await behalf(admin, session, deeds.SignOut(), "a\tb" + "y" * 1000)
+    for actor, *_ in audits(store)[1:]:
+        assert len(actor) < 80
+        assert actor.isprintable()
+
+
+async def test_nothing_is_nested(admin: Admin) -> None:
+    session = await account(admin, operator=True)
+    inner = deeds.OnBehalf(credential=session, address=HERE, request=msgspec.Raw(msgspec.json.encode(PAUSE)))
+    for request in (
+        inner,
+        deeds.SignIn(name="Anna", password="secret", address=HERE),
+        deeds.AccountRegister(name="Berta", password="secret", address=HERE),
+        deeds.WebhookGiveUp(webhook=1, why="x"),
+    ):
+        assert await code(behalf(admin, session, request)) == "not-allowed"
+    nonsense = deeds.OnBehalf(credential=session, address=HERE, request=msgspec.Raw(b'{"do": "fly"}'))
+    assert await code(admin.handle(nonsense)) == "bad-request"
+
+
+async def test_what_is_done_for_somebody_needs_somebody(admin: Admin) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    for request in (
+        deeds.SignOut(), deeds.PasswordChange(old="secret", new="better"), deeds.AccessMake(label="", scopes=["bots"]),
+        deeds.BotClaim(bot="Newbot", secret="playing"), deeds.WebhookAdd(url="https://a.example", events=["set-aside"]),
+    ):  # fmt: skip
+        assert await code(admin.handle(request)) == "not-signed-in"
+
+
+# -- owning
+
+
+async def test_a_bot_is_claimed_by_its_password_or_a_token_of_it(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    assert (await store.login("Newbot")).owner == 1
+    assert await code(behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))) == "owned"
+    await behalf(admin, session, deeds.BotRelease(bot="Newbot"))
+    made = await admin.handle(deeds.TokenMake(bot="Newbot"))
+    assert isinstance(made, deeds.TokenMade)
+    other = await account(admin, "Berta")
+    await behalf(admin, other, deeds.BotClaim(bot="Newbot", secret=made.token))
+    assert (await store.login("Newbot")).owner == 2
+    assert await code(behalf(admin, session, PAUSE)) == "not-allowed"
+    assert await code(behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))) == "owned"
+    assert [audit[3] for audit in audits(store) if audit[1] == "bot claim"] == [{"by": "password"}, {"by": "token"}]
+
+
+async def test_guessing_a_bots_password_is_paused(admin: Admin, clock: Any) -> None:
+    session = await account(admin)
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    for _ in range(10):
+        assert await code(behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="guess"))) == "wrong-password"
+    right = deeds.BotClaim(bot="Newbot", secret="playing")
+    assert await code(behalf(admin, session, right)) == "too-many-failures"
+    clock.ms += 60_001
+    await behalf(admin, session, right)
+
+
+async def test_of_two_claims_at_once_one_wins(admin: Admin, store: Any) -> None:
+    sessions = [await account(admin, name) for name in ("Anna", "Berta", "Clara")]
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    answers = await asyncio.gather(
+        *(behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing")) for session in sessions),
+        return_exceptions=True,
+    )
+    winners = [number for number, answer in enumerate(answers, 1) if isinstance(answer, deeds.Done)]
+    assert len(winners) == 1
+    assert (await store.login("Newbot")).owner == winners[0]
+    assert {answer.code for answer in answers if isinstance(answer, Refused)} == {"owned"}
+
+
+async def test_what_an_owner_asks_for_after_it_was_taken_away_is_refused(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    _, asked = await asyncio.gather(
+        admin.handle(deeds.BotOwn(bot="Newbot", account=None)), behalf(admin, session, PAUSE), return_exceptions=True
+    )
+    bot = await store.login("Newbot")
+    assert (bot.owner, bot.paused) == (None, False)
+    assert isinstance(asked, deeds.Done) or asked.code == "not-allowed"
+
+
+async def test_what_an_owner_wants_is_kept_and_in_force_at_once(admin: Admin, store: Any, live: Live) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    await behalf(admin, session, PAUSE)
+    await behalf(admin, session, deeds.BotLimit(bot="Newbot", games_a_day=5, avoid=["Other", "Third"]))
+    limits = Limits(5, frozenset({"Other", "Third"}))
+    bot = await store.login("Newbot")
+    assert (bot.paused, bot.limits) == (True, limits)
+    await behalf(admin, session, deeds.BotResume(bot="Newbot"))
+    assert (await store.login("Newbot")).limits == limits
+    await behalf(admin, session, deeds.BotDrain(bot="Newbot"))
+    await behalf(admin, session, deeds.BotRelease(bot="Newbot"))
+    assert live.asked == [
+        ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain", 1),
+        ("wishes", 1, False, Limits()),
+    ]  # fmt: skip
+    bot = await store.login("Newbot")
+    assert (bot.owner, bot.paused, bot.limits) == (None, False, Limits())
+
+
+async def test_wishes_at_once_lose_nothing(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    await asyncio.gather(
+        behalf(admin, session, PAUSE), behalf(admin, session, deeds.BotLimit(bot="Newbot", games_a_day=5))
+    )
+    bot = await store.login("Newbot")
+    assert (bot.paused, bot.limits) == (True, Limits(5))
+
+
+async def test_limits_that_cannot_be(admin: Admin, live: Live) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    for games, avoid in ((-1, []), (10**9, []), (None, ["x y"]), (None, ["Other"] * 201)):
+        request = deeds.BotLimit(bot="Newbot", games_a_day=games, avoid=avoid)
+        assert await code(admin.handle(request)) == "limits"
+    live.here = 0
+    assert await code(admin.handle(deeds.BotDrain(bot="Newbot"))) == "not-here"
+
+
+async def test_sign_in_tells_the_lobby_what_the_owner_wants(admin: Admin, accounts: Accounts) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    await admin.handle(PAUSE)
+    await admin.handle(deeds.BotLimit(bot="Newbot", games_a_day=5))
+    signed: Any = await accounts.sign_in(Credentials("Newbot", "playing", None, "", False, HERE))
+    assert (signed.paused, signed.limits) == (True, Limits(5))
+
+
+async def test_an_operator_gives_a_bot_to_somebody(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    await account(admin, "Berta")
+    await owned(admin, session)
+    hook = await behalf(
+        admin, session, deeds.WebhookAdd(url="https://a.example/x", events=["game-ended"], bot="Newbot")
+    )
+    await admin.handle(deeds.BotOwn(bot="Newbot", account="Berta"))
+    assert (await store.login("Newbot")).owner == 2
+    assert await store.webhook(hook.id) is None
+    assert await code(admin.handle(deeds.BotOwn(bot="Newbot", account="Nobody"))) == "unknown-account"
+    await admin.handle(deeds.BotOwn(bot="Newbot", account=None))
+    assert await code(admin.handle(deeds.BotRelease(bot="Newbot"))) == "no-owner"
+
+
+# -- shut out for a time
+
+
+async def test_a_bot_that_was_disabled_for_a_time_comes_back(
+    admin: Admin, accounts: Accounts, live: Live, store: Any, clock: Any
+) -> None:
+    def bot() -> Any:
+        return accounts.sign_in(Credentials("Newbot", "playing", None, "", False, HERE))
+
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    until = clock.ms + HOUR_MS
+    await admin.handle(deeds.BotDisable(name="Newbot", reason="it crashes", until=until))
+    assert live.asked == [("dismiss", 1, "Newbot was disabled until 2023-11-14 23:13 UTC: it crashes")]
+    with pytest.raises(Refused) as raised:
+        await bot()
+    assert raised.value.sentence == "Newbot is disabled until 2023-11-14 23:13 UTC: it crashes"
+    assert raised.value.retry_after_s == HOUR_MS / 1000
+    clock.ms = until - 1
+    assert await code(bot()) == "disabled"
+    clock.ms = until
+    signed = await asyncio.gather(bot(), bot())
+    assert [each.name for each in signed] == ["Newbot"] * 2
+    assert (await store.login("Newbot")).state == "active"
+    assert [audit[:3] for audit in audits(store)][2:] == [("the server", "bot enable", "Newbot")]
+
+
+async def test_a_ban_that_is_renewed_meanwhile_holds(admin: Admin, accounts: Accounts, store: Any, clock: Any) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    await admin.handle(deeds.BotDisable(name="Newbot", reason="it crashes", until=clock.ms + HOUR_MS))
+    clock.ms += HOUR_MS
+    came, _ = await asyncio.gather(
+        accounts.sign_in(Credentials("Newbot", "playing", None, "", False, HERE)),
+        admin.handle(deeds.BotDisable(name="Newbot", reason="again")),
+        return_exceptions=True,
+    )
+    assert isinstance(came, Refused | SignedIn)
+    bot = await store.login("Newbot")
+    assert (bot.state, bot.reason, bot.until) == ("disabled", "again", None)
+
+
+async def test_bans_that_cannot_be(admin: Admin, clock: Any) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    for until in (clock.ms, 0, -1, 10**17):
+        assert await code(admin.handle(deeds.BotDisable(name="Newbot", reason="x", until=until))) == "until"
+    assert await code(admin.handle(deeds.BotDisable(name="Newbot", reason=" \n"))) == "reason"
+
+
+# -- webhooks
+
+
+async def test_a_webhook_is_made_and_removed(admin: Admin, store: Any) -> None:
+    session, other = await account(admin), await account(admin, "Berta")
+    await owned(admin, session)
+    secretly = "https://hooks.example/T0/very-secret-path?key=12345"
+    made = await behalf(admin, session, deeds.WebhookAdd(url=secretly, events=["set-aside", "game-ended"]))
+    (row,) = store.of(WebhookAdded)
+    assert (row.owner_id, row.bot_id, row.url, row.events) == (1, None, secretly, "game-ended set-aside")
+    assert made.secret == row.secret
+    assert audits(store)[-1][3]["host"] == "hooks.example"
+    assert "very-secret" not in str(audits(store))
+    assert made.secret not in str(audits(store))
+    asked = deeds.WebhookAdd(url=secretly, events=["set-aside"], bot="Newbot")
+    assert await code(behalf(admin, other, asked)) == "not-allowed"
+    assert await code(behalf(admin, other, deeds.WebhookRemove(webhook=made.id))) == "not-allowed"
+    await behalf(admin, session, deeds.WebhookRemove(webhook=made.id))
+    assert await code(admin.handle(deeds.WebhookGiveUp(webhook=made.id, why="gone"))) == "unknown-webhook"
+
+
+async def test_an_account_has_so_many_webhooks_even_at_once(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    asked = deeds.WebhookAdd(url="https://a.example", events=["set-aside"])
+    answers = await asyncio.gather(
+        *(behalf(admin, session, asked) for _ in range(MOST_WEBHOOKS + 5)), return_exceptions=True
+    )
+    assert sum(isinstance(answer, deeds.WebhookMade) for answer in answers) == MOST_WEBHOOKS
+    assert {answer.code for answer in answers if isinstance(answer, Refused)} == {"full"}
+
+
+@pytest.mark.parametrize("events", [[], ["moon"], ["set-aside", "moon"]])
+async def test_events_that_are_none(admin: Admin, events: list[str]) -> None:
+    session = await account(admin)
+    assert await code(behalf(admin, session, deeds.WebhookAdd(url="https://a.example", events=events))) == "events"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "a.example", "ftp://a.example", "https://", "https:///x", "https://me:pw@a.example", "https://a.example:99999",
+     "https://[::1", "https://a.example/ä", "https://a.example/ x", "https://a.example/\n", "https://a.example/#x",
+     "javascript:alert(1)", "https://a.example/" + "x" * 500],
+)  # fmt: skip
+def test_addresses_that_are_none(url: str) -> None:
+    assert url_fault(url) is not None
+
+
+@pytest.mark.parametrize("url", ["https://a.example", "http://a.example:8080/x?y=1", "https://[2001:db8::1]/x"])
+def test_addresses(url: str) -> None:
+    assert url_fault(url) is None
+
+
+# -- secrets
+
+
+async def test_no_secret_is_kept_or_told_twice(admin: Admin, store: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    session = await account(admin)
+    await owned(admin, session)
+    made = await token(admin, session, "bots")
+    await code(signed_in(admin, password="mistyped"))
+    answer = await behalf(admin, session, deeds.PasswordChange(old="secret", new="another"))
+    kept = str(store.groups) + str(answer) + "".join(capsys.readouterr())
+    for secret in (session, made.token, "'secret'", "another", "playing", "mistyped"):
+        assert secret not in kept
+    assert digest(session) not in str(audits(store))

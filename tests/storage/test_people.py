@@ -1,0 +1,140 @@
+"""What belongs to people, asked of the store and of the history, the same on each database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from storage_sample import games, people
+
+from cgos_server.errors import Refused
+from cgos_server.protocol.session import Limits
+from cgos_server.storage import records as r
+from cgos_server.storage.history import History
+from cgos_server.storage.location import Location
+from cgos_server.storage.people_answers import BotOwnerRow, OwnedLimits
+from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Access, BotOwned, Person, StoredWebhook
+
+T0 = 1_700_000_000_000
+ANNA, BERTA = 50, 51
+
+
+@pytest.fixture
+async def peopled(store: SqlStore) -> SqlStore:
+    """Anna owns alpha and has a session (20), two tokens (21, 22) and a webhook; Berta is disabled."""
+    await store.commit(
+        [
+            *people(), *games(),
+            r.OwnerAdded(ANNA, "Anna", "anna", "hash", 1, T0), r.OwnerAdded(BERTA, "Berta", "berta", "hash", 0, T0),
+            r.AccessAdded(20, ANNA, "session", "s20", "", "", "192.0.2.7", T0, T0 + 1000),
+            r.AccessAdded(21, ANNA, "token", "t21", "laptop", "bots admin", "192.0.2.7", T0, None),
+            r.AccessAdded(22, ANNA, "token", "t22", "old", "bots", "192.0.2.7", T0, None),
+            r.AccessAdded(23, BERTA, "token", "t23", "", "bots", "192.0.2.8", T0, None),
+            r.WebhookAdded(30, ANNA, None, "https://a.example", "secret", "game-ended set-aside", T0),
+            r.WebhookAdded(31, ANNA, 1, "https://b.example", "secret", "game-ended", T0),
+        ]
+    )  # fmt: skip
+    await store.commit(
+        [
+            r.OwnerChanged("hash", 0, "disabled", BERTA), r.AccessRevoked(T0 + 5, 22),
+            r.WebhookStopped(T0 + 6, "gone", 31), r.BotOwner(ANNA, 1),
+            r.BotWishes(1, '{"games_a_day":5,"avoid":["x","y"]}', 1),
+            r.BotState("disabled", "it hangs", T0 + 99, 1),
+        ]
+    )  # fmt: skip
+    return store
+
+
+@pytest.fixture
+async def history(peopled: SqlStore, database: Location) -> AsyncIterator[History]:
+    async with History(database) as opened:
+        yield opened
+
+
+async def test_who_comes_in_by_what(peopled: SqlStore, history: History) -> None:
+    session = Person(20, ANNA, "Anna", True, "session", (), T0 + 1000)
+    token = Person(21, ANNA, "Anna", True, "token", ("bots", "admin"), None)
+    for asked in (peopled.person, history.person):
+        assert await asked("s20", T0 + 999) == session
+        assert await asked("s20", T0 + 1000) is None
+        assert await asked("t21", 2**60) == token
+        for digest in ("t22", "t23", "d1", "", "hash"):
+            assert await asked(digest, T0) is None
+    await peopled.commit([r.OwnerChanged("hash", 0, "active", ANNA)])
+    found = await peopled.person("t21", T0)
+    assert found is not None
+    assert not found.admin
+
+
+async def test_what_lets_somebody_in(peopled: SqlStore, history: History) -> None:
+    assert await peopled.access(21) == Access(21, ANNA, "token", "laptop")
+    for number in (22, 99, 2**63 - 1):
+        assert await peopled.access(number) is None
+    assert [row.id for row in await peopled.valid_access(ANNA, T0)] == [20, 21]
+    assert [row.id for row in await peopled.valid_access(ANNA, T0 + 1000)] == [21]
+    rows = await history.access_of(ANNA)
+    assert [(row.id, row.kind, row.scopes, row.revoked_at) for row in rows] == [
+        (22, "token", ["bots"], T0 + 5), (21, "token", ["bots", "admin"], None), (20, "session", [], None),
+    ]  # fmt: skip
+
+
+async def test_webhooks(peopled: SqlStore, history: History) -> None:
+    assert await peopled.webhook(30) == StoredWebhook(30, ANNA, None, "https://a.example")
+    assert [await peopled.webhook(number) for number in (31, 99, 2**63 - 1)] == [None] * 3
+    assert [hook.id for hook in await peopled.webhooks_of(ANNA)] == [30]
+    rows = await history.webhooks()
+    assert [(row.id, row.owner, row.bot, row.events, row.stopped_at, row.why) for row in rows] == [
+        (30, "Anna", None, ["game-ended", "set-aside"], None, ""),
+        (31, "Anna", "alpha", ["game-ended"], T0 + 6, "gone"),
+    ]  # fmt: skip
+    assert await history.webhooks(BERTA) == []
+    assert await history.webhooks(ANNA) == rows
+
+
+async def test_whose_a_bot_is(peopled: SqlStore, history: History) -> None:
+    assert await peopled.bot_owner("alpha") == BotOwned(1, "alpha", ANNA)
+    assert await peopled.bot_owner("Beta") == BotOwned(2, "Beta", None)
+    assert await peopled.bot_owner("nobody") is None
+    assert await history.owner_of("alpha") == ANNA
+    assert await history.owner_of("Beta") is None
+    assert await history.owner_of("nobody") is None
+    assert await history.owners_of(["alpha", "Beta", "nobody"]) == {"alpha": BotOwnerRow("alpha", ANNA)}
+    assert await history.owners_of([]) == {}
+
+
+async def test_a_bot_by_a_versions_name(peopled: SqlStore, history: History) -> None:
+    await peopled.commit([r.VersionAdded(900, 1, "alpha-9", "alpha-9", "9", "", "", "", T0)])
+    assert await peopled.bot_owner("alpha-9") == BotOwned(1, "alpha", ANNA)
+    assert await history.owner_of("alpha-9") == ANNA
+
+
+async def test_what_its_owner_wants(peopled: SqlStore, history: History) -> None:
+    login = await peopled.login("alpha")
+    assert login is not None
+    assert (login.owner, login.until, login.paused) == (ANNA, T0 + 99, True)
+    assert login.limits == Limits(5, frozenset({"x", "y"}))
+    other = await peopled.login("Beta")
+    assert other is not None
+    assert (other.owner, other.until, other.paused, other.limits) == (None, None, False, Limits())
+    (bot,) = await history.bots_of(ANNA)
+    assert (bot.name, bot.state, bot.reason, bot.until, bot.paused) == ("alpha", "disabled", "it hangs", T0 + 99, True)
+    assert bot.limits == OwnedLimits(5, ["x", "y"])
+    assert bot.versions[0] == "alpha"
+    assert bot.last_seen_at is not None
+    assert await history.bots_of(BERTA) == []
+
+
+async def test_accounts(history: History) -> None:
+    detail = await history.account(ANNA)
+    assert (detail.name, detail.admin, detail.state, detail.bots) == ("Anna", True, "active", 1)
+    assert await history.account_id("Berta") == BERTA
+    for asked in (lambda: history.account(2**62), lambda: history.account_id("nobody")):
+        with pytest.raises(Refused) as raised:
+            await asked()
+        assert raised.value.code == "no-account"
+
+
+async def test_numbers_go_on_where_they_were(peopled: SqlStore) -> None:
+    ids = await peopled.next_ids()
+    assert (ids.access, ids.webhook) == (24, 32)

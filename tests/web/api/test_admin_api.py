@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web.api.deeds_server import DeedsServer, deeds_server
+
+from cgos_server.core.games.base import Color
+from cgos_server.protocol.api_acting import ADMINS, OWNERS
+from cgos_server.protocol.api_route import Needs
+from cgos_server.service import requests as deeds
+
+UNTIL = 2_000_000_000_000
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[DeedsServer]:
+    async with deeds_server(tmp_path) as opened:
+        for name in ("Newbot", "Other"):
+            await opened.admin.handle(deeds.BotAdd(name=name, password="playing"))
+        await opened.admin.handle(deeds.AccountAdd(name="Olive", password="secret", admin=True))
+        await opened.admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+        yield opened
+
+
+@pytest.fixture
+async def operator(server: DeedsServer) -> str:
+    """An operator's token."""
+    session = await server.sign_in("Olive")
+    made = await server.ask("POST", "/me/tokens", {"scopes": ["admin"]}, session, 201)
+    return str(made.json()["token"])
+
+
+EVERYTHING: list[tuple[str, str, str, Any, int]] = [
+    ("admin_status", "GET", "/admin/status", None, 200),
+    ("admin_audit", "GET", "/admin/audit", None, 200),
+    ("add_bot", "POST", "/admin/bots", {"name": "Third", "password": "playing"}, 201),
+    ("set_owner", "PUT", "/admin/bots/Newbot/owner", {"account": "Anna"}, 200),
+    ("link_family", "PUT", "/admin/bots/Newbot/family", {"leader": "Other"}, 200),
+    ("unlink_family", "DELETE", "/admin/bots/Newbot/family", None, 200),
+    ("disable_bot", "POST", "/admin/bots/Newbot/disable", {"reason": "it hangs", "until": UNTIL}, 200),
+    ("enable_bot", "POST", "/admin/bots/Newbot/enable", None, 200),
+    ("approve_bot", "POST", "/admin/bots/Newbot/approve", None, 409),
+    ("kick_bot", "POST", "/admin/bots/Newbot/kick", {"reason": "it hangs"}, 200),
+    ("abort_game", "POST", "/admin/games/17/abort", {"reason": "it hangs"}, 200),
+    ("correct_game", "POST", "/admin/games/17/correct", {"reason": "cheat", "result": "Void"}, 404),
+    ("pause_venue", "POST", "/admin/venues/9x9/pause", None, 200),
+    ("resume_venue", "POST", "/admin/venues/9x9/resume", None, 200),
+    ("set_anchor", "PUT", "/admin/venues/9x9/anchors/Newbot", {"rating": 1500, "sd": 20}, 200),
+    ("unset_anchor", "DELETE", "/admin/venues/9x9/anchors/Newbot", None, 200),
+    ("arrange_match", "POST", "/admin/matches", {"venue": "9x9", "black": "Newbot", "white": "Other"}, 201),
+    ("preview_pairing", "POST", "/admin/venues/9x9/preview", {"method": "optimal", "options": {"x": 1}}, 200),
+    ("reload", "POST", "/admin/reload", None, 200),
+    ("drain_server", "POST", "/admin/drain", None, 200),
+    ("accounts", "GET", "/admin/accounts", None, 200),
+    ("add_account", "POST", "/admin/accounts", {"name": "Berta", "password": "secret"}, 201),
+    ("set_account_password", "PUT", "/admin/accounts/Anna/password", {"password": "another"}, 200),
+    ("disable_account", "POST", "/admin/accounts/Anna/disable", {"reason": "spam"}, 200),
+    ("enable_account", "POST", "/admin/accounts/Anna/enable", None, 200),
+    ("grant_right", "PUT", "/admin/accounts/Anna/rights/admin", None, 200),
+    ("revoke_right", "DELETE", "/admin/accounts/Anna/rights/admin", None, 200),
+]
+
+
+def test_all_operators_deeds_are_below() -> None:
+    assert {row[0] for row in EVERYTHING} == {operation.id for operation in ADMINS}
+
+
+async def test_an_operator_does_all_that_operators_do(server: DeedsServer, operator: str) -> None:
+    answers = {}
+    for name, method, path, body, status in EVERYTHING:
+        answers[name] = (await server.ask(method, path, body, operator, status)).json()
+    assert answers["admin_status"]["moves"] == 5
+    assert answers["arrange_match"]["game"] == 17
+    assert answers["abort_game"]["result"] == "Abort"
+    assert answers["preview_pairing"]["pairs"][0]["reason"] == "close"
+    assert answers["reload"]["changes"] == ["9x9 is paired by another method."]
+    assert [row["name"] for row in answers["accounts"]["items"]] == ["Anna", "Olive"]
+    assert server.live.asked == [
+        ("dismiss", 1, "Newbot was disabled until 2033-05-18 03:33 UTC: it hangs"),
+        ("kick", "Newbot", "The operator closes your connection: it hangs"),
+        ("end", 17, None, "it hangs"), ("pause", "9x9", True), ("pause", "9x9", False),
+        ("match", "9x9", "Other", "Newbot"), ("preview", "9x9", "optimal", {"x": 1}), ("drain",),
+    ]  # fmt: skip
+    rows = (await server.ask("GET", "/admin/audit?limit=3", token=operator, status=200)).json()
+    assert [row["action"] for row in rows["items"]] == ["account revoke", "account grant", "account enable"]
+    assert {row["actor"] for row in rows["items"]} == {"Olive (127.0.0.1)"}
+    more = await server.ask("GET", f"/admin/audit?before={rows['next']}&action=kick", token=operator, status=200)
+    assert [row["detail"] for row in more.json()["items"]] == [{"reason": "it hangs", "connections": 1}]
+    assert more.json()["next"] is None
+
+
+async def test_a_forfeit_is_a_ruling(server: DeedsServer, operator: str) -> None:
+    body = {"reason": "it cheats", "result": "B+Forfeit"}
+    await server.ask("POST", "/admin/games/17/abort", body, operator, 200)
+    assert server.live.asked == [("end", 17, Color.BLACK, "it cheats")]
+
+
+async def test_nobody_else_may(server: DeedsServer) -> None:
+    session = await server.sign_in("Anna")
+    operators = await server.sign_in("Olive")
+    bots = (await server.ask("POST", "/me/tokens", {"scopes": ["bots"]}, operators, 201)).json()["token"]
+    before = await server.history.audit(100)
+    for name, method, path, body, _ in EVERYTHING:
+        codes = [
+            (await server.ask(method, path, body, session, 403)).json()["code"],
+            (await server.ask(method, path, body, bots, 403)).json()["code"],
+            (await server.ask(method, path, body, status=401)).json()["code"],
+        ]
+        assert (name, codes) == (name, ["not-allowed", "scope", "no-token"])
+    assert server.live.asked == []
+    assert await server.history.audit(100) == before
+
+
+IMPOSSIBLE: list[tuple[str, Any]] = [
+    ("/admin/bots/Newbot/kick", {}), ("/admin/bots/Newbot/kick", {"reason": ""}),
+    ("/admin/bots/Newbot/kick", {"reason": " "}), ("/admin/bots/Newbot/disable", {"reason": "x", "until": 5}),
+    ("/admin/bots/Newbot/disable", {"reason": "x", "until": 10**18}), ("/admin/bots/Newbot/disable", {}),
+    ("/admin/games/17/abort", {"reason": "x", "result": "B+3"}), ("/admin/accounts/Anna/disable", {}),
+    ("/admin/bots", {"name": "Third", "password": "x"}), ("/admin/bots", {"name": "x y", "password": "playing"}),
+]  # fmt: skip
+
+
+async def test_what_cannot_be_done_is_said(server: DeedsServer, operator: str) -> None:
+    for path, body in IMPOSSIBLE:
+        answer = await server.ask("POST", path, body, operator, 422)
+        assert answer.json()["detail"], (path, body)
+    assert server.live.asked == []
+
+
+def test_all_of_them_need_the_right_scope() -> None:
+    assert {operation.needs for operation in ADMINS} == {Needs.ADMIN}
+    assert {operation.id for operation in OWNERS if operation.needs is Needs.NOTHING} == {"sign_in", "register"}

@@ -1,0 +1,333 @@
+"""Every route of the API has a handler, is on the page of documentation, and is asked for here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from html.parser import HTMLParser
+from typing import Any
+
+import httpx2
+import msgspec
+import pytest
+from web.past import BOTS, ENDED, NOW
+
+from cgos_server.protocol import openapi
+from cgos_server.protocol.api_messages import Problem
+from cgos_server.protocol.api_route import JSON, PREFIX, PROBLEM, Limit, Needs, Operation
+from cgos_server.protocol.api_routes import BY_ID, ROUTES
+from cgos_server.storage.history import History
+from cgos_server.web.api.addresses import handlers
+from cgos_server.web.application import Application, create_app
+from cgos_server.web.live.hub import Hub
+from cgos_server.web.settings import VenueSettings, WebSettings
+from cgos_server.web.site import Site
+
+SETTINGS = WebSettings(
+    server_name="Riverside <Go> & Co",
+    venues={"9x9": VenueSettings(6809), "13x13": VenueSettings(6813), "19x19": VenueSettings(6819)},
+)
+
+ASKED = {
+    "index": "",
+    "openapi": "/openapi.json",
+    "status": "/status",
+    "venues": "/venues",
+    "venue": "/venues/9x9",
+    "standings": "/venues/9x9/standings",
+    "crosstable": "/venues/9x9/crosstable?top=4",
+    "pair": "/venues/9x9/pairs/amigo/Kogo_mcts",
+    "ledger": "/venues/9x9/ledger?after=70",
+    "metrics": "/venues/9x9/metrics",
+    "rounds": "/venues/9x9/rounds?limit=3",
+    "bots": "/bots?limit=2",
+    "bot": "/bots/amigo",
+    "version": "/versions/amigo",
+    "history": "/versions/amigo/history?limit=3",
+    "opponents": "/versions/amigo/opponents",
+    "games": "/games?bot=amigo",
+    "game": "/games/1",
+    "game_sgf": "/games/1.sgf",
+    "moves": "/games/1/moves",
+    "pairing": "/games/1/pairing",
+    "round": "/rounds/1",
+    "live": "/live",
+    "game_live": "/games/1/live",
+    "export_games_ndjson": "/export/games.ndjson?bot=amigo",
+    "export_games_csv": "/export/games.csv?bot=amigo",
+    "export_games_tar": "/export/games.tar?bot=amigo",
+    "export_ratings_ndjson": "/export/venues/9x9/ratings.ndjson",
+    "export_ratings_csv": "/export/venues/9x9/ratings.csv",
+    "export_ledger_ndjson": "/export/venues/9x9/ledger.ndjson",
+    "export_ledger_csv": "/export/venues/9x9/ledger.csv",
+}
+"""What anybody may read -> what is asked. What needs a token is asked without one; with one, where it is made."""
+
+ENDLESS = ("live",)
+"""Asked for their head alone."""
+
+
+def site(history: History) -> Site:
+    return Site(history, SETTINGS, "x", lambda: NOW, Hub(history, SETTINGS, lambda: NOW))
+
+
+def app(history: History) -> Application:
+    return create_app(history, SETTINGS, lambda: NOW)
+
+
+@pytest.fixture
+async def web(history: History) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(app(history), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://go.example.org:8080") as opened:
+        yield opened
+
+
+def test_every_operation_has_a_handler_and_every_handler_an_operation(history: History) -> None:
+    assert set(handlers(site(history))) == set(BY_ID)
+
+
+def test_everything_that_anybody_may_read_is_asked_here() -> None:
+    assert set(ASKED) == {route.id for route in ROUTES if route.needs is Needs.NOTHING and route.reads}
+
+
+def typed(operation: Operation, answer: bytes) -> Any:
+    """The answer as one of the operation's types, which is to be what it says: encoded again it is the same."""
+    problems = []
+    for kind in openapi.answers(operation):
+        try:
+            found = msgspec.json.decode(answer, type=kind)
+        except msgspec.ValidationError as error:
+            problems.append(error)
+            continue
+        assert msgspec.json.decode(msgspec.json.encode(found)) == msgspec.json.decode(answer)
+        return found
+    raise AssertionError(problems)
+
+
+@pytest.mark.parametrize("operation", [BY_ID[name] for name in ASKED if name not in ENDLESS], ids=lambda each: each.id)
+async def test_answers_are_of_their_type(web: httpx2.AsyncClient, operation: Operation) -> None:
+    response = await web.get(PREFIX + ASKED[operation.id])
+    assert response.status_code == operation.status, response.text
+    kind = response.headers["content-type"].partition(";")[0]
+    assert kind in operation.media
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert response.content
+    if kind == JSON:
+        typed(operation, response.content)
+    if operation.limit is Limit.BULK and operation.answer is not None:
+        for line in response.text.splitlines():
+            typed(operation, line.encode())
+
+
+@pytest.mark.parametrize("operation", [BY_ID[name] for name in ASKED], ids=lambda each: each.id)
+async def test_a_head_is_the_answer_without_its_body(web: httpx2.AsyncClient, operation: Operation) -> None:
+    async with asyncio.timeout(20):
+        response = await web.head(PREFIX + ASKED[operation.id])
+    assert response.status_code == operation.status
+    assert response.content == b""
+    assert response.headers["content-type"].partition(";")[0] in operation.media
+    if not operation.streams:
+        whole = await web.get(PREFIX + ASKED[operation.id])
+        assert response.headers.get("etag") == whole.headers.get("etag")
+
+
+@pytest.mark.parametrize(
+    "operation", [route for route in ROUTES if route.needs is not Needs.NOTHING], ids=lambda each: each.id
+)
+async def test_what_needs_a_token_asks_for_one(web: httpx2.AsyncClient, operation: Operation) -> None:
+    path = operation.path
+    for param in operation.params():
+        value = "1" if param.kind == "number" else "admin" if param.choices else "amigo"
+        path = path.replace(f"{{{param.name}}}", value)
+    response = await web.request(operation.method, PREFIX + path)
+    assert response.status_code == 401
+    assert response.headers["content-type"] == PROBLEM
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert "access-control-allow-origin" not in response.headers
+    assert msgspec.json.decode(response.content, type=Problem).code == "no-token"
+
+
+# -- the page of documentation
+
+
+class Ids(HTMLParser):
+    """Collects ids, targets of links, and tags; checks that tags close in order."""
+
+    VOID = ("meta", "link", "br", "img", "input")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            assert not name.startswith("on")
+            assert name != "style"
+            if name == "id":
+                self.ids.append(str(value))
+            if name == "href" and str(value).startswith("#"):
+                self.targets.append(str(value)[1:])
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+async def test_every_operation_is_documented_with_an_example_for_this_server(web: httpx2.AsyncClient) -> None:
+    response = await web.get("/docs/api")
+    assert response.status_code == 200
+    page = Ids(response.text)
+    assert len(set(page.ids)) == len(page.ids)
+    assert set(page.targets) <= set(page.ids)
+    for operation in ROUTES:
+        assert operation.id in page.ids
+        section = response.text.split(f'id="{operation.id}"')[1].split("</section>")[0]
+        assert PREFIX + operation.path in section
+        assert "http://go.example.org:8080/api/v1" in section
+        assert all(f"<code>{param.name}</code>" in section for param in operation.query)
+    for name in ("Problem", "Standings", "GameDetail", "LiveMove"):
+        assert f"type-{name}" in page.ids
+    assert "Riverside &lt;Go&gt; &amp; Co" in response.text
+    assert "<Go>" not in response.text
+
+
+# -- what answers say
+
+
+async def get(web: httpx2.AsyncClient, path: str) -> Any:
+    response = await web.get(PREFIX + path)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, history: History) -> None:
+    told = await get(web, "/venues/9x9/standings")
+    rows = await history.standings("9x9", "cgos-elo")
+    assert [(line["rank"], line["version"], line["mean"]) for line in told["items"]] == [
+        (rank, row.version, row.mean) for rank, row in enumerate(rows, 1)
+    ]
+    assert told["system"] == "cgos-elo"
+    earlier = await get(web, "/venues/9x9/standings?as_of=20")
+    assert earlier["seq"] == 20
+    at = (await history.ledger("9x9", 19, 1))[0].at
+    assert (await get(web, f"/venues/9x9/standings?at={at}"))["items"] == earlier["items"]
+    assert earlier["items"] != told["items"]
+    assert len((await get(web, "/venues/9x9/standings?limit=2"))["items"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("/venues/nowhere", 404, "no-venue"),
+        ("/venues/9x9/standings?system=whist", 404, "no-system"),
+        ("/venues/9x9/standings?as_of=77000", 404, "no-entry"),
+        ("/venues/9x9/standings?as_of=7&at=7", 400, "invalid"),
+        ("/venues/9x9/pairs/amigo/amigo", 400, "invalid"),
+        ("/versions/Nobody/history", 404, "no-version"),
+        ("/bots/Nobody", 404, "no-bot"),
+        ("/games/4711", 404, "no-game"),
+        ("/rounds/4711", 404, "no-round"),
+        ("/versions/Sakura-5k/history?venue=9x9&points=9&after=1.0", 400, "invalid"),
+        ("/versions/Sakura-5k/history", 400, "invalid"),
+        ("/versions/Sakura-5k/history?venue=9x9&after=x", 400, "invalid"),
+    ],
+)
+async def test_what_is_not_there_is_said_so(web: httpx2.AsyncClient, path: str, status: int, code: str) -> None:
+    response = await web.get(PREFIX + path)
+    problem = msgspec.json.decode(response.content, type=Problem)
+    assert (response.status_code, problem.status, problem.code) == (status, status, code)
+    assert response.headers["content-type"] == PROBLEM
+    assert problem.detail.endswith(".")
+
+
+async def paged(web: httpx2.AsyncClient, path: str, cursor: str) -> list[Any]:
+    """All items of a list, page by page."""
+    found: list[Any] = []
+    following: Any = None
+    while True:
+        more = "" if following is None else f"&{cursor}={following}"
+        page = await get(web, f"{path}{more}")
+        found += page["items"]
+        following = page["next"]
+        if following is None:
+            return found
+
+
+@pytest.mark.parametrize(
+    ("path", "cursor", "all_of_them"),
+    [
+        ("/games?venue=9x9&limit=9", "before", "/games?venue=9x9&limit=500"),
+        ("/games?bot=amigo&limit=4", "before", "/games?bot=amigo&limit=500"),
+        ("/venues/9x9/rounds?limit=9", "before", "/venues/9x9/rounds?limit=200"),
+        ("/venues/9x9/ledger?limit=11", "after", "/venues/9x9/ledger?limit=1000"),
+        ("/bots?limit=1", "after", "/bots?limit=1000"),
+        ("/versions/amigo/history?limit=4", "after", "/versions/amigo/history?limit=1000"),
+    ],
+)
+async def test_pages_together_are_the_list(web: httpx2.AsyncClient, path: str, cursor: str, all_of_them: str) -> None:
+    whole = await get(web, all_of_them)
+    assert whole["next"] is None
+    assert len(whole["items"]) > 4
+    assert await paged(web, path, cursor) == whole["items"]
+
+
+async def test_moves_come_with_clocks_and_what_was_said(web: httpx2.AsyncClient, history: History) -> None:
+    detail = await history.game(1)
+    told = await get(web, "/games/1/moves")
+    assert [(move["ply"], move["move"], move["main_us"]) for move in told["items"]] == [
+        (row.ply, row.move, row.main_us) for row in detail.moves
+    ]
+    assert told["items"][4]["analysis"] == {"comment": "winrate <b>0.51</b>"}
+    assert [move["color"] for move in told["items"][:3]] == ["black", "white", "black"]
+    assert (await get(web, "/games/1/moves?after=7"))["items"] == told["items"][7:]
+
+
+async def test_the_two_sides_of_a_pair_mirror_each_other(web: httpx2.AsyncClient) -> None:
+    one = (await get(web, "/venues/9x9/pairs/amigo/Kogo_mcts"))["record"]
+    other = (await get(web, "/venues/9x9/pairs/Kogo_mcts/amigo"))["record"]
+    assert one["games"] == other["games"] == one["wins"] + one["losses"] + one["draws"] + one["none"]
+    assert (one["wins_as_black"], one["wins_as_white"]) == (other["losses_as_white"], other["losses_as_black"])
+    assert (one["wins"], one["losses"]) == (other["losses"], other["wins"])
+    table = await get(web, "/venues/9x9/crosstable?versions=amigo,Kogo_mcts")
+    assert table["pairs"] == [one]
+
+
+async def test_the_whole_candidate_picture(web: httpx2.AsyncClient) -> None:
+    told = await get(web, "/games/1/pairing")
+    assert told["game"]["game"] == 1
+    assert told["replay"]["sentence"]
+    assert (await get(web, "/rounds/1"))["game"] is None
+
+
+async def test_a_game_that_was_stopped(web: httpx2.AsyncClient) -> None:
+    told = await get(web, f"/games/{ENDED}")
+    assert told["game"]["reason"] == "abort"
+    assert told["ratings"] == []
+    assert told["winner"] is None
+    assert told["game"]["black"] in BOTS
+
+
+async def test_a_running_game_of_a_venue_with_delay_shows_old_moves_only(history: History) -> None:
+    late = WebSettings(venues={"9x9": VenueSettings(6809, delay_s=150.0)})
+    transport = httpx2.ASGITransport(create_app(history, late, lambda: NOW))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://x") as web:
+        told = await get(web, "/games/71/moves")
+    everything = (await history.game(71)).moves
+    assert told["items"]
+    assert len(told["items"]) < len(everything)
+    assert all(move["at"] <= NOW - 150_000 for move in told["items"])
+
+
+async def test_a_new_server_has_empty_answers(empty_history: History) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app(empty_history)), base_url="http://x") as web:
+        assert (await get(web, "/venues"))["items"] == []
+        assert (await get(web, "/games"))["items"] == []
+        assert (await get(web, "/bots"))["items"] == []
+        status = await get(web, "/status")
+    assert (status["live"], status["bots"], status["playing"]) == (False, 0, None)

@@ -1,0 +1,352 @@
+"""The API's framework: what it reads, what it refuses and how, what it says to other sites' pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from web.past import NOW
+
+from cgos_server.errors import OurFault, Refused, StoreError
+from cgos_server.protocol.api_messages import Problem
+from cgos_server.protocol.api_route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Operation, Param
+from cgos_server.protocol.api_routes import ROUTES
+from cgos_server.storage.history import History
+from cgos_server.web.api.framework import CORS, Asked, Handler, api_routes, bearer
+from cgos_server.web.api.reading_in import MOST_BODY, Value, query_of, read
+from cgos_server.web.live.hub import Hub
+from cgos_server.web.problems import STATUS, Wrong, problem_of, status_of
+from cgos_server.web.settings import WebSettings
+from cgos_server.web.site import Site
+
+
+class Sent(msgspec.Struct, forbid_unknown_fields=True):
+    """A body."""
+
+    word: str
+    count: int = 0
+
+
+class Told(msgspec.Struct):
+    """An answer."""
+
+    values: dict[str, Any]
+
+
+QUERY = (
+    Param("text", "text", "A text.", 1, 5),
+    Param("count", "number", "A number.", 2, 9, default=3),
+    Param("flag", "flag", "A flag."),
+    Param("list", "names", "Names.", 1, 4, many=3),
+    Param("kind", "text", "A choice.", choices=("big", "small")),
+)
+OPERATIONS = (
+    Operation("tell", "GET", "/things/{game}", "Tell.", Told, "Things", query=QUERY),
+    Operation("send", "POST", "/things/{game}", "Send.", Told, "Things", body=Sent, needs=Needs.BOTS, status=201),
+    Operation("break", "GET", "/broken/{bot}", "Break.", Told, "Things"),
+    Operation("flow", "GET", "/flow", "Flow.", None, "Things", limit=Limit.STREAMS, media=("text/event-stream",)),
+)
+FAULTS: dict[str, Exception] = {
+    "store": StoreError("the disk is full of secrets"),
+    "ours": OurFault("a secret place"),
+    "bug": ZeroDivisionError("a secret number"),
+    "gone": Refused("no-thing", "There is no such thing."),
+    "rule": Refused("rule", "It is against the rules."),
+    "wait": Refused("too-many-failures", "Wait.", 12.2),
+    "away": Refused("no-server", "Nobody is there."),
+}
+
+
+async def tell(asked: Asked) -> Told:
+    texts = {name: asked.text(name) for name in ("text", "kind")}
+    return Told({**texts, "count": asked.count("count"), "flag": asked.flag("flag"), "list": asked.names("list"),
+                 "game": asked.count("game")})  # fmt: skip
+
+
+async def send(asked: Asked) -> Told:
+    return Told({"word": asked.body.word, "credential": asked.credential})
+
+
+async def broken(asked: Asked) -> Told:
+    raise FAULTS[asked.word("bot")]
+
+
+class Flowing:
+    """A handler of streams that notes how many slots are held meanwhile."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.held: list[int] = []
+
+    async def flow(self, _asked: Asked) -> StreamingResponse:
+        async def chunks() -> AsyncIterator[str]:
+            for _ in range(3):
+                self.held.append(self.site.limits.taken(Limit.STREAMS))
+                yield "data: x\n\n"
+
+        return StreamingResponse(chunks(), media_type="text/event-stream")
+
+
+@pytest.fixture
+async def flowing(tmp_path: Path) -> AsyncIterator[Flowing]:
+    async with History(tmp_path / "none.sqlite") as history:
+        settings = WebSettings(streams_per_address=1)
+        yield Flowing(Site(history, settings, "x", lambda: NOW, Hub(history, settings, lambda: NOW)))
+
+
+@pytest.fixture
+async def web(flowing: Flowing) -> AsyncIterator[httpx2.AsyncClient]:
+    handlers: dict[str, Handler] = {"tell": tell, "send": send, "break": broken, "flow": flowing.flow}
+    app = Starlette(routes=api_routes(flowing.site, OPERATIONS, handlers))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x/api/v1") as opened:
+        yield opened
+
+
+def problem(response: httpx2.Response, status: int) -> Problem:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == PROBLEM
+    found = msgspec.json.decode(response.content, type=Problem)
+    assert found.status == status
+    assert found.title
+    assert found.detail.endswith(".")
+    return found
+
+
+async def test_parameters_arrive_as_what_they_are(web: httpx2.AsyncClient) -> None:
+    response = await web.get("/things/17?text=ab&count=4&flag=true&list=a,b&kind=big")
+    assert response.json()["values"] == {"text": "ab", "count": 4, "flag": True, "list": ["a", "b"], "kind": "big",
+                                         "game": 17}  # fmt: skip
+    bare = (await web.get("/things/17")).json()["values"]
+    assert bare == {"text": None, "count": 3, "flag": None, "list": None, "kind": None, "game": 17}
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [
+        ("text=", "text"),
+        ("text=abcdef", "text"),
+        ("text=a%00", "text"),
+        ("text=a%0Ab", "text"),
+        ("count=1", "count"),
+        ("count=10", "count"),
+        ("count=-3", "count"),
+        ("count=%2B3", "count"),
+        ("count=3.0", "count"),
+        ("count=", "count"),
+        ("count=٣", "count"),
+        (f"count={'9' * 5000}", "count"),
+        ("flag=1", "flag"),
+        ("flag=True", "flag"),
+        ("list=a,,b", "list"),
+        ("list=a,b,c,d", "list"),
+        ("list=abcde", "list"),
+        ("kind=Big", "kind"),
+        ("kind=big&kind=big", "kind"),
+        ("unheard=1", "unheard"),
+    ],
+)
+async def test_what_is_wrong_is_named(web: httpx2.AsyncClient, query: str, parameter: str) -> None:
+    found = problem(await web.get(f"/things/17?{query}"), 400)
+    assert (found.code, found.parameter) == ("invalid", parameter)
+    assert parameter in found.detail
+
+
+@pytest.mark.parametrize("number", ["0", "x", "1e3", "-1", str(LARGEST + 1), "%00", "１"])
+async def test_numbers_of_paths_are_read_as_strictly(web: httpx2.AsyncClient, number: str) -> None:
+    assert problem(await web.get(f"/things/{number}"), 400).parameter == "game"
+
+
+@given(st.sampled_from([param for route in ROUTES for param in (*route.params(), *route.query)]), st.text(max_size=30))
+def test_a_parameter_is_read_into_its_range_or_refused_by_name(param: Param, text: str) -> None:
+    try:
+        value = read(param, text)
+    except Wrong as refused:
+        told = (refused.parameter, refused.sentence[-1])
+    else:
+        told = None
+    if told is not None:
+        assert told == (param.name, ".")
+        return
+    if param.choices:
+        assert value in param.choices
+    elif param.kind == "number":
+        assert isinstance(value, int)
+        assert param.least <= value <= param.most
+        assert text.isascii()
+        assert int(text) == value
+    elif param.kind == "flag":
+        assert value is (text == "true")
+    else:
+        names = value if isinstance(value, list) else [value]
+        assert ",".join(str(name) for name in names) == text
+        assert all(param.least <= len(str(name)) <= min(param.most, LONGEST) for name in names)
+
+
+@given(st.sampled_from(ROUTES), st.data())
+def test_what_is_in_range_is_read(route: Operation, data: st.DataObject) -> None:
+    wanted: dict[str, Value] = {}
+    given_: list[tuple[str, str]] = []
+    for param in data.draw(st.lists(st.sampled_from(route.query), unique=True) if route.query else st.just([])):
+        if param.choices:
+            wanted[param.name] = data.draw(st.sampled_from(param.choices))
+        elif param.kind == "flag":
+            wanted[param.name] = data.draw(st.booleans())
+        elif param.kind == "number":
+            wanted[param.name] = data.draw(st.integers(param.least, param.most))
+        elif param.kind == "names":
+            wanted[param.name] = data.draw(st.lists(st.sampled_from(["a", "b.c"]), min_size=1, max_size=param.many))
+        else:
+            wanted[param.name] = "x" * max(1, param.least)
+        value = wanted[param.name]
+        given_.append((param.name, ",".join(value) if isinstance(value, list) else str(value).lower()
+                       if isinstance(value, bool) else str(value)))  # fmt: skip
+    found = query_of(route, given_)
+    assert {name: found[name] for name in wanted} == wanted
+    assert set(found) == {param.name for param in route.query}
+    assert all(found[param.name] == param.default for param in route.query if param.name not in wanted)
+
+
+@pytest.mark.parametrize("name", ["<script>", "a'b\"c", "ü" * 64, "x y", "%2e%2e", "../../etc"])
+async def test_hostile_names_do_no_harm(web: httpx2.AsyncClient, name: str) -> None:
+    response = await web.get(f"/things/{quote(name, safe='')}")
+    assert response.headers["content-type"] == PROBLEM
+    assert response.status_code in (400, 404)
+    json.loads(response.text)
+
+
+# -- bodies and tokens
+
+TOKEN = {"Authorization": "Bearer abc"}
+
+
+async def test_a_body_arrives_as_its_type(web: httpx2.AsyncClient) -> None:
+    response = await web.post("/things/1", json={"word": "x"}, headers=TOKEN)
+    assert response.status_code == 201
+    assert response.json()["values"] == {"word": "x", "credential": "abc"}
+    assert response.headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b'{"word": "x"}', "text/plain", 415),
+        (b'{"word": "x"}', "", 415),
+        (b'{"word": 1}', "application/json", 422),
+        (b"{}", "application/json", 422),
+        (b'{"word": "x", "more": 1}', "application/json", 422),
+        (b'{"word":', "application/json", 400),
+        (b"", "application/json", 400),
+        (b'{"word": "\xff"}', "application/json", 400),
+        (b"[" * 30_000, "application/json", 422),
+        (b'{"word": "' + b"x" * MOST_BODY + b'"}', "application/json", 413),
+    ],
+)
+async def test_a_body_that_is_wrong(web: httpx2.AsyncClient, content: bytes, kind: str, status: int) -> None:
+    headers = TOKEN | ({"Content-Type": kind} if kind else {})
+    problem(await web.post("/things/1", content=content, headers=headers), status)
+
+
+@pytest.mark.parametrize("value", ["", "Basic abc", "Bearer", "Bearer ", "abc"])
+async def test_without_a_token_nothing_is_read(web: httpx2.AsyncClient, value: str) -> None:
+    response = await web.post("/things/0", content=b"{", headers={"Authorization": value} if value else {})
+    assert problem(response, 401).code == "no-token"
+    assert response.headers["www-authenticate"] == "Bearer"
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=60))
+def test_a_token_is_read_as_it_was_sent(token: str) -> None:
+    scope = {"type": "http", "headers": [(b"authorization", f"bearer {token}".encode())]}
+    assert bearer(Request(scope)) == token
+
+
+# -- failures
+
+
+@pytest.mark.parametrize(
+    ("which", "status", "code"),
+    [
+        ("store", 503, "store"),
+        ("ours", 500, "our-fault"),
+        ("bug", 500, "our-fault"),
+        ("gone", 404, "no-thing"),
+        ("rule", 422, "rule"),
+        ("wait", 429, "too-many-failures"),
+        ("away", 503, "no-server"),
+    ],
+)
+async def test_failures_have_one_shape(web: httpx2.AsyncClient, which: str, status: int, code: str) -> None:
+    response = await web.get(f"/broken/{which}")
+    found = problem(response, status)
+    assert found.code == code
+    assert "secret" not in response.text
+    if which == "wait":
+        assert response.headers["retry-after"] == "13"
+        assert found.retry_after_s == 12.2
+
+
+def test_every_status_of_the_table_is_one_of_a_failure() -> None:
+    for code, status in STATUS.items():
+        assert 400 <= status < 600
+        assert problem_of(Refused(code, "No.")).status == status
+    assert (status_of("no-venue"), status_of("unknown-bot"), status_of("result")) == (404, 404, 422)
+
+
+# -- methods and other sites' pages
+
+
+async def test_other_methods_are_told_which_there_are(web: httpx2.AsyncClient) -> None:
+    response = await web.delete("/things/1")
+    problem(response, 405)
+    assert response.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/things", "/things/1/2", "/../", "/<b>"])
+async def test_other_addresses_have_nothing(web: httpx2.AsyncClient, path: str) -> None:
+    assert problem(await web.get(path), 404).code == "no-place"
+
+
+async def test_any_page_may_read_and_none_may_write(web: httpx2.AsyncClient) -> None:
+    origin = {"Origin": "https://elsewhere.example.org"}
+    for path in ("/things/1", "/things/0", "/nothing", "/broken/bug"):
+        response = await web.get(path, headers=origin)
+        assert {name: response.headers[name] for name in CORS} == CORS
+        assert "access-control-allow-credentials" not in response.headers
+    asked = origin | {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "if-none-match"}
+    preflight = await web.options("/things/1", headers=asked)
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-methods"] == "GET, HEAD"
+    assert "if-none-match" in preflight.headers["access-control-allow-headers"].lower()
+    assert "authorization" not in preflight.headers["access-control-allow-headers"].lower()
+    written = await web.post("/things/1", json={"word": "x"}, headers=TOKEN | origin)
+    assert written.status_code == 201
+    assert "access-control-allow-origin" not in written.headers
+
+
+async def test_a_stream_holds_its_slot_to_its_last_byte(web: httpx2.AsyncClient, flowing: Flowing) -> None:
+    assert (await web.get("/flow")).text == 3 * "data: x\n\n"
+    assert flowing.held == [1, 1, 1]
+    assert flowing.site.limits.taken(Limit.STREAMS) == 0
+    with flowing.site.limits.slot(Limit.STREAMS, "127.0.0.1"):
+        response = await web.get("/flow")
+    assert problem(response, 429).limit == "streams"
+    assert int(response.headers["retry-after"]) >= 1
+
+
+async def test_the_head_of_a_stream_comes_without_the_stream(web: httpx2.AsyncClient, flowing: Flowing) -> None:
+    response = await web.head("/flow")
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert flowing.held == []
+    assert flowing.site.limits.taken(Limit.STREAMS) == 0

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from web.api.deeds_server import DeedsServer, deeds_server
+
+from cgos_server.observability import transcripts
+from cgos_server.protocol.session import Limits
+from cgos_server.service import requests as deeds
+from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[DeedsServer]:
+    async with deeds_server(tmp_path) as opened:
+        await opened.admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+        yield opened
+
+
+async def register(server: DeedsServer, name: str = "Anna") -> str:
+    answer = await server.ask("POST", "/accounts", {"name": name, "password": "secret"}, status=201)
+    return str(answer.json()["session"])
+
+
+@pytest.fixture
+async def session(server: DeedsServer) -> str:
+    """Anna's, who owns Newbot."""
+    text = await register(server)
+    await server.ask("POST", "/bots/Newbot/claim", {"secret": "playing"}, text, 200)
+    return text
+
+
+async def token(server: DeedsServer, session: str, *scopes: str, **more: Any) -> dict[str, Any]:
+    body = {"label": "laptop", "scopes": list(scopes), **more}
+    return dict((await server.ask("POST", "/me/tokens", body, session, 201)).json())
+
+
+async def code(server: DeedsServer, *asked: Any, status: int) -> str:
+    answer = await server.ask(*asked)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    return str(answer.json()["code"])
+
+
+async def test_an_account_from_the_beginning_to_the_end(server: DeedsServer) -> None:
+    session = await register(server)
+    assert session.startswith(SESSION_PREFIX)
+    me = (await server.ask("GET", "/me", token=session, status=200)).json()
+    assert (me["account"], me["admin"], me["scopes"]) == ("Anna", False, ["bots"])
+    other = await server.sign_in("Anna")
+    await server.ask("PUT", "/me/password", {"old": "secret", "new": "better"}, session, 200)
+    assert await code(server, "GET", "/me", None, other, status=401) == "not-signed-in"
+    sessions = (await server.ask("GET", "/me/sessions", token=session, status=200)).json()["items"]
+    assert [row["revoked_at"] is None for row in sessions] == [False, True]
+    assert await code(server, "POST", "/sign-in", {"name": "Anna", "password": "secret"}, status=401) == (
+        "wrong-password"
+    )  # fmt: skip
+    await server.ask("DELETE", "/me/session", token=session, status=200)
+    assert await code(server, "GET", "/me", None, session, status=401) == "not-signed-in"
+
+
+async def test_answers_about_people_are_kept_nowhere(server: DeedsServer, session: str) -> None:
+    for path in ("/me", "/me/bots", "/me/tokens", "/me/webhooks", "/bots/Newbot/tokens", "/bots/Newbot/transcript"):
+        answer = await server.ask("GET", path, token=session, status=200)
+        assert answer.headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in answer.headers
+    answer = await server.ask("POST", "/sign-in", {"name": "Anna", "password": "secret"}, status=200)
+    assert answer.headers["cache-control"] in ("no-store", "no-cache")
+
+
+async def test_tokens(server: DeedsServer, session: str) -> None:
+    made = await token(server, session, "bots", days=2)
+    assert made["token"].startswith(ACCESS_PREFIX)
+    listed = await server.ask("GET", "/me/tokens", token=made["token"], status=200)
+    (row,) = listed.json()["items"]
+    assert (row["id"], row["label"], row["scopes"]) == (made["id"], "laptop", ["bots"])
+    assert made["token"] not in listed.text
+    body = {"scopes": ["bots"]}
+    assert await code(server, "POST", "/me/tokens", body, made["token"], status=403) == "scope"
+    assert await code(server, "POST", "/me/tokens", {"scopes": ["admin"]}, session, status=403) == "not-allowed"
+    assert await code(server, "GET", "/admin/status", None, made["token"], status=403) == "not-allowed"
+    await server.ask("DELETE", f"/me/tokens/{made['id']}", token=made["token"], status=200)
+    assert await code(server, "GET", "/me", None, made["token"], status=401) == "not-signed-in"
+
+
+async def test_a_token_ends_with_its_time(server: DeedsServer, session: str) -> None:
+    made = await token(server, session, "bots", days=1)
+    server.clock_ms += 86_400_000 - 1
+    await server.ask("GET", "/me", token=made["token"], status=200)
+    server.clock_ms += 1
+    assert await code(server, "GET", "/me", None, made["token"], status=401) == "not-signed-in"
+
+
+async def test_without_its_scope_a_token_sees_nothing(server: DeedsServer, session: str) -> None:
+    await server.admin.handle(deeds.AccountGrant(name="Anna", right="admin"))
+    admins = (await token(server, session, "admin"))["token"]
+    await server.admin.handle(deeds.AccountRevoke(name="Anna", right="admin"))
+    for path in ("/me/bots", "/me/webhooks", "/bots/Newbot/tokens", "/bots/Newbot/transcript"):
+        assert await code(server, "GET", path, None, admins, status=403) == "scope"
+    assert await code(server, "POST", "/bots/Newbot/pause", None, admins, status=403) == "scope"
+
+
+async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, session: str) -> None:
+    by = (await token(server, session, "bots"))["token"]
+    await server.ask("POST", "/bots/Newbot/pause", None, by, 200)
+    await server.ask("PUT", "/bots/Newbot/limits", {"games_a_day": 3, "avoid": ["Other"]}, by, 200)
+    (bot,) = (await server.ask("GET", "/me/bots", token=by, status=200)).json()["items"]
+    assert (bot["name"], bot["paused"], bot["games_a_day"], bot["avoid"]) == ("Newbot", True, 3, ["Other"])
+    await server.ask("POST", "/bots/Newbot/resume", None, by, 200)
+    await server.ask("POST", "/bots/Newbot/drain", None, by, 200)
+    await server.ask("POST", "/bots/Newbot/recall", {}, by, 200)
+    await server.ask("PUT", "/bots/Newbot/password", {"password": "replaced"}, by, 200)
+    made = (await server.ask("POST", "/bots/Newbot/tokens", {"label": "home"}, by, 201)).json()
+    listed = await server.ask("GET", "/bots/Newbot/tokens", token=by, status=200)
+    assert [row["id"] for row in listed.json()["items"]] == [made["id"]]
+    assert made["token"] not in listed.text
+    await server.ask("DELETE", f"/bots/Newbot/tokens/{made['id']}", token=by, status=200)
+    await server.ask("DELETE", "/bots/Newbot/owner", token=by, status=200)
+    limits = Limits(3, frozenset({"Other"}))
+    assert server.live.asked == [
+        ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain bot", 1),
+        ("recall", None), ("wishes", 1, False, Limits()),
+    ]  # fmt: skip
+    assert await code(server, "POST", "/bots/Newbot/pause", None, by, status=403) == "not-allowed"
+
+
+OWNERS = [
+    ("POST", "/bots/Newbot/pause", None), ("POST", "/bots/Newbot/resume", None), ("POST", "/bots/Newbot/drain", None),
+    ("POST", "/bots/Newbot/recall", {}), ("PUT", "/bots/Newbot/limits", {}), ("DELETE", "/bots/Newbot/owner", None),
+    ("PUT", "/bots/Newbot/password", {"password": "replaced"}), ("GET", "/bots/Newbot/tokens", None),
+    ("POST", "/bots/Newbot/tokens", {}), ("DELETE", "/bots/Newbot/tokens/1", None),
+    ("GET", "/bots/Newbot/transcript", None),
+    ("POST", "/me/webhooks", {"url": "https://a.example", "events": ["set-aside"], "bot": "Newbot"}),
+]  # fmt: skip
+
+
+async def test_a_stranger_may_nothing_with_it(server: DeedsServer, session: str) -> None:
+    other = await register(server, "Berta")
+    for asked in OWNERS:
+        assert await code(server, *asked, other, status=403) == "not-allowed", asked
+        assert await code(server, *asked, "cgosapi_" + "a" * 43, status=401) == "not-signed-in"
+        assert await code(server, *asked, status=401) == "no-token"
+
+
+async def test_claims_that_fail(server: DeedsServer, session: str) -> None:
+    other = await register(server, "Berta")
+    claim = "/bots/Newbot/claim"
+    assert await code(server, "POST", claim, {"secret": "playing"}, other, status=409) == "owned"
+    await server.ask("DELETE", "/bots/Newbot/owner", token=session, status=200)
+    assert await code(server, "POST", claim, {"secret": "guess"}, other, status=401) == "wrong-password"
+    assert await code(server, "POST", "/bots/Nobody/claim", {"secret": "x"}, other, status=404) == "unknown-bot"
+
+
+async def test_webhooks(server: DeedsServer, session: str) -> None:
+    body = {"url": "https://a.example/told", "events": ["game-ended"], "bot": "Newbot"}
+    made = (await server.ask("POST", "/me/webhooks", body, session, 201)).json()
+    listed = await server.ask("GET", "/me/webhooks", token=session, status=200)
+    (hook,) = listed.json()["items"]
+    assert (hook["id"], hook["url"], hook["events"], hook["bot"]) == (made["id"], *body.values())
+    assert made["secret"] not in listed.text
+    other = await register(server, "Berta")
+    assert (await server.ask("GET", "/me/webhooks", token=other, status=200)).json()["items"] == []
+    assert await code(server, "DELETE", f"/me/webhooks/{made['id']}", None, other, status=403) == "not-allowed"
+    await server.ask("DELETE", f"/me/webhooks/{made['id']}", token=session, status=200)
+    (hook,) = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()["items"]
+    assert (hook["why"], hook["stopped_at"]) == ("removed", server.clock_ms)
+    bad = body | {"url": "ftp://a.example"}
+    assert await code(server, "POST", "/me/webhooks", bad, session, status=422) == "url"
+
+
+async def test_a_transcript_is_read(server: DeedsServer, session: str) -> None:
+    bot = server.data / transcripts.FOLDER / "1"
+    bot.mkdir(parents=True)
+    lines = [
+        transcripts.TranscriptLine(10**15 + ply, "Newbot", 1, "<", f"move {ply}", game=ply % 2) for ply in range(4)
+    ]
+    (bot / f"{10**15:020d}.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(lines))
+    answer = await server.ask("GET", "/bots/Newbot/transcript", token=session, status=200)
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert [msgspec.json.decode(line)["text"] for line in answer.text.splitlines()] == [f"move {n}" for n in range(4)]
+    answer = await server.ask("GET", "/bots/Newbot/transcript?game=1&limit=1", token=session, status=200)
+    assert [msgspec.json.decode(line)["text"] for line in answer.text.splitlines()] == ["move 3"]

@@ -1,0 +1,102 @@
+"""A rating over time as a picture: what it shows, its ticks, what it says of itself."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cgos_server.web.drawing.band_svg import HEIGHT, WIDTH, Mark, Point, band_svg, describe, ticks, time_ticks
+
+T0 = int(datetime(2026, 11, 1, tzinfo=UTC).timestamp() * 1000)
+DAY = 86_400_000
+
+points = st.lists(
+    st.builds(
+        Point,
+        st.floats(0, 4e12),
+        st.floats(-500, 5000),
+        st.one_of(st.none(), st.floats(0, 2000)),
+    ),
+    min_size=1,
+    max_size=30,
+).map(lambda found: sorted(found, key=lambda point: point.at))
+
+
+@given(points, st.booleans(), st.text(max_size=20).filter(lambda text: text.isprintable()))
+def test_every_picture_is_sound_and_stays_in_its_frame(drawn: list[Point], over_time: bool, title: str) -> None:
+    svg = ET.fromstring(band_svg(drawn, over_time, title, [Mark(drawn[0].at, title)]))
+    assert svg[0].text == title or (title == "" and svg[0].text is None)
+    for path in svg.iter("path"):
+        if path.get("class") in ("mean", "range"):
+            numbers = [float(each) for each in re.findall(r"-?[0-9.]+", path.get("d") or "")]
+            assert all(0 <= x <= WIDTH for x in numbers[::2])
+            assert all(0 <= y <= HEIGHT for y in numbers[1::2])
+
+
+def test_higher_ratings_are_higher_up_and_later_ones_to_the_right() -> None:
+    drawn = [Point(0, 1800, 100), Point(10, 1900, 50), Point(20, 1850, 40)]
+    svg = ET.fromstring(band_svg(drawn, False, "x"))
+    (line,) = (path.get("d") or "" for path in svg.iter("path") if path.get("class") == "mean")
+    places = [tuple(map(float, each.split())) for each in line[1:].split("L")]
+    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    assert places[0][1] > places[2][1] > places[1][1]
+    assert sum(path.get("class") == "range" for path in svg.iter("path")) == 1
+
+
+def test_a_system_without_intervals_has_no_band() -> None:
+    svg = band_svg([Point(0, 1800, None), Point(1, 1810, None)], False, "x")
+    assert 'class="range"' not in svg
+    assert 'class="mean"' in svg
+
+
+def test_marks_and_titles_are_escaped() -> None:
+    svg = band_svg([Point(0, 1, 1), Point(9, 2, 1)], False, "<script>", [Mark(5, "<b>&"), Mark(50, "outside")])
+    assert "<script>" not in svg
+    assert "&lt;b&gt;&amp;" in svg
+    assert "outside" not in svg
+
+
+def test_nothing_cannot_be_drawn() -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        band_svg([], True, "x")
+
+
+def test_it_says_what_it_shows() -> None:
+    drawn = [Point(T0, 1800, 300), Point(T0 + DAY, 1650, 100), Point(T0 + 2 * DAY, 1900, 42)]
+    assert describe(drawn, True) == (
+        "From 1800 ± 300 on 2026-11-01 to 1900 ± 42 on 2026-11-03. Lowest 1650 on 2026-11-02, highest 1900 on 2026-11-03."
+    )
+    assert "after 3 games" in describe([Point(3, 1800, None)], False)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_ticks_are_few_round_and_within(low: float, span: float) -> None:
+    found = ticks(low, low + span)
+    assert len(found) <= 6
+    assert all(low - 1e-6 * span <= each <= low + span * 1.000001 for each in found)
+    steps = {round(b - a, 9) for a, b in zip(found, found[1:], strict=False)}
+    assert len(steps) <= 2  # one, to the last digit of floats
+
+
+def test_ticks_of_a_rating() -> None:
+    assert ticks(1720, 1980) == [1800, 1900]
+    assert ticks(1750, 1990) == [1750, 1800, 1850, 1900, 1950]
+    assert ticks(5, 5) == [5]
+
+
+@given(st.integers(0, 2_000_000_000_000), st.integers(60_000, 20 * 365 * DAY))
+def test_times_are_few_and_within(low: int, span: int) -> None:
+    found = time_ticks(low, low + span)
+    assert len(found) <= 11
+    assert all(low <= at <= low + span for at, _ in found)
+
+
+def test_words_of_times_follow_the_distance() -> None:
+    assert all(":" in word for _, word in time_ticks(T0, T0 + DAY // 4))
+    assert ("Nov 03") in [word for _, word in time_ticks(T0, T0 + 8 * DAY)]
+    assert any(word.endswith(("2026", "2027")) for _, word in time_ticks(T0, T0 + 700 * DAY))

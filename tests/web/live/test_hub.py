@@ -1,0 +1,404 @@
+"""The hub with simulated games: whatever happens in between, a viewer gets each move once and in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from web.live.worlds import POINTS, World
+
+from cgos_server.core.facts import AnyFact, BotArrived, GameEnded, MovePlayed
+from cgos_server.errors import StoreError
+from cgos_server.web.live.framing import Form
+from cgos_server.web.live.hub import Hub
+from cgos_server.web.live.news import KEPT, News
+from cgos_server.web.live.streams import Streams
+
+
+class Viewer:
+    """Reads a game as a browser does: keeps the last id, comes back with it, and may be cut in the middle."""
+
+    def __init__(self, hub: Hub, game: int) -> None:
+        self._hub = hub
+        self._game = game
+        self._stack = contextlib.AsyncExitStack()
+        self._board: Any = None
+        self.last = 0
+        self.got: list[dict[str, Any]] = []
+        self.ended = 0
+
+    async def read(self, most: int | None = None) -> None:
+        """What there is, or its first `most` messages and then the connection is cut."""
+        if self.ended:
+            return
+        if self._board is None:
+            self._board = await self._stack.enter_async_context(self._hub.watching(self._game))
+            self._at = self.last
+        chunk, self._at = self._board.since(self._at, Form.SSE)
+        frames = [frame for frame in chunk.decode().split("\n\n") if frame]
+        for frame in frames if most is None else frames[:most]:
+            fields = dict(line.split(": ", 1) for line in frame.split("\n"))
+            if fields["event"] == "end":
+                self.ended += 1
+            else:
+                self.got.append(json.loads(fields["data"]))
+                self.last = int(fields["id"])
+        if most is not None:
+            await self.cut()
+
+    async def cut(self) -> None:
+        await self._stack.aclose()
+        self._board = None
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("move"), st.sampled_from([1, 2])),
+        st.tuples(st.just("lose"), st.sampled_from([1, 2])),
+        st.tuples(st.just("end"), st.sampled_from([1, 2])),
+        st.tuples(st.just("time"), st.integers(1, 4000)),
+        st.tuples(st.just("look"), st.just(0)),
+        st.tuples(st.just("down"), st.just(0)),
+        st.tuples(st.just("missed"), st.just(0)),
+        st.tuples(st.just("read"), st.integers(0, 2)),
+        st.tuples(st.just("meanwhile"), st.sampled_from([1, 2])),
+        st.tuples(st.just("cut"), st.tuples(st.integers(0, 2), st.integers(0, 3))),
+    ),
+    max_size=60,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(steps, st.sampled_from([0.0, 2.0]))
+def test_each_move_comes_once_and_in_order_whatever_happens(chosen: list[tuple[str, Any]], delay: float) -> None:
+    asyncio.run(_happens(chosen, delay))
+
+
+async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
+    world = World(delay)
+    hub, history = world.hub, world.history
+    for number in (1, 2):
+        hub.heard(world.begin(number))
+    viewers = [Viewer(hub, 1), Viewer(hub, 1), Viewer(hub, 2)]
+    games = (1, 1, 2)
+    lost = False
+
+    def move(number: int, heard: bool) -> None:
+        nonlocal lost
+        if history.games[number].result is None and len(history.games[number].moves) < len(POINTS):
+            fact = world.play(number)
+            if heard:
+                hub.heard(fact)
+            else:
+                lost = True
+
+    async def look() -> None:
+        with contextlib.suppress(StoreError):
+            await hub.look()
+
+    for word, what in chosen:
+        match word:
+            case "move":
+                move(what, True)
+            case "lose":
+                move(what, False)
+            case "end" if history.games[what].result is None:
+                hub.heard(world.end(what))
+            case "time":
+                world.now += what
+            case "look":
+                await look()
+            case "down":
+                history.down = True
+                await look()
+                history.down = False
+            case "missed":
+                hub.heard(None)
+                lost = False
+            case "meanwhile":
+                history.meanwhile = lambda number=what: move(number, True)
+            case "read":
+                await viewers[what].read()
+            case "cut":
+                await viewers[what[0]].read(what[1])
+        for viewer, number in zip(viewers, games, strict=True):
+            game = history.games[number]
+            # In order, once, nothing that was not played, and nothing too early.
+            assert [seen["ply"] for seen in viewer.got] == list(range(1, len(viewer.got) + 1))
+            assert [seen["move"] for seen in viewer.got] == [row.move for row in game.moves[: len(viewer.got)]]
+            if game.result is None and viewer.got:
+                assert viewer.got[-1]["at"] + world.delay <= world.now
+    history.meanwhile = None
+    if lost:
+        hub.heard(None)
+    await look()
+    world.now += 2000
+    await look()
+    world.now += world.delay
+    await look()
+    for viewer, number in zip(viewers, games, strict=True):
+        await viewer.read()
+        game = history.games[number]
+        assert [seen["ply"] for seen in viewer.got] == [row.ply for row in game.moves]
+        assert viewer.ended == (game.result is not None)
+        await viewer.cut()
+    await look()
+    assert hub._boards == {}
+
+
+async def test_one_question_for_all_games_and_viewers() -> None:
+    world = World()
+    for number in range(1, 6):
+        world.begin(number)
+    async with contextlib.AsyncExitStack() as stack:
+        boards = [
+            await stack.enter_async_context(world.hub.watching(number)) for number in range(1, 6) for _ in range(100)
+        ]
+        await world.hub.look()
+        world.history.asked.clear()
+        for number in range(1, 6):
+            world.hub.heard(world.play(number))
+            world.hub.heard(world.play(number))
+        await world.hub.look()
+        assert world.history.asked == [dict.fromkeys(range(1, 6), 0)]
+        chunks = [board.since(0, Form.SSE)[0] for board in boards[:100]]
+        assert all(chunk is chunks[0] for chunk in chunks)
+        assert chunks[0].count(b"event: move") == 2
+
+
+async def test_the_end_tells_what_was_too_young() -> None:
+    world = World(delay_s=60)
+    world.begin(1)
+    async with world.hub.watching(1) as board:
+        world.hub.heard(world.play(1))
+        await world.hub.look()
+        assert board.since(0, Form.SSE) == (b"", 0)
+        world.hub.heard(world.end(1))
+        await world.hub.look()
+        text = board.since(0, Form.NDJSON)[0].decode().splitlines()
+        assert [json.loads(line)["event"] for line in text] == ["move", "end"]
+        assert json.loads(text[1])["sentence"] == "Ann won: Bob resigned."
+
+
+async def test_a_stream_follows_to_the_end_and_stops_with_the_server() -> None:
+    world = World()
+    world.begin(1)
+    world.begin(2)
+    streams = Streams(world.hub)
+
+    async def collect(game: int) -> list[str]:
+        return [chunk.decode() async for chunk in streams.game_chunks(game, 0, Form.SSE)]
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(world.hub.run())
+        one, other = group.create_task(collect(1)), group.create_task(collect(2))
+        await asyncio.sleep(0)
+        world.hub.heard(world.play(1))
+        world.hub.heard(world.play(2))
+        world.hub.heard(world.end(1))
+        text = "".join(await one)
+        assert text.startswith("retry: ")
+        assert text.index("id: 1\nevent: move") < text.index("event: end")
+        world.hub.stop()
+        text = "".join(await other)
+        assert "event: end" not in text
+        assert text.endswith("come again\n\n")
+        await running
+
+
+async def test_losses_in_a_row_are_made_up_for_once() -> None:
+    world = World()
+    world.begin(1)
+    async with world.hub.watching(1) as board:
+        await world.hub.look()
+        for _ in range(50):
+            world.play(1)
+            world.hub.heard(None)
+            world.now += 10
+            world.history.asked.clear()
+            await world.hub.look()
+            assert world.history.asked == []
+        world.now += 2000
+        await world.hub.look()
+        assert world.history.asked == [{1: 0}]
+        assert board.told == 50
+
+
+async def test_a_disk_that_is_away_costs_no_move() -> None:
+    world = World()
+    world.begin(1)
+    async with world.hub.watching(1) as board:
+        await world.hub.look()
+        world.hub.heard(world.play(1))
+        world.history.down = True
+        with pytest.raises(StoreError):
+            await world.hub.look()
+        world.history.down = False
+        await world.hub.look()
+        assert board.told == 1
+
+
+# -- venues
+
+
+async def venue_messages(world: World, place: int | None, moves: bool = True) -> tuple[list[dict[str, Any]], int]:
+    """What a venue's viewer gets, with a picture where one is due, and its place then."""
+    found: list[dict[str, Any]] = []
+    chunk = None if place is None else world.hub.news.since(place, "9x9", moves, Form.NDJSON)
+    if chunk is None:
+        picture = await world.hub.picture("9x9", moves)
+        found.append(json.loads(picture.games.data))
+        place = picture.place
+        chunk = world.hub.news.since(place, "9x9", moves, Form.NDJSON)
+        assert chunk is not None
+    return found + [json.loads(line) for line in chunk.splitlines()], world.hub.news.head
+
+
+venue_steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("begin"), st.just(0)),
+        st.tuples(st.just("move"), st.integers(0, 3)),
+        st.tuples(st.just("end"), st.integers(0, 3)),
+        st.tuples(st.just("missed"), st.integers(0, 3)),
+        st.tuples(st.just("time"), st.integers(1, 4000)),
+        st.tuples(st.just("look"), st.just(0)),
+        st.tuples(st.just("read"), st.just(0)),
+        st.tuples(st.just("away"), st.just(0)),
+    ),
+    max_size=60,
+)
+
+
+@settings(deadline=None)
+@given(venue_steps, st.sampled_from([0.0, 2.0]))
+def test_a_venue_can_be_followed_move_by_move(chosen: list[tuple[str, int]], delay: float) -> None:
+    asyncio.run(_venue_happens(chosen, delay))
+
+
+async def _venue_happens(chosen: list[tuple[str, int]], delay: float) -> None:
+    world = World(delay)
+    world.hub.followers = 1
+    boards: dict[int, list[str]] = {}
+    place: int | None = None
+
+    async def read() -> None:
+        nonlocal place
+        messages, place = await venue_messages(world, place)
+        for said in messages:
+            match said["event"]:
+                case "games":
+                    boards.clear()
+                    boards.update({game["game"]: game.get("moves", []) for game in said["games"]})
+                case "started" if said["game"] not in boards:
+                    boards[said["game"]] = said["board"].get("moves", [])
+                case "move" if said["game"] in boards and said["ply"] > len(boards[said["game"]]):
+                    assert said["ply"] == len(boards[said["game"]]) + 1, "a move was missed"
+                    boards[said["game"]].append(said["move"])
+                case "ended":
+                    boards.pop(said["game"], None)
+
+    await world.hub.look()
+    for word, what in chosen:
+        running = [game for game in world.history.games.values() if game.result is None]
+        game = running[what % len(running)].number if running else 0
+        match word:
+            case "begin" if len(running) < 4:
+                world.hub.heard(world.begin(len(world.history.games) + 1))
+            case "move" if game and len(world.history.games[game].moves) < len(POINTS):
+                world.hub.heard(world.play(game))
+            case "end" if game:
+                world.hub.heard(world.end(game))
+            case "missed":
+                if game and what:
+                    world.play(game)
+                world.hub.heard(None)
+            case "time":
+                world.now += what
+            case "look":
+                await world.hub.look()
+            case "read":
+                await read()
+            case "away":
+                place = None if place is None else world.hub.news.place(world.hub.news.identity(place))
+    await world.hub.look()
+    world.now += 2000
+    await world.hub.look()
+    world.now += world.delay + 1
+    await world.hub.look()
+    await read()
+    expected = {
+        game.number: [row.move for row in game.moves] for game in world.history.games.values() if game.result is None
+    }
+    assert boards == expected
+
+
+def news(kept: int = KEPT, **delays: int) -> News:
+    return News("ab", delays, kept)
+
+
+def lines(chunk: bytes | None) -> list[dict[str, Any]]:
+    assert chunk is not None
+    return [json.loads(line) for line in chunk.splitlines()]
+
+
+def move(ply: int, venue: str = "9x9") -> AnyFact:
+    return MovePlayed(venue, 1, ply, "D4", 1000)
+
+
+def test_whoever_is_too_far_behind_needs_a_picture() -> None:
+    told = news(kept=10)
+    for ply in range(1, 22):
+        told.add(move(ply), 0)
+    assert told.since(0, None, True, Form.NDJSON) is None
+    assert [said["ply"] for said in lines(told.since(told.head - 3, None, True, Form.NDJSON))] == [19, 20, 21]
+
+
+def test_a_venue_is_told_its_own_and_moves_where_they_are_wanted() -> None:
+    told = news()
+    told.add(move(1), 0)
+    told.add(move(1, "small"), 0)
+    told.add(BotArrived("small", "Ann"), 0)
+    assert [said["event"] for said in lines(told.since(0, "small", True, Form.NDJSON))] == ["move", "arrived"]
+    assert [said["event"] for said in lines(told.since(0, None, False, Form.NDJSON))] == ["arrived"]
+
+
+def test_ids_of_another_process_are_none() -> None:
+    told = news()
+    assert told.place(told.identity(0)) == 0
+    for identity in ("", "7", "cd-0", "ab-", "ab-x", "ab--1", "ab-" + "9" * 400, "ab-٣"):
+        assert told.place(identity) is None
+    assert told.place("ab-99") == 0
+
+
+def test_moves_of_a_delayed_venue_wait_and_their_end_does_not() -> None:
+    told = news(**{"9x9": 1000})
+    told.add(move(1), 0)
+    told.add(move(2), 500)
+    told.release(999)
+    assert lines(told.since(0, None, True, Form.NDJSON)) == []
+    assert told.next_due == 1000
+    told.release(1000)
+    assert [said["ply"] for said in lines(told.since(0, None, True, Form.NDJSON))] == [1]
+    told.add(GameEnded("9x9", 1, "B+1.0", "score", 1.0), 1001)
+    assert [said["event"] for said in lines(told.since(1, None, True, Form.NDJSON))] == ["move", "ended"]
+    assert told.next_due is None
+
+
+@pytest.mark.parametrize("form", list(Form))
+async def test_a_venue_stream_begins_with_what_runs(form: Form) -> None:
+    world = World()
+    world.begin(1)
+    world.play(1)
+    chunks = Streams(world.hub).venue_chunks("9x9", True, None, form)
+    assert (await anext(chunks) == b"") == (form is Form.NDJSON)
+    text = (await anext(chunks)).decode()
+    said = json.loads(text.split("data: ")[-1])
+    assert said["games"][0]["moves"] == ["A1"]
+    world.hub.stop()
+    assert [chunk async for chunk in chunks] in ([b": the server stops; come again\n\n"], [b""])
+    assert world.hub.followers == 0

@@ -1,0 +1,102 @@
+"""The streams as answers: who has left, who does not read, and what is said when there is nothing to say."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from web.live.worlds import World
+
+from cgos_server.web.live import streams
+from cgos_server.web.live.framing import Form
+from cgos_server.web.live.streams import Streaming, Streams
+
+SCOPE: dict[str, Any] = {"type": "http", "method": "GET"}
+
+
+class Visit:
+    """One visitor at the ASGI seam: leaves when told; does not take what comes while `stuck`."""
+
+    def __init__(self) -> None:
+        self.leaves = asyncio.Event()
+        self.stuck = False
+        self.sent: list[dict[str, Any]] = []
+        self.came = asyncio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        await self.leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        if self.stuck:
+            await asyncio.Event().wait()
+        self.sent.append(message)
+        self.came.set()
+
+    @property
+    def text(self) -> str:
+        return b"".join(message.get("body", b"") for message in self.sent).decode()
+
+
+def answer(world: World, game: int = 1) -> Streaming:
+    return Streaming(Streams(world.hub).game_chunks(game, 0, Form.SSE), Form.SSE)
+
+
+async def test_a_visitor_that_leaves_is_forgotten() -> None:
+    world, visit = World(), Visit()
+    world.begin(1)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(answer(world)(SCOPE, visit.receive, visit.send))
+        await visit.came.wait()
+        for _ in range(20):
+            await asyncio.sleep(0)  # until it waits for a move
+        assert world.hub._boards[1] is not None
+        visit.leaves.set()
+        await serving
+    await world.hub.look()
+    assert world.hub._boards == {}
+    assert visit.sent[0]["status"] == 200
+    assert "end" not in visit.text
+
+
+async def test_a_visitor_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "SEND_S", 0.01)
+    world, visit = World(), Visit()
+    world.begin(1)
+    visit.stuck = True
+    await answer(world)(SCOPE, visit.receive, visit.send)
+    await world.hub.look()
+    assert world.hub._boards == {}
+    assert visit.sent == []
+
+
+async def test_a_quiet_stream_says_that_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.001)
+    world = World()
+    world.begin(1)
+    chunks = Streams(world.hub).game_chunks(1, 0, Form.SSE)
+    assert await anext(chunks) == b"retry: 2000\n\n"
+    assert await anext(chunks) == b": here\n\n"
+    await chunks.aclose()
+
+
+async def test_head_has_no_body_and_no_length() -> None:
+    world, visit = World(), Visit()
+    world.begin(1)
+    await answer(world)(SCOPE | {"method": "HEAD"}, visit.receive, visit.send)
+    assert visit.text == ""
+    heads = dict(visit.sent[0]["headers"])
+    assert b"content-length" not in heads
+    assert heads[b"cache-control"] == b"no-store"
+
+
+async def test_a_database_that_is_away_ends_the_stream_with_a_word() -> None:
+    world = World()
+    world.begin(1)
+    world.history.down = True
+    text = [chunk async for chunk in Streams(world.hub).game_chunks(1, 0, Form.SSE)]
+    assert b"come again" in text[-1]
+    world.history.down = False
+    async with world.hub.watching(1) as board:
+        assert board.known == 0

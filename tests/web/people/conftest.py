@@ -1,0 +1,262 @@
+"""A whole server without a port: the real services on a real database, and the pages over it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+import jinja2
+import pytest
+from argon2 import PasswordHasher
+from jinja2.bccache import Bucket
+from web.past import NOW, Builder, write
+
+from cgos_server.core.games.base import Color
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.errors import Refused
+from cgos_server.protocol.session import Limits
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.admin import Admin
+from cgos_server.service.control import (
+    BotStatus,
+    EndedGame,
+    GameStatus,
+    PairingPreview,
+    PreviewedPair,
+    ServerStatus,
+    VenueStatus,
+)
+from cgos_server.service.ids import Ids
+from cgos_server.service.passwords import Passwords
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.requests import AccountAdd, AccountGrant, BotPasswd
+from cgos_server.storage import schema
+from cgos_server.storage.history import History
+from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.web.application import Application, create_app
+from cgos_server.web.settings import VenueSettings, WebSettings
+
+HOSTILE = "\"'><script>alert(1)</script>&amp;"
+BASE = "http://go.example.org"
+PASSWORD = "correct-horse"
+
+
+class Compiled(jinja2.BytecodeCache):
+    """Templates compiled once for all tests."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self.known:
+            bucket.bytecode_from_string(self.known[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.known[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = Compiled()
+
+
+class Clock:
+    """Unix milliseconds that move when a test says so."""
+
+    def __init__(self) -> None:
+        self.ms = NOW
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+class Live:
+    """A live server that notes what is asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+
+    def status(self) -> ServerStatus:
+        return ServerStatus(
+            pid=1, version="0", up_s=3661.0, ready=True, draining=False,
+            venues=[VenueStatus("9x9", 6809, 1, 1, 0, 1)],
+            games=[GameStatus(71, "9x9", "amigo", "Kogo_mcts", 31, True, True)],
+            bots=[BotStatus("amigo", "9x9", "playing", "192.0.2.9", HOSTILE, 71)],
+            moves=5, ended={"score": 3}, warnings=0, errors=0, web="", health="",
+        )  # fmt: skip
+
+    def dismiss(self, bot: int, sentence: str) -> int:
+        self.asked.append(("dismiss", bot, sentence))
+        return 1
+
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        self.asked.append(("wishes", bot, paused, limits))
+
+    def drain_bot(self, bot: int) -> int:
+        self.asked.append(("drain bot", bot))
+        return 1
+
+    def ratings(self, venue: str) -> VenueRatings | None:
+        return VenueRatings(1, rating_system("cgos-elo", 1800.0, {})) if venue == "9x9" else None
+
+    def ratings_changed(self, venue: str) -> None:
+        self.asked.append(("ratings changed", venue))
+
+    def drain(self) -> None:
+        self.asked.append(("drain",))
+
+    def match(self, *what: Any) -> Any:
+        raise Refused("no-white", "White is not here.")
+
+    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+        self.asked.append(("end", game, winner, detail))
+        if game != 71:
+            raise Refused("no-game", f"No game {game} is running.")
+        return EndedGame(game, "9x9", "Kogo_mcts", "amigo", "Abort")
+
+    def pause(self, venue: str, paused: bool) -> None:
+        self.asked.append(("pause", venue, paused))
+
+    def kick(self, name: str, sentence: str) -> int:
+        self.asked.append(("kick", name, sentence))
+        return 1 if name == "amigo" else 0
+
+    def recall(self, venue: str | None, versions: Any) -> dict[str, list[int]]:
+        return {}
+
+    async def preview(self, venue: str, method: str | None, options: Any) -> PairingPreview:
+        pair = PreviewedPair("amigo", "Kogo_mcts", HOSTILE, {})
+        return PairingPreview(venue, "rolling", "information", {}, ["amigo"], [pair], {"Tengen.bot": HOSTILE}, [])
+
+    async def reload(self) -> list[str]:
+        return [f"{HOSTILE} changed."]
+
+
+class House:
+    """The server, with browsers that come to it."""
+
+    def __init__(self, history: History, store: SqlStore, admin: Admin, live: Live, clock: Clock, data: Path) -> None:
+        self.history = history
+        self.store = store
+        self.admin = admin
+        self.live = live
+        self.clock = clock
+        self.data = data
+        self.reachable = True
+        self._apps: dict[str, Application] = {}
+
+    async def call(self, line: bytes) -> bytes:
+        if not self.reachable:
+            raise Refused("no-server", "The server that plays does not answer just now.")
+        return await self.admin.answer(line)
+
+    def app(self, **settings: Any) -> Application:
+        """One for the same settings, so that its templates are read once."""
+        if repr(settings) not in self._apps:
+            self._apps[repr(settings)] = self._app(settings)
+        return self._apps[repr(settings)]
+
+    def _app(self, settings: dict[str, Any]) -> Application:
+        given: dict[str, Any] = {
+            "venues": {name: VenueSettings() for name in ("9x9", "13x13", "19x19")},
+            "requests_per_minute": 10_000,
+        } | settings
+        app = create_app(self.history, WebSettings(**given), self.clock, call=self.call, data=self.data)
+        app._site.templates.bytecode_cache = COMPILED
+        return app
+
+    def browser(self, base: str = BASE, address: str = "192.0.2.7", **settings: Any) -> Browser:
+        return Browser(self.app(**settings), base, address)
+
+    async def account(self, name: str, admin: bool = False) -> None:
+        await self.admin.handle(AccountAdd(name=name, password=PASSWORD, admin=admin))
+
+    async def signed_in(self, name: str, *, admin: bool = False, owns: str = "", **settings: Any) -> Browser:
+        """A browser of a new account, which has claimed a bot."""
+        await self.account(name, admin)
+        browser = self.browser(**settings)
+        await browser.sign_in(name)
+        if owns:
+            await self.admin.handle(BotPasswd(name=owns, password="bots-own"))
+            answer = await browser.send("/account", "bot claim", bot=owns, secret="bots-own")
+            assert answer.status_code == 303, answer.text
+        return browser
+
+    async def grant(self, name: str) -> None:
+        await self.admin.handle(AccountGrant(name=name, right="admin"))
+
+
+class Browser:
+    """Keeps cookies and sends forms as a browser does. Follows no redirects."""
+
+    def __init__(self, app: Application, base: str = BASE, address: str = "192.0.2.7") -> None:
+        transport = httpx2.ASGITransport(app, client=(address, 1), raise_app_exceptions=True)
+        self.web = httpx2.AsyncClient(transport=transport, base_url=base)
+        self.base = base
+
+    async def get(self, path: str, **more: Any) -> httpx2.Response:
+        return await self.web.get(path, **more)
+
+    async def csrf(self, path: str) -> str:
+        """The mark in the forms of a page."""
+        page = (await self.get(path)).text
+        return page.split('name="csrf" value="', 1)[1].split('"', 1)[0]
+
+    async def post(self, path: str, fields: Any, **headers: str) -> httpx2.Response:
+        given = {"Origin": self.base, "Content-Type": "application/x-www-form-urlencoded"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        return await self.web.post(path, content=urlencode(fields, doseq=True), headers=given)
+
+    async def send(self, path: str, deed: str, **fields: Any) -> httpx2.Response:
+        """A form of the page, all confirmed."""
+        given = {"csrf": await self.csrf(path), "deed": deed, "form": f"{deed}:"} | fields
+        return await self.post(path, given)
+
+    async def sign_in(self, name: str, password: str = PASSWORD, following: str = "") -> httpx2.Response:
+        fields = {
+            "csrf": await self.csrf("/sign-in"),
+            "form": "sign-in",
+            "name": name,
+            "password": password,
+            "next": following,
+        }
+        return await self.post("/sign-in", fields)
+
+    async def said(self, path: str) -> str:
+        """What the next page tells of what was done."""
+        page = (await self.get(path)).text
+        return page.split('<p class="said" role="status">', 1)[1].split("</p>", 1)[0]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with a past, to be copied."""
+    path = tmp_path_factory.mktemp("people") / "cgos.sqlite"
+    schema.prepare(path)
+    asyncio.run(write(path, Builder().build()))
+    return path
+
+
+@pytest.fixture
+async def house(past: Path, tmp_path: Path, clock: Callable[[], int]) -> AsyncIterator[House]:
+    path = tmp_path / "cgos.sqlite"
+    path.write_bytes(past.read_bytes())
+    faults: list[Exception] = []
+    store = await open_store(path, failed=faults.append, on_error=faults.append)
+    live = Live()
+    with Passwords(100, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)) as passwords:
+        ids = Ids(await store.next_ids())
+        accounts = Accounts(store, ids, passwords, "open", clock, failed_logins=3)
+        admin = Admin(store, ids, accounts, passwords, clock, live)
+        async with History(path) as history:
+            yield House(history, store, admin, live, clock, tmp_path)  # type: ignore[arg-type]
+    await store.close()
+    assert faults == []

@@ -1,0 +1,243 @@
+"""What operators do by the pages, what is asked of them first, and what nobody else may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from web.past import RUNNING
+from web.people.conftest import HOSTILE, House
+from web.people.test_owner import sound
+
+from cgos_server.service.audit import audit
+from cgos_server.service.requests import BotDisable
+from cgos_server.storage.records import BotState, ConnectionOpened
+from cgos_server.web.people.admin_bots import AdminAccounts, AdminBots, AdminConnections, found_bots
+from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
+from cgos_server.web.site import Site
+
+PAGES = ("/admin", "/admin/bots", "/admin/bots/amigo", "/admin/connections", "/admin/games", "/admin/venues",
+         "/admin/accounts", "/admin/audit")  # fmt: skip
+
+NEW = {"new": "abcdef", "new-again": "abcdef"}
+FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
+    ("/admin", "reload", {}, True),
+    ("/admin", "drain", {"word": "drain"}, True),
+    ("/admin/bots", "bot add", {"name": "newbot"} | NEW, False),
+    ("/admin/bots/amigo", "bot disable", {"name": "amigo", "reason": "crashes", "days": "2"}, True),
+    ("/admin/bots/amigo", "bot enable", {"name": "amigo"}, False),
+    ("/admin/bots", "approve", {"name": "amigo"}, False),
+    ("/admin/bots/amigo", "bot recall", {"name": "amigo"}, False),
+    ("/admin/bots/amigo", "bot passwd", {"name": "amigo"} | NEW, False),
+    ("/admin/bots/amigo", "bot own", {"name": "amigo", "account": "root"}, False),
+    ("/admin/bots/amigo", "family link", {"name": "amigo", "leader": "Kogo_mcts"}, False),
+    ("/admin/bots/amigo", "family unlink", {"name": "amigo"}, False),
+    ("/admin/connections", "kick", {"bot": "amigo", "reason": "stuck"}, True),
+    ("/admin/games", "abort", {"game": str(RUNNING), "result": "Abort", "reason": "stuck"}, True),
+    ("/admin/games", "correct", {"game": "1", "result": "Void", "reason": "our fault"}, True),
+    ("/admin/games", "match", {"venue": "9x9", "white": "amigo", "black": "Kogo_mcts"}, False),
+    ("/admin/venues", "pause", {"venue": "9x9"}, True),
+    ("/admin/venues", "resume", {"venue": "9x9"}, False),
+    ("/admin/venues", "pairing preview", {"venue": "9x9"}, False),
+    ("/admin/venues", "anchor set", {"venue": "9x9", "bot": "amigo", "rating": "1500", "sd": ""}, True),
+    ("/admin/venues", "anchor unset", {"venue": "9x9", "bot": "amigo"}, True),
+    ("/admin/accounts", "account add", {"name": "carol", "admin": "yes"} | NEW, False),
+    ("/admin/accounts", "account passwd", {"name": "root"} | NEW, False),
+    ("/admin/accounts", "account grant", {"name": "root"}, True),
+    ("/admin/accounts", "account revoke", {"name": "root"}, True),
+    ("/admin/accounts", "account disable", {"name": "root", "reason": "gone"}, True),
+    ("/admin/accounts", "account enable", {"name": "root"}, False),
+]
+
+
+def test_every_deed_of_operators_was_tried(house: House) -> None:
+    site = Site.__new__(Site)
+    offered = set(AdminBots(site).offers)
+    for page in (AdminHome, AdminConnections, AdminGames, AdminVenues, AdminAccounts):
+        offered |= set(page.offers)
+    assert {deed for _, deed, _, _ in FORMS} == offered
+
+
+async def test_pages_of_operators_are_sound(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    for path in PAGES:
+        answer = await browser.get(path)
+        assert answer.status_code == 200, path
+        page = sound(answer.text)
+        assert "Signed in as root" in page.text
+        assert "<script>alert" not in answer.text
+
+
+async def test_pages_of_operators_are_closed_to_others(house: House) -> None:
+    browser = await house.signed_in("alice")
+    for path in PAGES:
+        assert (await browser.get(path)).status_code == 403, path
+        assert (await house.browser().get(path)).status_code == 303, path
+
+
+async def test_nobody_else_does_what_operators_do(house: House) -> None:
+    browser = await house.signed_in("alice")
+    mark = await browser.csrf("/account")
+    before = await house.history.audit(1)
+    for path, deed, fields, _ in FORMS:
+        answer = await browser.post(path, {"csrf": mark, "deed": deed, "sure": "yes", **fields})
+        assert answer.status_code == 403, deed
+    assert await house.history.audit(1) == before
+    assert house.live.asked == []
+
+
+async def test_operators_need_the_mark_too(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    before = await house.history.audit(1)
+    for path, deed, fields, _ in FORMS:
+        answer = await browser.post(path, {"csrf": "0" * 64, "deed": deed, "sure": "yes", **fields})
+        assert answer.status_code == 403, deed
+    assert await house.history.audit(1) == before
+
+
+async def test_what_is_grave_is_asked_first(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    before = await house.history.audit(1)
+    for path, deed, fields, grave in FORMS:
+        if grave:
+            answer = await browser.send(path, deed, **fields)
+            page = sound(answer.text)
+            assert answer.status_code == 200, deed
+            assert "Are you sure?" in page.text, deed
+            for name, value in fields.items():
+                assert page.attribute("input", "value", name=name) == value, deed
+    assert await house.history.audit(1) == before
+    assert house.live.asked == []
+
+
+@pytest.mark.parametrize(
+    ("path", "deed", "fields"),
+    [
+        ("/admin/bots/amigo", "bot disable", {"name": "amigo", "reason": " "}),
+        ("/admin/connections", "kick", {"bot": "amigo", "reason": ""}),
+        ("/admin/games", "abort", {"game": str(RUNNING), "result": "Abort", "reason": ""}),
+        ("/admin/games", "abort", {"game": str(RUNNING), "result": "B+1.5", "reason": "x"}),
+        ("/admin/games", "abort", {"game": "many", "result": "Abort", "reason": "x"}),
+        ("/admin/games", "correct", {"game": "1", "result": "Void", "reason": ""}),
+        ("/admin/accounts", "account disable", {"name": "root", "reason": ""}),
+        ("/admin/bots/amigo", "bot disable", {"name": "amigo", "reason": "x", "days": "0"}),
+        ("/admin/venues", "anchor set", {"venue": "9x9", "bot": "amigo", "rating": "nan", "form": "anchor set:9x9"}),
+        ("/admin", "drain", {"word": "yes"}),
+    ],
+)
+async def test_what_is_missing_is_refused_with_a_sentence(
+    house: House, path: str, deed: str, fields: dict[str, str]
+) -> None:
+    browser = await house.signed_in("root", admin=True)
+    answer = await browser.send(path, deed, sure="yes", **fields)
+    assert answer.status_code == 422
+    assert 'class="refused" role="alert"' in answer.text
+    assert house.live.asked == []
+
+
+async def test_a_bot_is_disabled_for_some_days_and_enabled(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    path = "/admin/bots/amigo"
+    answer = await browser.send(path, "bot disable", name="amigo", reason=HOSTILE, days="2", sure="yes")
+    assert answer.status_code == 303, answer.text
+    bot = await house.history.bot("amigo")
+    assert (bot.state, bot.reason) == ("disabled", HOSTILE)
+    assert bot.until == house.clock.ms + 2 * 86_400_000
+    for page in (path, "/admin/bots"):
+        text = (await browser.get(page)).text
+        assert "<script>alert" not in text
+        assert "alert(1)" in text
+    await browser.send(path, "bot enable", name="amigo")
+    assert (await house.history.bot("amigo")).state == "active"
+
+
+async def test_connections_are_closed_and_games_ended(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    page = sound((await browser.get("/admin/connections?search=AMIG&bot=amigo")).text)
+    assert page.attribute("input", "value", name="bot") == "amigo"
+    assert (
+        await browser.send("/admin/connections", "kick", bot="amigo", reason="stuck", sure="yes")
+    ).status_code == 303
+    assert ("kick", "amigo", "The operator closes your connection: stuck") in house.live.asked
+    fields = {"game": str(RUNNING), "result": "Abort", "reason": "by mistake", "sure": "yes"}
+    assert (await browser.send("/admin/games", "abort", **fields)).status_code == 303
+    assert "ended: Abort" in await browser.said("/admin/games")
+    assert ("end", RUNNING, None, "by mistake") in house.live.asked
+    page = sound((await browser.get("/admin/audit")).text)
+    deeds = [row[2:5] for row in page.rows[1:3]]
+    assert deeds[0][1:] == ["abort", f"game {RUNNING}"]
+    assert deeds[1][1:] == ["kick", "amigo"]
+    assert all(row[0].startswith("root") for row in deeds)
+
+
+async def test_the_audit_is_searched_and_paged(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    await house.store.commit([audit(number, HOSTILE, "approve", f"bot{number}", why=HOSTILE) for number in range(120)])
+    answer = await browser.get("/admin/audit?action=approve")
+    assert "<script>alert" not in answer.text
+    page = sound(answer.text)
+    assert [row[4] for row in page.rows[1:]] == [f"bot{number}" for number in range(119, 69, -1)]
+    (older,) = [link for link in page.links() if "before=" in link]
+    page = sound((await browser.get(f"/admin/audit{older}")).text)
+    assert [row[4] for row in page.rows[1:]] == [f"bot{number}" for number in range(69, 19, -1)]
+    page = sound((await browser.get("/admin/audit?subject=bot7")).text)
+    assert [row[4] for row in page.rows[1:]] == ["bot7"]
+    await house.store.commit([audit(1, "ann_b (192.0.2.1)", "kick", "a"), audit(2, "annxb (192.0.2.1)", "kick", "b")])
+    page = sound((await browser.get("/admin/audit?actor=ann_b")).text)
+    assert [row[4] for row in page.rows[1:]] == ["a"], "whatever the address"
+
+
+async def test_the_next_pairing_is_shown_and_nothing_comes_of_it(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    answer = await browser.send("/admin/venues", "pairing preview", venue="9x9")
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert f"amigo – Kogo_mcts: {HOSTILE}" in sound(answer.text).text
+
+
+async def test_venues_pause_and_the_server_drains(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    await browser.send("/admin/venues", "pause", venue="9x9", sure="yes")
+    assert ("pause", "9x9", True) in house.live.asked
+    assert (await browser.send("/admin", "drain", word="drain", sure="yes")).status_code == 303
+    assert ("drain",) in house.live.asked
+    await browser.send("/admin", "reload", sure="yes")
+    page = await browser.get("/admin")
+    assert "<script>alert" not in page.text
+    assert f"{HOSTILE} changed." in sound(page.text).text
+
+
+async def test_accounts_are_made_and_lose_their_rights(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    await browser.send("/admin/accounts", "account add", name="carol", admin="yes", **NEW)
+    carol = house.browser()
+    await carol.sign_in("carol", "abcdef")
+    assert (await carol.get("/admin")).status_code == 200
+    await browser.send("/admin/accounts", "account revoke", name="carol", sure="yes")
+    assert (await carol.get("/admin")).status_code == 403
+    await browser.send("/admin/accounts", "account disable", name="carol", reason="left", sure="yes")
+    assert (await carol.get("/account")).status_code == 303
+    assert "carol" in sound((await browser.get("/admin/accounts?search=CAR")).text).text
+
+
+async def test_bots_are_found_and_those_that_wait_come_first(house: House) -> None:
+    await house.store.commit([BotState("pending", "", None, 5)])
+    await house.admin.handle(BotDisable(name="amigo", reason="x"))
+    bots = await house.history.bots()
+    assert [bot.name for bot in found_bots(bots, "", "pending")] == ["random-walk"]
+    assert found_bots(bots, "", "")[0].name == "random-walk"
+    assert [bot.name for bot in found_bots(bots, "MIG", "")] == ["amigo"]
+    assert found_bots(bots, "no such", "") == []
+    browser = await house.signed_in("root", admin=True)
+    assert "/admin/bots/random-walk" in sound((await browser.get("/admin")).text).links()
+    assert (await browser.send("/admin/bots", "approve", name="random-walk")).status_code == 303
+    assert (await house.history.bot("random-walk")).state == "active"
+
+
+async def test_what_clients_call_themselves_is_harmless(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    await house.store.commit([ConnectionOpened(9999, 1, 6, "192.0.2.9", HOSTILE, house.clock.ms)])
+    for path in ("/admin/connections", "/admin/bots/amigo"):
+        answer = await browser.get(path)
+        assert "<script>alert" not in answer.text
+        assert HOSTILE in sound(answer.text).text

@@ -1,0 +1,251 @@
+"""What owners do and see, and what nobody else does."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from web.past import BOTS, RUNNING
+from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
+from web.test_pages import Page
+
+from cgos_server.observability.transcripts import FOLDER, TranscriptLine
+from cgos_server.protocol.session import Limits
+from cgos_server.service.requests import BotDisable, TokenMade, TokenMake
+from cgos_server.storage.records import OwnerChanged, WebhookStopped
+from cgos_server.web.people.own_bot import OwnBotPage
+
+OWN = "/account/bot/Sakura-5k"
+
+
+def sound(text: str) -> Page:
+    page = Page(text)
+    assert not [tag for tag, _ in page.tags if tag in ("style", "iframe", "object")]
+    assert not [key for _, attributes in page.tags for key in attributes if key == "style" or key.startswith("on")]
+    assert sum(tag == "h1" for tag, _ in page.tags) == 1
+    return page
+
+
+async def test_an_owner_claims_pauses_limits_and_gives_up(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    assert "Sakura-5k" in await browser.said("/account")
+    page = sound((await browser.get("/account")).text)
+    assert OWN in page.links()
+    assert await one(browser, "bot pause") == 303
+    assert "paused" in sound((await browser.get("/account")).text).text
+    assert await one(browser, "bot resume") == 303
+    assert await one(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts") == 303
+    wishes = [asked for asked in house.live.asked if asked[0] == "wishes"]
+    assert wishes[-1][3].games_a_day == 7
+    assert isinstance(wishes[-1][3], Limits)
+    page = sound((await browser.get(OWN)).text)
+    assert page.attribute("input", "value", name="games_a_day") == "7"
+    assert set((page.attribute("input", "value", name="avoid") or "").split()) == {"amigo", "Kogo_mcts"}
+    answer = await browser.send(OWN, "bot release", sure="yes")
+    assert answer.headers["location"] == "/account"
+    assert (await browser.get(OWN)).status_code == 404
+
+
+async def one(browser: Browser, deed: str, **fields: Any) -> int:
+    return (await browser.send(OWN, deed, **fields)).status_code
+
+
+async def test_what_is_grave_is_asked_first(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    for deed in ("bot release", "bot drain"):
+        asked = await browser.send(OWN, deed)
+        page = sound(asked.text)
+        assert asked.status_code == 200
+        assert "Are you sure?" in page.text
+        assert page.attribute("input", "value", name="sure") == "yes"
+        assert page.attribute("input", "value", name="deed") == deed
+    assert (await browser.get(OWN)).status_code == 200
+    assert ("drain bot", 1) not in house.live.asked
+    assert await one(browser, "bot drain", sure="yes") == 303
+    assert ("drain bot", 1) in house.live.asked
+
+
+async def test_secrets_are_seen_once(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    for path, deed, fields in (
+        ("/account", "access make", {"label": HOSTILE, "scopes": "bots", "days": "1"}),
+        (OWN, "token make", {"label": HOSTILE}),
+        ("/account", "webhook add", {"url": "https://example.org/hook", "events": ["game-ended", "set-aside"]}),
+    ):
+        made = await browser.send(path, deed, **fields)
+        assert made.status_code == 200
+        secret = made.text.split("<pre><code>")[1].split("<")[0]
+        assert len(secret) >= 30
+        later = await browser.get(path)
+        assert secret not in later.text
+        assert "<script>alert" not in later.text
+    rows = await house.history.webhooks(1)
+    assert rows[0].events == ["game-ended", "set-aside"]
+
+
+async def test_tokens_and_sessions_end(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    other = house.browser()
+    await other.sign_in("alice")
+    await browser.send("/account", "access make", label="mine", scopes="bots")
+    rows = {row.kind: row for row in reversed(await house.history.access_of(1))}
+    sessions = [row.id for row in await house.history.access_of(1) if row.kind == "session"]
+    assert len(sessions) == 2
+    await browser.send("/account", "access revoke", access=str(max(sessions)))
+    assert (await other.get("/account")).status_code == 303
+    await browser.send("/account", "access revoke", access=str(rows["token"].id))
+    assert "mine" not in sound((await browser.get("/account")).text).text
+    made = await house.admin.handle(TokenMake(bot="Sakura-5k", label="laptop"))
+    assert isinstance(made, TokenMade)
+    assert "laptop" in (await browser.get(OWN)).text
+    await browser.send(OWN, "token revoke", token=str(made.id), sure="yes")
+    assert "laptop" not in (await browser.get(OWN)).text
+
+
+async def test_another_password_ends_the_other_sessions(house: House) -> None:
+    browser = await house.signed_in("alice")
+    other = house.browser()
+    await other.sign_in("alice")
+    path = "/account/password"
+    wrong = await browser.send(path, "password change", old="nope", **{"new": "battery", "new-again": "battery"})
+    assert wrong.status_code == 422
+    fields = {"new": "battery", "new-again": "battery"}
+    assert (await browser.send(path, "password change", old=PASSWORD, **fields)).headers["location"] == "/account"
+    assert (await browser.get("/account")).status_code == 200
+    assert (await other.get("/account")).status_code == 303
+    assert (await house.browser().sign_in("alice", "battery")).status_code == 303
+
+
+FORMS: list[tuple[str, str, dict[str, Any]]] = [
+    (OWN, "bot pause", {}),
+    (OWN, "bot resume", {}),
+    (OWN, "bot drain", {}),
+    (OWN, "bot limit", {"games_a_day": "1"}),
+    (OWN, "token make", {"label": "x"}),
+    (OWN, "token revoke", {"token": "1"}),
+    (OWN, "bot passwd", {"new": "abcdef", "new-again": "abcdef"}),
+    (OWN, "bot recall", {}),
+    (OWN, "bot release", {}),
+]
+
+
+@pytest.mark.parametrize(("path", "deed", "fields"), FORMS)
+async def test_nobody_acts_on_anothers_bot(house: House, path: str, deed: str, fields: dict[str, Any]) -> None:
+    await house.signed_in("alice", owns="Sakura-5k")
+    mallory = await house.signed_in("mallory", owns="amigo")
+    before = await house.history.audit(1)
+    mark = await mallory.csrf("/account")
+    answer = await mallory.post(path, {"csrf": mark, "deed": deed, "form": "x", "sure": "yes", **fields})
+    assert answer.status_code == 404
+    assert await house.history.audit(1) == before, "nothing was done"
+
+
+def test_every_deed_on_a_bot_was_tried() -> None:
+    assert {deed for _, deed, _ in FORMS} == set(OwnBotPage.offers)
+
+
+async def test_nobody_ends_what_is_anothers(house: House) -> None:
+    alice = await house.signed_in("alice")
+    await alice.send("/account", "access make", label="mine", scopes="bots")
+    await alice.send("/account", "webhook add", url="https://example.org/", events="game-ended")
+    mallory = await house.signed_in("mallory")
+    for row in await house.history.access_of(1):
+        answer = await mallory.send("/account", "access revoke", access=str(row.id))
+        assert answer.status_code == 422
+    (hook,) = await house.history.webhooks(1)
+    assert (await mallory.send("/account", "webhook remove", webhook=str(hook.id), sure="yes")).status_code == 422
+    assert (await mallory.send("/account", "webhook test", webhook=str(hook.id))).status_code == 422
+    assert all(row.revoked_at is None for row in await house.history.access_of(1))
+    assert (await house.history.webhooks(1))[0].stopped_at is None
+    answer = await mallory.send("/account", "webhook add", url="https://example.org/", events="game-ended", bot=BOTS[0])
+    assert answer.status_code == 422, "the bot is nobody's"
+    assert (await mallory.send("/account", "access make", label="x", scopes="admin")).status_code == 422
+
+
+async def test_private_pages_of_a_bot_are_closed_to_others(house: House) -> None:
+    await house.signed_in("alice", owns="Sakura-5k")
+    mallory = await house.signed_in("mallory", owns="amigo")
+    for path in (OWN, f"{OWN}/transcript?game={RUNNING}", f"{OWN}/transcript?game={RUNNING}&format=text"):
+        assert (await mallory.get(path)).status_code == 404
+        assert (await house.browser().get(path)).status_code == 303
+    nothing = (await mallory.get("/account/bot/nobody-at-all")).text
+    others = (await mallory.get(OWN)).text
+    assert nothing == others, "whether there is such a bot is not told"
+    operator = await house.signed_in("root", admin=True)
+    assert (await operator.get(OWN)).status_code == 200
+
+
+async def test_the_transcript_of_a_game(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    began = 1000 * (await house.history.game(RUNNING)).game.started_at
+    said = [
+        TranscriptLine(began, "Sakura-5k", 1, ">", "setup 71 9 7.0 300000 Sakura-5k(1800) gnugo(1800)", game=RUNNING),
+        TranscriptLine(began + 1_500_000, "Sakura-5k", 1, ">", "genmove b 300000", game=RUNNING),
+        TranscriptLine(began + 3_750_000, "Sakura-5k", 1, "<", HOSTILE, game=RUNNING),
+        TranscriptLine(began + 4_000_000, "Sakura-5k", 1, ">", "of another game", game=RUNNING + 1),
+    ]
+    folder = house.data / FOLDER / "1"
+    folder.mkdir(parents=True)
+    text = b"".join(msgspec.json.encode(line) + b"\n" for line in said)
+    (folder / f"{began:020d}.jsonl").write_bytes(text)
+    path = f"{OWN}/transcript?game={RUNNING}"
+    assert path in sound((await browser.get(OWN)).text).links()
+    answer = await browser.get(path)
+    page = sound(answer.text)
+    assert [row[1:] for row in page.rows[1:]] == [
+        ["", "server", said[0].text],
+        ["1.500", "server", "genmove b 300000"],
+        ["2.250", "bot", HOSTILE],
+    ]
+    assert page.attribute("strong", "title") == "its clock ran"
+    file = await browser.get(f"{path}&format=text")
+    assert file.headers["content-type"] == "text/plain; charset=utf-8"
+    assert file.headers["content-disposition"] == f'attachment; filename="Sakura-5k-{RUNNING}.txt"'
+    assert file.text.splitlines()[2].endswith(f"    2.250 < {HOSTILE}")
+    for wrong in ("transcript", "transcript?game=999999", "transcript?game=x", "transcript?game=72&x=1"):
+        found = await browser.get(f"{OWN}/{wrong}")
+        assert found.status_code == (200 if "72" in wrong else 404), wrong
+    games = await house.history.games(limit=100)
+    other = next(game.id for game in games if "Sakura-5k" not in (game.black, game.white))
+    assert (await browser.get(f"{OWN}/transcript?game={other}")).status_code == 404
+
+
+async def test_how_a_bot_loses_is_counted(house: House) -> None:
+    games = [game for game in await house.history.games(limit=500) if game.result]
+    loser = next(g.black if g.result == "W+Time" else g.white for g in games if g.reason == "time")
+    own = [game for game in games if loser in (game.black, game.white)]
+    late = [g for g in own if g.reason == "time" and (g.result == "W+Time") == (g.black == loser)]
+    browser = await house.signed_in("alice", owns=loser)
+    page = sound((await browser.get(f"/account/bot/{loser}")).text)
+    days = [row for row in page.rows if re.fullmatch(r"\d{4}-\d\d-\d\d", row[0])]
+    assert sum(int(row[1]) for row in days) == len(own)
+    assert sum(int(row[2].split(" ")[0]) for row in days) == len(late) > 0
+    home = sound((await browser.get("/account")).text)
+    row = next(row for row in home.rows if row[0] == loser)
+    assert row[4] == str(len(own))
+    assert row[5] == f"{100 * len(late) / len(own):.0f} %"
+
+
+async def test_hostile_texts_are_harmless(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    await house.admin.handle(BotDisable(name="Sakura-5k", reason=HOSTILE))
+    await browser.send("/account", "webhook add", url="https://example.org/?a=%22%3Cscript%3E", events="game-ended")
+    await house.store.commit([WebhookStopped(1, HOSTILE, 1)])
+    for path in ("/account", OWN):
+        text = (await browser.get(path)).text
+        sound(text)
+        assert "<script>alert" not in text
+        assert "alert(1)" in text
+
+
+async def test_rights_are_looked_up_at_every_request(house: House) -> None:
+    browser = await house.signed_in("alice", admin=True, owns="Sakura-5k")
+    assert (await browser.get("/admin")).status_code == 200
+    owner = await house.store.owner("alice")
+    assert owner is not None
+    await house.store.commit([OwnerChanged(owner.password, 0, "active", owner.id)])
+    for path in ("/admin", "/admin/bots", "/admin/audit"):
+        assert (await browser.get(path)).status_code == 403
+    assert BASE in browser.base

@@ -1,0 +1,195 @@
+"""A bot's page, two bots compared, the crosstable: the figures are those of the history."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from support.rated_past import NAMES, VENUE, alter
+from web.test_pages import assert_harmless, client, get
+
+from cgos_server.service.bot_figures import expected_score
+from cgos_server.storage.game_answers import VerdictRow
+from cgos_server.storage.history import History
+from cgos_server.web.pages.bot import endings
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+
+SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
+PAIR = f"/venue/{VENUE}/pair?a=Fox&b=Cat"
+CROSS = f"/venue/{VENUE}/crosstable"
+
+
+@pytest.fixture
+async def rated(rated_past: Path) -> AsyncIterator[History]:
+    async with History(rated_past / "cgos.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def web(rated: History) -> AsyncIterator[httpx2.AsyncClient]:
+    async with client(rated, SETTINGS) as opened:
+        yield opened
+
+
+# -- a bot
+
+
+async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, "/bot/Fox")
+    means = await rated.means(VENUE, "bayes", NAMES)
+    for row in await rated.opponents(VENUE, "Fox"):
+        expected = f"{100 * expected_score(means['Fox'], means[row.opponent]):.0f} %"
+        score = f"{100 * row.score / row.rated:.0f} %" if row.rated else "–"
+        assert [row.opponent, str(row.games), str(row.wins), str(row.losses), score, expected] in page.rows
+    assert "Expected by the ratings of now, not of then" in page.text
+
+
+async def test_places_and_ratings_in_all_systems(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, "/bot/Cat")
+    for row in await rated.ranked(["Cat"]):
+        (line,) = (cells for cells in page.rows if cells[:2] == [row.venue, row.system])
+        assert line[2].startswith(f"{row.mean:.0f}")
+        assert line[3:] == [str(row.rank), str(row.games)]
+
+
+@pytest.mark.parametrize(("query", "word"), [("", "over time"), ("?over=games", "over its games")])
+async def test_the_band_is_over_time_or_over_games(web: httpx2.AsyncClient, query: str, word: str) -> None:
+    body = (await web.get(f"/bot/Fox{query}")).text
+    assert f"<title id=\"band-title\">Rating of Fox on 9x9 {word}</title>" in body
+    assert body.count('class="band"') == 1
+
+
+async def test_another_version_is_marked_and_linked(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, "UPDATE bots SET name = 'Old', name_key = 'old' WHERE id = 3")
+    alter(data, "UPDATE versions SET bot_id = 6, label = 'v1', created_at = 1700000900000 WHERE id = 3")
+    alter(data, "UPDATE versions SET engine = 'GNU <Go>', parameters = '{\"level\": 1}', author = 'A & B' WHERE id = 6")
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+        page = await get(web, "/bot/Fox")
+        other = await get(web, "/bot/Cat")
+    assert "/bot/Cat" in list(page.links())
+    assert "v1" in page.text
+    assert "GNU <Go>" in page.text
+    assert "level 1" in page.text
+    assert "A version of Fox." in other.text
+
+
+async def test_what_keeps_a_bot_from_playing_is_said(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, "UPDATE bots SET state = 'disabled', reason = 'floods <b>', until = 1700000000000 WHERE name = 'Fox'")
+    alter(data, "UPDATE bots SET state = 'pending' WHERE name = 'Cat'")
+    alter(data, "UPDATE bots SET paused = 1 WHERE name = 'Dog'")
+    alter(data, "INSERT INTO setbacks VALUES (1, 2, 5, 1, 'time', 1700000000000)")
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+        assert "Disabled by an operator until 2023-11-14 22:13 UTC: floods <b>" in (await get(web, "/bot/Fox")).text
+        assert "Waits for an operator's approval." in (await get(web, "/bot/Cat")).text
+        assert "Paused by its owner" in (await get(web, "/bot/Dog")).text
+        aside = (await get(web, "/bot/Bee")).text
+    assert "Bee is set aside on 9x9 since 2023-11-14 22:13 UTC: it spoilt 5 games in a row, the last one by time." in aside
+
+
+async def test_uptime_is_the_share_of_the_time_signed_in(history: History) -> None:
+    from web.past import NOW
+
+    async with client(history) as web:
+        page = await get(web, "/bot/amigo")
+    assert len(await history.presence("amigo", NOW - 30 * 86_400_000, NOW)) == 1
+    since = 26 * 60 * 60_000  # when that past began
+    assert f"{100 * since / (7 * 86_400_000):.1f} % of the last 7 days" in page.text
+    assert f"{100 * since / (30 * 86_400_000):.1f} % of the last 30 days" in page.text
+
+
+def test_games_that_a_bot_spoils_itself_stand_out() -> None:
+    rows = [
+        VerdictRow("black", "time", "lost", 5),
+        VerdictRow("white", "time", "won", 2),
+        VerdictRow("white", "score", "lost", 80),
+        VerdictRow("black", "illegal move", "lost", 1),
+        VerdictRow("black", "abort", "none", 12),
+    ]
+    found = {ending.reason: ending for ending in endings(rows)}
+    assert next(iter(found)) == "score"
+    assert [reason for reason, ending in found.items() if ending.bad] == ["time"]
+    assert (found["time"].won, found["time"].lost, found["time"].share) == (2, 5, 0.05)
+
+
+async def test_the_snippet_of_the_badge_is_ready_to_copy(web: httpx2.AsyncClient) -> None:
+    page = await get(web, "/bot/Fox")
+    base = "http://go.example.org:8080"
+    assert f"[![Fox on 9x9]({base}/badge/9x9/Fox.svg)]({base}/bot/Fox)" in page.text
+    assert (await web.get("/badge/9x9/Fox.svg")).status_code == 200
+
+
+# -- two
+
+
+async def test_a_pair_has_its_score_and_all_its_games(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, PAIR)
+    record = await rated.pair_record(VENUE, "Fox", "Cat")
+    assert f"Fox scored {record.one_wins + record.draws / 2:g} of {record.rated}" in page.text
+    games = [game for game in await rated.games(limit=1000) if {game.black, game.white} == {"Fox", "Cat"}]
+    assert [int(row[0]) for row in page.rows if row[0].isdigit()] == [game.id for game in games]
+    assert record.games == len(games)
+
+
+async def test_both_sides_of_a_pair_agree(web: httpx2.AsyncClient, rated: History) -> None:
+    mine, theirs = await get(web, PAIR), await get(web, f"/venue/{VENUE}/pair?a=Cat&b=Fox")
+    record = await rated.pair_record(VENUE, "Fox", "Cat")
+    assert f"Cat scored {record.other_wins + record.draws / 2:g} of {record.rated}" in theirs.text
+    (one,), (other,) = ([row for row in page.rows if row and row[0] == "Black"] for page in (mine, theirs))
+    assert int(one[1]) + int(other[1]) == record.games
+
+
+async def test_without_a_joint_distribution_the_published_ratings_tell(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, "DELETE FROM rating_states")
+    plain = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("cgos-elo",)))})
+    async with History(data / "cgos.sqlite") as history:
+        means = await history.means(VENUE, "bayes", NAMES)
+        async with client(history, SETTINGS) as web:
+            page = await get(web, PAIR)
+        async with client(history, plain) as web:
+            without = await get(web, PAIR)
+    assert "from the two published ratings alone" in page.text
+    assert f"{means['Fox'] - means['Cat']:+.0f} ±" in page.text
+    assert "Fox with a probability of" in page.text
+    assert "with a probability of" not in without.text  # a system that says no intervals
+
+
+async def test_two_that_never_met(rated: History, web: httpx2.AsyncClient) -> None:
+    met = {frozenset((row.one, row.other)) for row in await rated.crosstable(VENUE, NAMES)}
+    one, other = next(
+        (a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met
+    )
+    page = await get(web, f"/venue/{VENUE}/pair?a={one}&b={other}")
+    assert "The two have not ended a game here yet." in page.text
+
+
+# -- all of them
+
+
+async def test_the_crosstable_has_every_pair_from_both_sides(web: httpx2.AsyncClient, rated: History) -> None:
+    page = await get(web, CROSS)
+    assert_harmless(page)
+    titles = [attributes["title"] for tag, attributes in page.tags if tag == "a" and attributes.get("title")]
+    records = [record for record in await rated.crosstable(VENUE, NAMES) if record.rated]
+    for record in records:
+        points = record.one_wins + record.draws / 2
+        for side, other, score in (
+            (record.one, record.other, points),
+            (record.other, record.one, record.rated - points),
+        ):
+            assert any(str(t).startswith(f"{side} scored {score:g} of {record.rated} against {other};") for t in titles)
+    assert len(titles) == 2 * len(records)
+
+
+async def test_a_crosstable_of_the_best_or_of_some(web: httpx2.AsyncClient, rated: History) -> None:
+    best = [row.version for row in await rated.standings(VENUE, "bayes", limit=3)]
+    top = await get(web, f"{CROSS}?top=3")
+    assert [attributes["title"] for tag, attributes in top.tags if tag == "abbr"] == best
+    some = await get(web, f"{CROSS}?bots=Ant,+Fox")
+    assert [attributes["title"] for tag, attributes in some.tags if tag == "abbr"] == ["Fox", "Ant"]
+    assert "nothing to compare yet" in (await get(web, "/venue/13x13/crosstable")).text

@@ -1,0 +1,119 @@
+"""Why two met, and the rules of a venue in words."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+from web.past import BOTS, ENDED, OPENING  # noqa: F401
+from web.test_pages import client, get, web  # noqa: F401
+
+from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_server.core.games.base import Ko, Ruleset
+from cgos_server.service.pairing_explained import explain
+from cgos_server.storage.history import History
+from cgos_server.web.pages.rounds import ROUNDS
+from cgos_server.web.pages.rules import clock_in_words, pairing_options, provisional_rule, sections
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+from cgos_server.web.words import count, duration
+
+SECOND = 1_000_000
+
+
+async def test_all_acts_of_pairing_newest_first(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
+    first = await get(web, "/venue/9x9/rounds")
+    second = await get(web, f"/venue/9x9/rounds?before={ENDED + 2 - ROUNDS}")
+    numbers = [int(row[0]) for page in (first, second) for row in page.rows if row[0].isdigit()]
+    acts = await history.rounds("9x9", 2 * ROUNDS)
+    assert numbers == [act.number for act in acts]
+    assert first.attribute("a", "href", rel="next") is not None
+
+
+async def test_an_act_tells_its_games_and_is_decided_again(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
+    page = await get(web, "/round/1")
+    detail = await history.round(1)
+    found = explain(detail, await history.version_names())
+    assert found.replay.sentence in page.text
+    for pair in detail.pairings:
+        assert f"{pair.reason} {pair.colors}" in page.text
+        assert f"/game/{pair.game}/pairing" in list(page.links())
+
+
+async def test_why_these_two(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
+    game = (await history.game(1)).game
+    page = await get(web, "/game/1/pairing")
+    assert f"Why {game.black} met {game.white}" in page.text
+    assert "drew 3 of 5 & met the strongest of them <drawn>. Black by lot." in page.text
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (TimeControl(TimeSystem.ABSOLUTE, main=300 * SECOND), "Each side has 5 min for the whole game."),
+        (
+            TimeControl(TimeSystem.FISCHER, main=60 * SECOND, increment=2 * SECOND),
+            "Each side begins with 1 min and gains 2 s with every move.",
+        ),
+        (TimeControl(TimeSystem.FIXED, period=5 * SECOND), "Each move has to be made within 5 s."),
+        (
+            TimeControl(TimeSystem.CANADIAN, period=60 * SECOND, stones=20),
+            "Every 20 moves have to be made within 1 min.",
+        ),
+        (
+            TimeControl(TimeSystem.BYOYOMI, main=3600 * SECOND, period=30 * SECOND, periods=5),
+            "Each side has 1 h, then 5 periods of 30 s: a move within a period costs none of them.",
+        ),
+    ],
+)
+def test_clocks_in_words(control: TimeControl, words: str) -> None:
+    assert clock_in_words(control) == words
+
+
+def test_lengths_and_numbers_in_words() -> None:
+    assert [duration(each) for each in (0.5, 45, 90, 600, 5400, 86_400, 4 * 86_400)] == [
+        "0.5 s", "45 s", "90 s", "10 min", "1 h 30 min", "24 h", "4 days",
+    ]  # fmt: skip
+    assert [count(1, "game"), count(0, "game"), count(2, "ply", "plies")] == ["1 game", "0 games", "2 plies"]
+    assert count(1234567, "game").replace("\N{NARROW NO-BREAK SPACE}", " ") == "1 234 567 games"
+
+
+def test_rules_follow_what_is_configured() -> None:
+    rules = Ruleset(size=13, komi2=15, ko=Ko.SITUATIONAL, suicide=True)
+    venue = VenueSettings(
+        move_limit=500, first_move_s=90, openings=12, openings_share=0.5, policy="barrier", method="random",
+        delay_s=60, counts=False, set_aside=3, void_after_s=900, return_grace_s=120, ready_s=60,
+    )  # fmt: skip
+    told = " ".join(
+        rule.sentence for _, found in sections(rules, TimeControl(TimeSystem.FIXED, period=SECOND), venue) for rule in found
+    )
+    for part in (
+        "13×13", "7.5 points", "with the same side to move", "allowed: stones without liberties", "After 500 moves",
+        "50 % of new pairs begin with one of 12 openings", "within 90 s", "within 1 min to be paired",
+        "All games begin together", "“random”: anybody meets anybody", "spoils 3 games in a row",
+        "Results here change no rating", "shown 1 min after they were played", "both stay away for 15 min",
+    ):  # fmt: skip
+        assert part in told
+
+
+def test_the_provisional_rule_is_that_of_the_system() -> None:
+    assert "above 100 Elo" in provisional_rule("bayes", {})
+    assert "above 80 Elo" in provisional_rule("bayes", {"provisional": 80})
+    assert "K factor is above 16" in provisional_rule("cgos-elo", {})
+
+
+def test_options_have_meanings_and_say_which_are_the_venues_own() -> None:
+    found = {option.name: option for option in pairing_options("information", {"grace": 7.0})}
+    assert (found["grace"].value, found["grace"].own) == ("7", True)
+    assert not found["repeat_most"].own
+    assert all(option.meaning for option in found.values())
+    assert [option.name for option in pairing_options("no such method", {"x": 1})] == ["x"]
+
+
+async def test_the_page_of_the_rules(history: History) -> None:
+    venue = VenueSettings(6809, Rated(("bayes", "cgos-elo")), method="birk")
+    async with client(history, WebSettings(venues={"9x9": venue})) as web:  # noqa: F811
+        page = await get(web, "/venue/9x9/rules")
+        closed = await get(web, "/venue/13x13/rules")
+    assert "By “birk”: one after the other draws an opponent" in page.text
+    assert "also rated by cgos-elo" in page.text
+    assert ["bye", "fair"] in [row[:2] for row in page.rows]
+    assert "Closed at present" in closed.text
