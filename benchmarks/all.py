@@ -19,6 +19,7 @@ from typing import Any
 import board
 import commit
 import crowd
+import page_viewers
 import pairing_speed
 import rating_speed
 import server_moves
@@ -50,6 +51,7 @@ def main() -> None:
         ("commit", commit.run),
         ("server", server_moves.run),
         ("viewers", viewers.run),
+        ("page_viewers", page_viewers.run),
         ("crowd", crowd.run),
         ("ratings", rating_speed.brief),
         ("pairing", pairing_speed.brief),

@@ -19,18 +19,15 @@ import contextlib
 import json
 import random
 import sqlite3
-import statistics
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from reporting import as_text
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from cgos_server.config import load
 from cgos_server.config.venues import fixed, venue_value
@@ -687,20 +684,38 @@ def questions(history: History, drawn: _Drawn) -> dict[str, Asked]:
     }
 
 
-async def measure(path: Path, times: int, seed: int, most_s: float = 20.0) -> dict[str, list[float]]:
-    """Milliseconds of each question, one after the other, sorted; fewer times where they take more than `most_s`."""
-    figures: dict[str, list[float]] = {}
+class Took(NamedTuple):
+    """Milliseconds of each time a question was asked, sorted: by the clock, and of processor time, which other work on
+    the machine does not change."""
+
+    clock: list[float]
+    processor: list[float]
+
+
+async def measure(path: Path, times: int, seed: int, most_s: float = 20.0) -> AsyncIterator[tuple[str, Took]]:
+    """Each question and what it took, one after the other; fewer times where they take more than `most_s`."""
     async with History(path) as history:
         for name, ask in questions(history, _Drawn(path, seed)).items():
-            took = []
-            for _ in range(times):
-                if sum(took) > 1_000.0 * most_s:
-                    break
-                begun = time.perf_counter()
+            clock: list[float] = []
+            processor: list[float] = []
+            while len(clock) < times and sum(clock) < 1_000.0 * most_s:
+                begun, used = time.perf_counter(), time.process_time()
                 await ask()
-                took.append((time.perf_counter() - begun) * 1_000.0)
-            figures[name] = sorted(took)
-    return figures
+                clock.append((time.perf_counter() - begun) * 1_000.0)
+                processor.append((time.process_time() - used) * 1_000.0)
+            yield name, Took(sorted(clock), sorted(processor))
+
+
+async def report(path: Path, times: int, seed: int) -> None:
+    """Prints a line for each question as soon as it is measured."""
+    print(f"{'milliseconds':32} {'p50':>8} {'p99':>8} {'p50, CPU':>9} {'p99, CPU':>9}")
+    async for name, took in measure(path, times, seed):
+        figures = [_quantile(of, share) for of in took for share in (0.5, 0.99)]
+        print(f"{name:32} {figures[0]:8.1f} {figures[1]:8.1f} {figures[2]:9.1f} {figures[3]:9.1f}", flush=True)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -719,11 +734,7 @@ def main(words: Sequence[str] | None = None) -> None:
         with Progress(*columns) as progress:
             make(chosen.path, sizes, progress)
         return
-    table = Table("question", "p50 ms", "p99 ms", "worst ms")
-    for name, took in asyncio.run(measure(chosen.path, chosen.times, chosen.seed)).items():
-        place = min(len(took) - 1, round(0.99 * len(took)))
-        table.add_row(name, *(f"{figure:.1f}" for figure in (statistics.median(took), took[place], took[-1])))
-    print(as_text(table))
+    asyncio.run(report(chosen.path, chosen.times, chosen.seed))
 
 
 if __name__ == "__main__":

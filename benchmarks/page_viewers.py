@@ -373,8 +373,9 @@ def _show(what: str, figures: dict[str, Any], names: tuple[str, ...]) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Both occasions."""
+def run(options: argparse.Namespace | None = None) -> dict[str, Any]:
+    """Both occasions, as they are by default."""
+    options = options or _parser().parse_args([])
     result: dict[str, Any] = {"viewers": options.viewers, "pages_per_s": options.pages}
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
         if "busy" in options.occasions:
@@ -387,7 +388,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--viewers", type=int, default=500)
     parser.add_argument("--venue-viewers", type=int, default=50, help="of these, of the venue with all its moves")
@@ -401,7 +402,11 @@ def main() -> None:
     parser.add_argument("--crowd", action="store_true", help="be the viewers")
     parser.add_argument("--port", type=int)
     parser.add_argument("--seconds", type=float, default=60.0)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = _parser().parse_args()
     if options.crowd:
         asyncio.run(crowd(options))
         return

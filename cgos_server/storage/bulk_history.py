@@ -14,10 +14,12 @@ from cgos_server.storage import tables
 from cgos_server.storage.answers import GameDetail, GameRow, LedgerRow
 from cgos_server.storage.game_answers import ChangeRow, GamesAsked
 from cgos_server.storage.game_history import GameHistory
-from cgos_server.storage.ledger_history import LedgerHistory, entry_of_change, is_game, last_entry
-from cgos_server.storage.reading import number, value, venue_id
+from cgos_server.storage.ledger_history import LedgerHistory, correction_rows, entry_of_change, is_game, last_entry
+from cgos_server.storage.reading import decoded, number, value, venue_id
 
 _ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions
+_games = tables.games
+_SIDES = {0: "black", 1: "white"}
 
 ROWS_AT_ONCE = 500
 DETAILS_AT_ONCE = 50
@@ -37,10 +39,35 @@ class BulkHistory(GameHistory, LedgerHistory):
             after = games[-1].id
 
     async def stream_details(self, asked: GamesAsked, after: int = 0) -> AsyncIterator[list[GameDetail]]:
-        """All about the games of this kind in the order of their ids, from `after` + 1 on, in portions."""
+        """The games of this kind in the order of their ids, from `after` + 1 on, in portions, with all that their files
+        need: pairings, what they did to ratings, and repeats are left empty."""
         while games := await self.games_after(asked, DETAILS_AT_ONCE, after):
-            yield [await self.game(game.id) for game in games]
+            yield await self._details(games)
             after = games[-1].id
+
+    async def _details(self, rows: list[GameRow]) -> list[GameDetail]:
+        """A few questions for all of them together."""
+        ids = [row.id for row in rows]
+        columns = [_games.c[name] for name in ("id", "terms", "start", "winner", "margin2", "detail")]
+        async with self._snapshot() as read:
+            more = {row["id"]: row for row in await read(select(*columns).where(_games.c.id.in_(ids)))}
+            corrections = await correction_rows(read, tables.corrections.c.game_id.in_(ids))
+        moves = await self.moves_after(dict.fromkeys(ids, 0))
+        return [
+            GameDetail(
+                game=row,
+                terms=decoded(more[row.id]["terms"]),
+                start=decoded(more[row.id]["start"]),
+                winner=_SIDES.get(more[row.id]["winner"]),
+                margin2=more[row.id]["margin2"],
+                detail=more[row.id]["detail"],
+                pairing=None,
+                moves=moves[row.id],
+                ratings=[],
+                corrections=[each for each in corrections if each.game == row.id],
+            )
+            for row in rows
+        ]
 
     async def stream_changes(
         self, venue: str, system: str | None = None, after: int = 0

@@ -13,6 +13,8 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from cgos_server.storage import one_hop
+
 Durability = Literal["process", "power"]
 """What a commit survives: the death of the process, or a power cut too."""
 
@@ -55,8 +57,12 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
 
 def reading_engine(path: Path) -> AsyncEngine:
     """An engine on the database at `path` that cannot write to it; each of its transactions sees one moment."""
-    url = URL.create("sqlite+aiosqlite", database=_uri(path), query={"mode": "ro", "uri": "true"})
-    engine = create_async_engine(url, pool_size=4, max_overflow=0)
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        async_creator=lambda: one_hop.connect(lambda: connect_for_reading(path)),
+        pool_size=4,
+        max_overflow=0,
+    )
     _begin_by(engine.sync_engine, "BEGIN")
     return engine
 

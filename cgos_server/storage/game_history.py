@@ -147,7 +147,7 @@ async def _found(
     if not branches or limit < 1:
         return GamesFound([], None)
     span = await _between(read, asked, span)
-    walks = _has_length(asked) and not asked.running
+    walks = _has_length(asked) and not asked.running and asked.bot is None and asked.opponent is None
     if walks:
         span = await _narrowed(read, span)
     ids: list[int] = []

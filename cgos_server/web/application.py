@@ -44,6 +44,7 @@ from cgos_server.web.pages import (
 )
 from cgos_server.web.pages.failures import Failures
 from cgos_server.web.people import addresses as people
+from cgos_server.web.remembering import Remembering
 from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Call, Site, Work, wall_ms
 
@@ -78,6 +79,7 @@ def create_app(
     hub: Hub | None = None,
     call: Call | None = None,
     data: Path | None = None,
+    remember_s: float = 0.0,
 ) -> Application:
     """The application. `history` stays the caller's to close.
 
@@ -85,12 +87,13 @@ def create_app(
     :param hub: told the facts of the live server by the caller
     :param call: the way to the live server; None where there is none
     :param data: the server's data directory, for transcripts
+    :param remember_s: seconds for which everybody who asks for the same gets the same answer
     """
     site = Site(history, settings, _version_of(STATIC), now_ms, hub or Hub(history, settings, now_ms), call, data)
     failures = Failures(site)
     handlers = {HTTPException: failures.refused, StoreError: failures.unreadable, Exception: failures.failed}
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)
-    return Application(site, Caching(_WithHeaders(Admitting(inner, site))))
+    return Application(site, Caching(_WithHeaders(Admitting(Remembering(inner, remember_s), site))))
 
 
 def addresses(site: Site) -> list[BaseRoute]:

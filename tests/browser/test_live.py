@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from itertools import count
 
@@ -109,6 +110,7 @@ async def test_keys_and_links_step_through_a_game(visitor, serving, stack) -> No
     page = await visitor.open(f"/game/{duel.game}")
     await expect(page.locator("#state .result")).to_have_text("W+Resign")
     await at(page, "Move 6 of 6")
+    await page.locator("#board[data-ready]").wait_for()
     await page.keyboard.press("Tab")
     focused = page.locator(":focus")
     await expect(focused).to_have_text("To the content")
@@ -258,3 +260,21 @@ async def test_pages_are_light(visitors, serving, path: str, most: int) -> None:
     page = await visitor.open(path.format(game=game))
     await page.wait_for_load_state("load")
     assert 1000 < await visitor.weight() <= most
+
+
+async def test_the_script_takes_the_stones_that_the_server_takes(visitor, serving) -> None:
+    ((game, plies),) = serving.process.query(
+        "select game_id, count(*) from moves join games on games.id = game_id where ended_at is not null"
+        " group by game_id order by count(*) desc limit 1"
+    )
+    page = await visitor.open(f"/game/{game}")
+    await expect(page.locator("#at")).to_contain_text(f"Move {plies} of {plies}")
+    await page.locator("#board[data-ready]").wait_for()
+    for ply in (plies - 1, plies * 2 // 3, plies // 2, plies // 4):
+        await page.locator(f"#moves a[href='?ply={ply}#board']").click()
+        await expect(page.locator("#at")).to_contain_text(f"Move {ply} of {plies}")
+        html = await (await visitor.context.request.get(f"{visitor.url}/game/{game}?ply={ply}")).text()
+        for kind in ("gtp", "diagram", "sgf"):
+            assert f">{await page.locator(f'[data-text={kind}]').text_content()}</pre>" in html
+        captures = re.findall(r'captures">(\d+)<', html)
+        assert await page.locator(".captures").all_text_contents() == captures

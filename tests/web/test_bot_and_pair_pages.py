@@ -58,7 +58,7 @@ async def test_places_and_ratings_in_all_systems(web: httpx2.AsyncClient, rated:
 @pytest.mark.parametrize(("query", "word"), [("", "over time"), ("?over=games", "over its games")])
 async def test_the_band_is_over_time_or_over_games(web: httpx2.AsyncClient, query: str, word: str) -> None:
     body = (await web.get(f"/bot/Fox{query}")).text
-    assert f"<title id=\"band-title\">Rating of Fox on 9x9 {word}</title>" in body
+    assert f'<title id="band-title">Rating of Fox on 9x9 {word}</title>' in body
     assert body.count('class="band"') == 1
 
 
@@ -88,7 +88,9 @@ async def test_what_keeps_a_bot_from_playing_is_said(rated_past: Path, tmp_path:
         assert "Waits for an operator's approval." in (await get(web, "/bot/Cat")).text
         assert "Paused by its owner" in (await get(web, "/bot/Dog")).text
         aside = (await get(web, "/bot/Bee")).text
-    assert "Bee is set aside on 9x9 since 2023-11-14 22:13 UTC: it spoilt 5 games in a row, the last one by time." in aside
+    assert (
+        "Bee is set aside on 9x9 since 2023-11-14 22:13 UTC: it spoilt 5 games in a row, the last one by time." in aside
+    )
 
 
 async def test_uptime_is_the_share_of_the_time_signed_in(history: History) -> None:
@@ -161,9 +163,7 @@ async def test_without_a_joint_distribution_the_published_ratings_tell(rated_pas
 
 async def test_two_that_never_met(rated: History, web: httpx2.AsyncClient) -> None:
     met = {frozenset((row.one, row.other)) for row in await rated.crosstable(VENUE, NAMES)}
-    one, other = next(
-        (a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met
-    )
+    one, other = next((a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met)
     page = await get(web, f"/venue/{VENUE}/pair?a={one}&b={other}")
     assert "The two have not ended a game here yet." in page.text
 

@@ -15,7 +15,7 @@ from web.test_pages import Page, assert_harmless, client
 from cgos_server.storage.history import History
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
-EVIL = '"><script>alert(1)</script>\'{{7*7}}&amp;'
+EVIL = "\"><script>alert(1)</script>'{{7*7}}&amp;"
 CODED = quote(EVIL, safe="")
 SETTINGS = WebSettings(server_name=EVIL, venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 
@@ -24,7 +24,7 @@ SETTINGS = WebSettings(server_name=EVIL, venues={VENUE: VenueSettings(6809, Rate
 async def web(rated_past: Path, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     alter(data, "UPDATE versions SET wire_name = ?, engine = ?, author = ?, label = ? WHERE id = 6", *[EVIL] * 4)
-    alter(data, "UPDATE versions SET parameters = '{\"<img src=x>\": \"<b>\"}' WHERE id = 6")
+    alter(data, 'UPDATE versions SET parameters = \'{"<img src=x>": "<b>"}\' WHERE id = 6')
     alter(data, "UPDATE bots SET name = ?, reason = ?, state = 'disabled' WHERE id = 6", EVIL, EVIL)
     alter(data, "UPDATE games SET detail = ?, opening = ?, result = ?", EVIL, EVIL, EVIL)
     alter(data, "INSERT INTO pairings SELECT id, round_id, black_id, white_id, ?, ?, '{}' FROM games", EVIL, EVIL)

@@ -83,7 +83,9 @@ def test_rules_follow_what_is_configured() -> None:
         delay_s=60, counts=False, set_aside=3, void_after_s=900, return_grace_s=120, ready_s=60,
     )  # fmt: skip
     told = " ".join(
-        rule.sentence for _, found in sections(rules, TimeControl(TimeSystem.FIXED, period=SECOND), venue) for rule in found
+        rule.sentence
+        for _, found in sections(rules, TimeControl(TimeSystem.FIXED, period=SECOND), venue)
+        for rule in found
     )
     for part in (
         "13×13", "7.5 points", "with the same side to move", "allowed: stones without liberties", "After 500 moves",

@@ -103,7 +103,7 @@ class Exports:
     async def _found(self, asked: Asked) -> GamesAsked:
         """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
         wanted = games_asked(asked, running=False)
-        await self._site.history.find_games(wanted, 1)
+        await self._site.history.search_games(wanted, 1)
         return wanted
 
     async def _next_after(self) -> int:

@@ -1,7 +1,7 @@
 """A crosstable as the rows of an HTML table whose cells are coloured by how far a score was from what was expected.
 
-Written in Python and not as a template, since a table of fifty has 2 500 cells. Pure; colours are classes that the style
-sheet fills. Must not know: where records come from.
+Written in Python and not as a template, since a table of fifty has 2 500 cells. Pure; colours are classes that the
+style sheet fills. Must not know: where records come from.
 """
 
 from __future__ import annotations

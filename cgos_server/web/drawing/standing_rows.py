@@ -49,6 +49,7 @@ def _row(rank: int, row: Standing, on: Scale, now_ms: int) -> str:
     return (
         f'<tr data-name="{name}"><td class="n rank">{rank}</td>'
         f'<td><a href="/bot/{quote(row.version, safe="")}">{name}</a></td>'
-        f'<td class="n rating" data-v="{row.mean}">{row.mean:.0f}<span class="mark">{mark}</span>{beside}</td>{interval}'
+        f'<td class="n rating" data-v="{row.mean}">{row.mean:.0f}<span class="mark">{mark}</span>{beside}</td>'
+        f"{interval}"
         f'<td class="n">{row.games}</td><td class="when wide" data-v="{"" if at is None else at}">{last}</td></tr>\n'
     )

@@ -7,6 +7,7 @@ and whoever comes again goes on where it was. Must not know: HTTP, the database,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from cgos_server.core import clock
 from cgos_server.protocol.api_live import LiveEnd, LiveMove, LiveRating
@@ -15,6 +16,9 @@ from cgos_server.web import analysis, words
 from cgos_server.web.live.bell import Bell
 from cgos_server.web.live.framing import Form, Message, framed, message
 from cgos_server.web.stored_game import StoredGame, clock_of
+
+CHUNKS: Final = 8
+"""Portions that are kept for whoever is at the same place; nobody fills the memory by asking from everywhere."""
 
 
 class Board:
@@ -87,7 +91,9 @@ class Board:
             messages = self._messages[ply : self.told]
             if self._end is not None:
                 messages.append(self._end)
-            chunk = self._chunks[known] = framed(messages, form)
+            chunk = framed(messages, form)
+            if len(self._chunks) < CHUNKS:
+                self._chunks[known] = chunk
         return chunk, max(ply, self.told)
 
     def _tell(self, told: int) -> None:

@@ -30,6 +30,10 @@ YOUNG: Final = 50_000
 """Moves that may wait until they are old enough to be told; with more of them all are dropped and a picture is due."""
 
 
+CHUNKS: Final = 64
+"""Portions that are kept for whoever is at the same place, until something is added."""
+
+
 class _Entry:
     """A message that is encoded when somebody wants it first. `live` is None where a picture is due."""
 
@@ -113,9 +117,12 @@ class News:
     def since(self, place: int, venue: str | None, moves: bool, form: Form) -> bytes | None:
         """What came since `place`, of one venue or (None) all; None where only a fresh picture will do."""
         key = (place, venue, moves, form)
-        if key not in self._chunks:
-            self._chunks[key] = self._since(place, venue, moves, form)
-        return self._chunks[key]
+        if key in self._chunks:
+            return self._chunks[key]
+        chunk = self._since(place, venue, moves, form)
+        if len(self._chunks) < CHUNKS:
+            self._chunks[key] = chunk
+        return chunk
 
     def _since(self, place: int, venue: str | None, moves: bool, form: Form) -> bytes | None:
         if not self.reaches(place):

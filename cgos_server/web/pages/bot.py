@@ -119,7 +119,9 @@ class BotPages:
     async def _headlines(self, ratings: list[RankedRow]) -> dict[str, str]:
         """Venue -> the rating system that is shown first."""
         venues = dict.fromkeys(row.venue for row in ratings)
-        return {venue: self._systems.headline(venue, {r.system for r in ratings if r.venue == venue}) for venue in venues}
+        return {
+            venue: self._systems.headline(venue, {r.system for r in ratings if r.venue == venue}) for venue in venues
+        }
 
     @staticmethod
     def _rated(version: VersionRow | None, ratings: list[RankedRow], headlines: dict[str, str]) -> list[RankedRow]:

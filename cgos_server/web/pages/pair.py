@@ -67,7 +67,9 @@ class PairPage:
         try:
             record = await history.pair_record(name, one, other)
         except Refused as refusal:
-            raise HTTPException(404, "There is no bot of one of these names on the server. Capitals matter.") from refusal
+            raise HTTPException(
+                404, "There is no bot of one of these names on the server. Capitals matter."
+            ) from refusal
         asked = GamesAsked(venue=name, bot=one, opponent=other)
         games, older = page_of(await history.find_games(asked, PAGE_SIZE + 1, before(request)))
         systems = list(await self._systems.rated(name))

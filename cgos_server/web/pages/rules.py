@@ -113,7 +113,8 @@ def clock_in_words(time: TimeControl) -> str:
         case TimeSystem.FISCHER:
             return f"Each side begins with {main} and gains {words.duration(time.increment / 1e6)} with every move."
         case TimeSystem.BYOYOMI:
-            periods = f"{time.periods} periods of {words.duration(time.period / 1e6)}: a move within a period costs none of them"
+            period = words.duration(time.period / 1e6)
+            periods = f"{time.periods} periods of {period}: a move within a period costs none of them"
             return f"Each side has {main}, then {periods}." if time.main else f"Each side has {periods}."
         case TimeSystem.CANADIAN:
             rest = f"every {time.stones} moves have to be made within {words.duration(time.period / 1e6)}"
@@ -167,7 +168,7 @@ def _game(rules: Ruleset, venue: VenueSettings) -> list[Rule]:
         found.append(
             Rule(
                 "Openings",
-                f"{share} of new pairs begin with one of {venue.openings} openings, and play it twice, colours swapped.",
+                f"{share} of new pairs begin with one of {venue.openings} openings and play it twice, colours swapped.",
             )
         )
     else:
@@ -193,8 +194,8 @@ def _time(time: TimeControl, venue: VenueSettings) -> list[Rule]:
         found.append(
             Rule(
                 "After a restart of the server",
-                f"A bot may stay away for {words.duration(venue.return_grace_s)} before its clock runs; if both stay away "
-                f"for {words.duration(venue.void_after_s)} the game is void.",
+                f"A bot may stay away for {words.duration(venue.return_grace_s)} before its clock runs; if both stay "
+                f"away for {words.duration(venue.void_after_s)} the game is void.",
             )
         )
     return found

@@ -16,7 +16,7 @@ from cgos_server.service import requests as deeds
 from cgos_server.storage.game_answers import GamesAsked, VerdictRow
 from cgos_server.storage.people_answers import OwnedBot
 from cgos_server.storage.rank_history import RankedRow
-from cgos_server.web.pages.asked import Systems
+from cgos_server.web.pages.asked import Systems, number
 from cgos_server.web.people import fields
 from cgos_server.web.people.desk import Deed, Desk
 from cgos_server.web.people.outside import target
@@ -26,6 +26,12 @@ from cgos_server.web.site import Site
 
 TODAY_MAX: Final = 500
 """Games of a day that are counted; beyond, the page says so."""
+
+VERSIONS: Final = 20
+"""Of one bot, how many versions are looked at: the latest."""
+
+BOTS: Final = 20
+"""On one page."""
 
 EVENT_WORDS: Final = {
     "game-started": "a game begins",
@@ -38,7 +44,7 @@ EVENT_WORDS: Final = {
 
 
 class Fare(NamedTuple):
-    """How one bot fares. `ratings`: under the headline of each venue; `lost`: reason -> games lost so;
+    """How one bot's latest versions fare. `ratings`: under the headline of each venue; `lost`: reason -> games lost so;
     `games`: all that ended; `today`: begun since midnight UTC."""
 
     bot: OwnedBot
@@ -54,8 +60,8 @@ class Fare(NamedTuple):
 
 async def fare(site: Site, bot: OwnedBot) -> Fare:
     """How a bot fares in all venues."""
-    systems = Systems(site)
-    ranked = await site.history.ranked(bot.versions)
+    systems, versions = Systems(site), bot.versions[-VERSIONS:]
+    ranked = await site.history.ranked(versions)
     ratings: list[RankedRow] = []
     games, lost = 0, dict[str, int]()
     for venue in dict.fromkeys(row.venue for row in ranked):
@@ -63,7 +69,7 @@ async def fare(site: Site, bot: OwnedBot) -> Fare:
         headline = systems.headline(venue, {row.system for row in there})
         ratings += [row for row in there if row.system == headline]
     for known in await site.history.venues():
-        verdicts = await site.history.verdicts(known.name, bot.versions)
+        verdicts = await site.history.verdicts(known.name, versions)
         games += sum(row.games for row in verdicts)
         for reason, count in losses(verdicts).items():
             lost[reason] = lost.get(reason, 0) + count
@@ -96,10 +102,10 @@ class AccountPage(Desk):
         super().__init__(site)
         self._webhooks = webhooks
 
-    async def values(self, _request: Request, here: Visit) -> dict[str, Any]:
+    async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         history, person = self.site.history, here.person
         bots = await history.bots_of(person.owner_id)
-        now = self.site.now_ms()
+        first, now = number(request.query_params.get("from")) or 0, self.site.now_ms()
         access = [
             row
             for row in await history.access_of(person.owner_id)
@@ -107,7 +113,9 @@ class AccountPage(Desk):
         ]
         webhooks = await history.webhooks(person.owner_id)
         return {
-            "fares": [await fare(self.site, bot) for bot in bots],
+            "fares": [await fare(self.site, bot) for bot in bots[first : first + BOTS]],
+            "names": [bot.name for bot in bots],
+            "following": first + BOTS if len(bots) > first + BOTS else None,
             "today_max": TODAY_MAX,
             "tokens": [row for row in access if row.kind == "token"],
             "sessions": [row for row in access if row.kind == "session"],

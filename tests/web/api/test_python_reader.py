@@ -16,6 +16,7 @@ from sgfmill import sgf as sgfmill
 from support.pages_server import serving
 from web.past import BOTS, ENDED, FRESH, NOW, RUNNING
 
+from cgos_server.protocol.api_live import VenueGames
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
 SETTINGS = WebSettings(
@@ -118,6 +119,14 @@ def test_an_ended_game_is_watched_to_its_end(server: api.Server) -> None:
     assert [move.ply for move in moves if isinstance(move, api.LiveMove)] == list(range(1, len(server.moves(1)) + 1))
     assert isinstance(end, api.LiveEnd)
     assert end.result == server.game(1).game.result
+
+
+def test_a_venues_stream_begins_with_what_runs(server: api.Server) -> None:
+    events = server.live_venue("9x9")
+    first = next(events)
+    events.close()  # type: ignore[attr-defined]
+    assert isinstance(first, VenueGames)
+    assert [game.game for game in first.games] == [RUNNING]
 
 
 def test_what_is_refused_is_raised_with_its_sentence(server: api.Server, address: str) -> None:

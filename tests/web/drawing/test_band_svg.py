@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
@@ -69,7 +70,8 @@ def test_nothing_cannot_be_drawn() -> None:
 def test_it_says_what_it_shows() -> None:
     drawn = [Point(T0, 1800, 300), Point(T0 + DAY, 1650, 100), Point(T0 + 2 * DAY, 1900, 42)]
     assert describe(drawn, True) == (
-        "From 1800 ± 300 on 2026-11-01 to 1900 ± 42 on 2026-11-03. Lowest 1650 on 2026-11-02, highest 1900 on 2026-11-03."
+        "From 1800 ± 300 on 2026-11-01 to 1900 ± 42 on 2026-11-03. "
+        "Lowest 1650 on 2026-11-02, highest 1900 on 2026-11-03."
     )
     assert "after 3 games" in describe([Point(3, 1800, None)], False)
 
@@ -79,7 +81,7 @@ def test_ticks_are_few_round_and_within(low: float, span: float) -> None:
     found = ticks(low, low + span)
     assert len(found) <= 6
     assert all(low - 1e-6 * span <= each <= low + span * 1.000001 for each in found)
-    steps = {round(b - a, 9) for a, b in zip(found, found[1:], strict=False)}
+    steps = {round(b - a, 9) for a, b in itertools.pairwise(found)}
     assert len(steps) <= 2  # one, to the last digit of floats
 
 

@@ -14,6 +14,7 @@ from web.live.worlds import POINTS, World
 
 from cgos_server.core.facts import AnyFact, BotArrived, GameEnded, MovePlayed
 from cgos_server.errors import StoreError
+from cgos_server.web.live.board import CHUNKS
 from cgos_server.web.live.framing import Form
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.live.news import KEPT, News
@@ -402,3 +403,20 @@ async def test_a_venue_stream_begins_with_what_runs(form: Form) -> None:
     world.hub.stop()
     assert [chunk async for chunk in chunks] in ([b": the server stops; come again\n\n"], [b""])
     assert world.hub.followers == 0
+
+
+async def test_asking_from_everywhere_fills_no_memory() -> None:
+    world = World()
+    world.begin(1)
+    for _ in range(60):
+        world.play(1)
+    async with world.hub.watching(1) as board:
+        for ply in range(60):
+            assert board.since(ply, Form.NDJSON)[0].count(b"\n") == 60 - ply
+        assert len(board._chunks) <= CHUNKS
+    told = news()
+    for ply in range(1, 200):
+        told.add(move(ply), 0)
+    for place in range(200):
+        assert len(lines(told.since(place, None, True, Form.NDJSON))) == 199 - min(place, 199)
+    assert len(told._chunks) < 100

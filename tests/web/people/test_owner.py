@@ -13,8 +13,9 @@ from web.test_pages import Page
 
 from cgos_server.observability.transcripts import FOLDER, TranscriptLine
 from cgos_server.protocol.session import Limits
-from cgos_server.service.requests import BotDisable, TokenMade, TokenMake
+from cgos_server.service.requests import BotDisable, BotOwn, TokenMade, TokenMake
 from cgos_server.storage.records import OwnerChanged, WebhookStopped
+from cgos_server.web.people import account
 from cgos_server.web.people.own_bot import OwnBotPage
 
 OWN = "/account/bot/Sakura-5k"
@@ -249,3 +250,16 @@ async def test_rights_are_looked_up_at_every_request(house: House) -> None:
     for path in ("/admin", "/admin/bots", "/admin/audit"):
         assert (await browser.get(path)).status_code == 403
     assert BASE in browser.base
+
+
+async def test_many_bots_stand_on_several_pages(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(account, "BOTS", 2)
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    for name in ("amigo", "Tengen.bot"):
+        await house.admin.handle(BotOwn(bot=name, account="alice"))
+    first = sound((await browser.get("/account")).text)
+    later = sound((await browser.get("/account?from=2")).text)
+    assert "?from=2" in first.links()
+    shown = [[link for link in page.links() if link.startswith("/account/bot/")] for page in (first, later)]
+    assert [len(links) for links in shown] == [2, 1]
+    assert "?from=4" not in later.links()
