@@ -51,7 +51,7 @@ def main() -> None:
         ("commit", commit.run),
         ("server", server_moves.run),
         ("viewers", viewers.run),
-        ("page_viewers", page_viewers.run),
+        ("page_viewers", page_viewers.brief),
         ("crowd", crowd.run),
         ("ratings", rating_speed.brief),
         ("pairing", pairing_speed.brief),

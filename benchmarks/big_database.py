@@ -344,8 +344,8 @@ class _Writer:
                 venue = int(games.venue[n])
                 texts = played[venue][n % 8]
                 plies = int(games.plies[n]) // (2 if self._is_running(n) else 1)
-                for ply in range(1, plies + 1):
-                    yield n, venue, ply, plies, texts[ply - 1] if ply <= len(texts) else "PASS"
+                for ply, text in enumerate(texts[:plies], 1):
+                    yield n, venue, ply, plies, text
 
         self._insert(
             "moves",
@@ -364,10 +364,11 @@ class _Writer:
     def _random_game(self, venue: Venue) -> list[str]:
         position = game_kind(venue.rules.game).new(venue.rules)
         size, letters = venue.rules.size, "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+        points = [f"{letter}{row + 1}" for letter in letters[:size] for row in range(size)]
         texts: list[str] = []
         while len(texts) < size * size * 2:
-            for _ in range(20):
-                text = f"{letters[self._random.randrange(size)]}{self._random.randrange(size) + 1}"
+            self._random.shuffle(points)
+            for text in points:
                 move = position.read(text)
                 if move is not None and position.play(move) is None:
                     texts.append(text)

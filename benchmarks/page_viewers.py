@@ -1,9 +1,11 @@
 """What 500 viewers of live streams and 50 page requests a second cost the players: nothing, or how much?
 
-The server is the shipped one with its web process; bots as in ``server_moves.py``. While they play, windows without and
-with viewers follow each other, so that what drifts concerns both. Two occasions: 200 bots without thought (CPU of the
-game process a move, from /proc), and bots that think 1 s (a move's way to its opponent). The game process and its bots
-are on one core, the web process, viewers and visitors on another. Loopback only, bounded, stops by itself.
+The server is the shipped one with its web process; bots as in ``server_moves.py``. While they play, short windows
+without and with viewers take turns, so that what drifts concerns both. Two occasions: 200 bots without thought (CPU of
+the game process a move, from /proc), and bots that think 1 s (a move's way to its opponent, over all windows
+together). The game process and its bots are on one core, the web process, viewers and visitors on another. Beside each
+figure stands what load there really was: streams that were open, pages that were served, and what failed; where that
+was less than was asked for it says so. Loopback only, bounded, stops by itself.
 """
 
 from __future__ import annotations
@@ -25,131 +27,239 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from server_moves import HERE, SIGN_IN_LIMIT_S, Running, cpu_seconds, scripted_game, server
 
 WEB = "port = 0\nrequests_per_minute = 1000000\nstreams_per_address = 1000"
 PAGES = ("/", "/venue/9x9", "/game/{game}", "/bot/Load-{bot:05d}")
-ENOUGH = 0.88
-"""Share of the viewers that must have seen something before visitors come and anything is measured."""
 VISITORS = 50
 """Page requests under way at once; those beyond are counted as failures."""
-SETTLE_S = 1.5
+PAGE_LIMIT_S = 20.0
+COMING_S = 30.0
+"""Time in which the viewers must have come."""
+SETTLE_S = 1.0
 """After the viewers have come or gone, before anything is measured."""
+REACHED = 0.95
+"""Share of the viewers and of the pages a second that must really have been there."""
+FAILED = 0.01
+"""Share of requests that may fail."""
+
+
+class Mix(NamedTuple):
+    """Who watches what. The rest of the viewers follow the venue without its moves.
+
+    :ivar games: one game each, then the next one
+    :ivar walls: all moves of the venue
+    """
+
+    games: int
+    walls: int
+
+
+BUSY = Mix(games=50, walls=50)
+"""Games of bots without thought last two seconds: most who watch then follow the venue."""
+THINKING = Mix(games=400, walls=50)
 
 
 # -- viewers and visitors, in a process of their own
 
 
+class Viewer(asyncio.Protocol):
+    """One stream, until it ends; then the next one."""
+
+    def __init__(self, crowd: Crowd, path: str) -> None:
+        self._crowd = crowd
+        self._path = path
+        self._open = False
+        self._transport: asyncio.Transport | None = None
+        self._head = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.write(_request(self._path))
+        self._crowd.transports.add(transport)
+
+    def data_received(self, data: bytes) -> None:
+        crowd = self._crowd
+        crowd.bytes += len(data)
+        crowd.events += data.count(b"\ndata: ")
+        if not self._open:
+            self._head += data
+            if b"\r\n\r\n" in self._head:
+                self._begun(self._head.split(b" ", 2)[1])
+
+    def _begun(self, status: bytes) -> None:
+        if status == b"200":
+            self._open = True
+            self._head = b""
+            self._crowd.streams += 1
+            self._crowd.opened += 1
+        else:
+            self._crowd.failed(self._path, status.decode())
+            assert self._transport is not None
+            self._transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        crowd = self._crowd
+        assert self._transport is not None
+        crowd.transports.discard(self._transport)
+        crowd.streams -= self._open
+        crowd.lost(self._open)
+
+
 class Crowd:
-    """What all viewers of this process saw. `running`: games that a viewer may choose."""
+    """All viewers and visitors of this process, and what they saw. `running`: games to choose from, newest first."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.running: list[int] = []
-        self.events = self.bytes = self.pages = self.page_bytes = self.streams = 0
+        self.events = self.bytes = self.pages = self.page_bytes = self.streams = self.opened = self.asked = 0
         self.failures: Counter[str] = Counter()
         self.page_s: list[float] = []
-        self.arrived: set[int] = set()
-        self.visitors = 0
+        self.transports: set[asyncio.Transport] = set()
+        self._visiting = 0
+        self._here = False
+        self._missing: Counter[str] = Counter()
+        self._next = asyncio.Event()
+        self._group: asyncio.TaskGroup | None = None
 
-    def _failed(self, path: str, what: object) -> None:
+    def failed(self, path: str, what: object) -> None:
         self.failures[f"{re.sub('[0-9]+', 'N', path)}: {what}"] += 1
 
-    async def _open(self, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, int]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.options.port)
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-        head = await reader.readuntil(b"\r\n\r\n")
-        return reader, writer, int(head.split(b" ", 2)[1])
+    def lost(self, was_open: bool) -> None:
+        """A stream has ended, and its viewer looks for another one: at once, or after a second where it was refused."""
+        if self._here and self._group is not None:
+            self._group.create_task(self._view(0.0 if was_open else 1.0))
 
-    async def view(self, number: int, path: str) -> None:
-        """One stream, until it ends."""
-        reader, writer, status = await self._open(path)
+    async def _view(self, after: float) -> None:
+        await asyncio.sleep(after)
+        if not self._here:
+            return
+        kind = next((kind for kind, count in self._missing.items() if count), "game")
+        self._missing[kind] -= self._missing[kind] > 0
+        path = "/api/v1/live?venue=9x9"
+        if kind == "wall":
+            path += "&moves=true"
+        elif kind == "game" and self.running:
+            among = self.running[:30] if self.options.fleeting else self.running
+            path = f"/api/v1/games/{random.choice(among)}/live?since=0"
+        loop = asyncio.get_running_loop()
         try:
-            if status != 200:
-                self._failed(path, status)
-                await asyncio.sleep(1)
-                return
-            self.streams += 1
-            self.arrived.add(number)
-            while data := await reader.read(65_536):
-                self.bytes += len(data)
-                self.events += data.count(b"\ndata: ") + data.startswith(b"data: ")
-        finally:
-            self.streams -= status == 200
-            writer.close()
+            await loop.create_connection(lambda: Viewer(self, path), "127.0.0.1", self.options.port)
+        except OSError as error:
+            self.failed(path, type(error).__name__)
+            self._missing[kind] += kind != "game"
+            self.lost(False)
 
-    async def keep_viewing(self, number: int) -> None:
-        """One viewer: of the venue with its moves, or of one game after the other."""
-        while True:
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-                if number < self.options.venue_viewers or not self.running:
-                    await self.view(number, "/api/v1/live?venue=9x9&moves=true")
-                else:
-                    await self.view(number, f"/api/v1/games/{random.choice(self.running)}/live?since=0")
-            await asyncio.sleep(random.uniform(0.5, 1.5))  # a look at how it ended
+    async def come(self) -> None:
+        """All viewers, some after the other."""
+        options = self.options
+        self._here = True
+        games, walls = options.games, options.walls
+        self._missing = Counter({"wall": walls, "venue": options.viewers - games - walls, "game": games})
+        for number in range(options.viewers):
+            await self._view(0.0)
+            if number % 20 == 19:
+                await asyncio.sleep(0.01)
+
+    def go(self) -> None:
+        """All leave."""
+        self._here = False
+        for transport in list(self.transports):
+            transport.abort()
+
+    async def _get(self, path: str) -> tuple[int, bytes]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.options.port)
+        try:
+            writer.write(_request(path))
+            answer = await reader.read()
+        finally:
+            writer.close()
+        head, _, body = answer.partition(b"\r\n\r\n")
+        if b"transfer-encoding: chunked" in head.lower():
+            body = b"".join(_unchunked(body))
+        return int(head.split(b" ", 2)[1]), body
 
     async def scout(self) -> None:
         """Knows which games run."""
         while True:
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-                reader, writer, status = await self._open("/api/v1/games?running=true&limit=100")
-                data = await reader.read()
-                writer.close()
-                if status == 200:
-                    body = data if data[:1] in b"{[" else b"".join(_unchunked(data))
-                    self.running = [game["id"] for game in json.loads(body)["items"]] or self.running
-                else:
-                    self._failed("games", status)
+            if self._here or not self.running:
+                with contextlib.suppress(OSError, IndexError, ValueError):
+                    status, body = await self._get("/api/v1/games?running=true&limit=100")
+                    if status == 200:
+                        self.running = [game["id"] for game in json.loads(body)["items"]] or self.running
+                    else:
+                        self.failed("games", status)
             await asyncio.sleep(1.0)
 
-    async def visit(self) -> None:
-        """Page requests at a steady rate, each on a connection of its own."""
+    async def visit(self, group: asyncio.TaskGroup) -> None:
+        """Page requests at a steady rate while the viewers are there, each on a connection of its own."""
         kinds = itertools.cycle(PAGES)
-        while len(self.arrived) < ENOUGH * self.options.viewers:  # noqa: ASYNC110 - a look now and then is enough
-            await asyncio.sleep(0.1)
         due = time.monotonic()
-        async with asyncio.TaskGroup() as group:
-            while True:
-                due += 1 / self.options.pages
-                await asyncio.sleep(max(0.0, due - time.monotonic()))
-                if self.visitors >= VISITORS:
-                    self._failed("pages", "not asked for, as too many wait")
-                    continue
-                game = random.choice(self.running or [1])
-                group.create_task(self._page(next(kinds).format(game=game, bot=random.randrange(self.options.bots))))
+        while True:
+            due = max(due + 1 / self.options.pages, time.monotonic() - 1.0)
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            if not self._here or self.streams < REACHED * self.options.viewers:
+                continue
+            self.asked += 1
+            if self._visiting >= VISITORS:
+                self.failed("pages", "not asked for, as too many wait")
+                continue
+            game = random.choice(self.running or [1])
+            group.create_task(self._page(next(kinds).format(game=game, bot=random.randrange(self.options.bots))))
 
     async def _page(self, path: str) -> None:
         began = time.perf_counter()
-        self.visitors += 1
+        self._visiting += 1
         try:
-            async with asyncio.timeout(20):
-                reader, writer, status = await self._open(path)
-                data = await reader.read()
-                writer.close()
-        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
-            self._failed(path, type(error).__name__)
-            return
+            async with asyncio.timeout(PAGE_LIMIT_S):
+                status, body = await self._get(path)
+        except (OSError, TimeoutError, IndexError, ValueError) as error:
+            return self.failed(path, type(error).__name__)
         finally:
-            self.visitors -= 1
+            self._visiting -= 1
         if status != 200:
-            self._failed(path, status)
+            return self.failed(path, status)
         self.pages += 1
-        self.page_bytes += len(data)
+        self.page_bytes += len(body)
         self.page_s.append(time.perf_counter() - began)
+        return None
 
     async def report(self) -> None:
         while True:
-            await asyncio.sleep(0.5)
-            page_s = sorted(self.page_s) or [0.0]
+            await asyncio.sleep(0.25)
+            page_ms, self.page_s = [round(1e3 * took, 1) for took in self.page_s], []
             print(json.dumps({
-                "streams": self.streams, "arrived": len(self.arrived), "events": self.events, "bytes": self.bytes,
-                "pages": self.pages,
-                "page_bytes": self.page_bytes, "page_p50_ms": page_s[len(page_s) // 2] * 1e3,
-                "page_p99_ms": page_s[int(len(page_s) * 0.99)] * 1e3, "failures": self.failures.total(),
-                "first_failures": self.failures.most_common(6), "at": time.monotonic(),
+                "at": time.monotonic(), "streams": self.streams, "opened": self.opened, "events": self.events,
+                "bytes": self.bytes, "asked": self.asked, "pages": self.pages, "page_bytes": self.page_bytes,
+                "page_ms": page_ms, "failures": dict(self.failures),
             }), flush=True)  # fmt: skip
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def told() -> None:
+            word = sys.stdin.readline().strip()
+            if word == "come":
+                group.create_task(self.come())
+            elif word == "go":
+                self.go()
+            else:
+                loop.remove_reader(sys.stdin)
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.options.seconds), asyncio.TaskGroup() as group:
+                self._group = group
+                loop.add_reader(sys.stdin, told)
+                group.create_task(self.report())
+                group.create_task(self.scout())
+                group.create_task(self.visit(group))
+
+
+def _request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
 
 
 def _unchunked(data: bytes) -> Iterator[bytes]:
@@ -158,21 +268,6 @@ def _unchunked(data: bytes) -> Iterator[bytes]:
         length = int(size, 16)
         yield data[:length]
         data = data[length + 2 :]
-
-
-async def crowd(options: argparse.Namespace) -> None:
-    """Be all of them for the time given."""
-    here = Crowd(options)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(options.seconds), asyncio.TaskGroup() as group:
-            group.create_task(here.report())
-            group.create_task(here.scout())
-            await asyncio.sleep(0.5)
-            group.create_task(here.visit())
-            for number in range(options.viewers):
-                group.create_task(here.keep_viewing(number))
-                if number % 20 == 19:
-                    await asyncio.sleep(0.02)
 
 
 # -- the measurement
@@ -243,24 +338,26 @@ def pin(pid: int, core: int | None) -> None:
 
 
 class Viewers:
-    """The crowd's process while the block runs, and what it saw."""
+    """The crowd's process, and what it reports."""
 
-    def __init__(self, running: Running, options: argparse.Namespace, core: int | None) -> None:
+    def __init__(self, running: Running, options: argparse.Namespace, mix: Mix, core: int | None, fleeting: bool):
+        self._viewers = options.viewers
         command = [
             sys.executable, str(HERE / "page_viewers.py"), "--crowd", "--port", str(running.web),
-            "--viewers", str(options.viewers), "--venue-viewers", str(options.venue_viewers),
-            "--pages", str(options.pages), "--bots", str(options.bots), "--seconds", str(10 * options.window + 60),
+            "--viewers", str(options.viewers), "--games", str(mix.games), "--walls", str(mix.walls),
+            "--pages", str(options.pages), "--bots", str(options.bots), "--seconds", "900",
+            *(["--fleeting"] if fleeting else []),
         ]  # fmt: skip
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         pin(self._process.pid, core)
-        self.seen: dict[str, Any] = {}
+        self.reports: list[dict[str, Any]] = []
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            self.seen = json.loads(line)
+            self.reports.append(json.loads(line))
 
     def __enter__(self) -> Viewers:
         return self
@@ -270,44 +367,71 @@ class Viewers:
         self._process.wait(timeout=30)
         self._thread.join(timeout=30)
 
-    def wait(self, viewers: int) -> None:
-        begun = time.monotonic()
-        # Not all at the same instant: those whose games end are on their way to the next one.
-        while self.seen.get("arrived", 0) < ENOUGH * viewers:
-            if time.monotonic() - begun > 60:
-                raise RuntimeError(f"the viewers never came: {self.seen}")
+    def _say(self, word: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+
+    def come(self) -> None:
+        """Have them come; return when they are there, or too much time has passed."""
+        self._say("come")
+        deadline = time.monotonic() + COMING_S
+        while time.monotonic() < deadline:
             time.sleep(0.2)
+            if self.reports and self.reports[-1]["streams"] >= 0.99 * self._viewers:
+                return
+
+    def go(self) -> None:
+        self._say("go")
+
+    def between(self, since: float, until: float) -> dict[str, Any]:
+        """What load there was between two instants of the monotonic clock."""
+        rows = [row for row in self.reports if since <= row["at"] <= until]
+        first, last = rows[0], rows[-1]
+        took = last["at"] - first["at"]
+
+        def rate(name: str) -> float:
+            return float(last[name] - first[name]) / took
+
+        failures = Counter(last["failures"]) - Counter(first["failures"])
+        return {
+            "streams": statistics.mean(row["streams"] for row in rows),
+            "streams_least": min(row["streams"] for row in rows),
+            **{f"{name}_per_s": rate(name) for name in ("opened", "events", "bytes", "asked", "pages")},
+            "requests": last["asked"] - first["asked"] + last["opened"] - first["opened"],
+            "failures": dict(failures),
+            "page_ms": [took for row in rows[1:] for took in row["page_ms"]],
+        }
 
 
-def window(running: Running, web: int, load: Load, seconds: float, ways: list[float]) -> dict[str, float]:
-    """CPU of both processes a move, and how long moves took, in the next seconds; these are added to `ways`."""
+def window(running: Running, web: int, load: Load, seconds: float) -> dict[str, Any]:
+    """CPU of both processes, moves, and how long these took (`ways`, seconds), in the next seconds."""
     load.latency()
     moves, cpu, web_cpu, began = load.moves, cpu_seconds(running.pid), cpu_seconds(web), time.monotonic()
     time.sleep(seconds)
     moves, cpu, web_cpu = load.moves - moves, cpu_seconds(running.pid) - cpu, cpu_seconds(web) - web_cpu
-    took = time.monotonic() - began
+    ended = time.monotonic()
     if load.failure is not None or not moves:
         raise RuntimeError(f"the bots stopped: {load.failure}")
-    result = {"us": cpu / moves * 1e6, "per_s": moves / took, "web_cores": web_cpu / took}
-    latency = sorted(load.latency())
-    ways += latency
-    if latency:
-        result |= {"p50_ms": latency[len(latency) // 2] * 1e3, "p99_ms": latency[int(len(latency) * 0.99)] * 1e3}
-    return result
+    took = ended - began
+    return {
+        "began": began, "ended": ended, "moves": moves, "cpu": cpu, "us": cpu / moves * 1e6, "per_s": moves / took,
+        "web_cores": web_cpu / took, "ways": load.latency(),
+    }  # fmt: skip
 
 
-def occasion(root: Path, options: argparse.Namespace, bots: int, think: float, pinned: bool) -> dict[str, Any]:
+def occasion(root: Path, options: argparse.Namespace, think: float, mix: Mix, pinned: bool) -> dict[str, Any]:
     """Pairs of windows without and with viewers, on one server."""
+    bots = options.bots
     script = root / "script.json"
     script.write_text(json.dumps(scripted_game()))
     directory = root / f"think-{think:g}-{bots}"
     directory.mkdir()
     cores = sorted(os.sched_getaffinity(0))
     ours, theirs = (cores[0], cores[-1]) if pinned else (None, None)
-    without: list[dict[str, float]] = []
-    with_them: list[dict[str, float]] = []
+    without: list[dict[str, Any]] = []
+    with_them: list[dict[str, Any]] = []
     seen: list[dict[str, Any]] = []
-    ways: tuple[list[float], list[float]] = ([], [])
     with contextlib.ExitStack() as stack:
         if ours is not None:
             stack.callback(os.sched_setaffinity, 0, set(cores))
@@ -315,91 +439,138 @@ def occasion(root: Path, options: argparse.Namespace, bots: int, think: float, p
         running = stack.enter_context(server(directory, bots, web=WEB))
         web = web_child(running.pid)
         pin(web, theirs)
-        seconds = SIGN_IN_LIMIT_S + options.windows * (2 * options.window + 70)
+        seconds = SIGN_IN_LIMIT_S + options.windows * (2 * options.window + COMING_S + 10)
         load = stack.enter_context(Load(running, bots, script, seconds, think))
+        viewers = stack.enter_context(Viewers(running, options, mix, theirs, fleeting=not think))
         load.wait(3 * bots)
-        time.sleep(SETTLE_S + 2)
-        for _ in range(options.windows):
-            without.append(window(running, web, load, options.window, ways[0]))
-            with Viewers(running, options, theirs) as viewers:
-                viewers.wait(options.viewers)
+        time.sleep(3)
+        for number in range(options.windows):
+            # Which of them comes first changes, so that neither always follows the other.
+            for there in (False, True) if number % 2 == 0 else (True, False):
+                if there:
+                    viewers.come()
                 time.sleep(SETTLE_S)
-                with_them.append(window(running, web, load, options.window, ways[1]))
-                seen.append(viewers.seen)
-            time.sleep(SETTLE_S)
-    return {
-        "bots": bots,
-        "without": without,
-        "with": with_them,
-        "viewers": seen,
-        "all_windows": [_quantiles(each) for each in ways],
+                row = window(running, web, load, options.window)
+                (with_them if there else without).append(row)
+                if there:
+                    seen.append(viewers.between(row["began"], row["ended"]))
+                    viewers.go()
+                    time.sleep(SETTLE_S)
+    return _figures(options, without, with_them, seen)
+
+
+def _figures(
+    options: argparse.Namespace,
+    without: list[dict[str, Any]],
+    with_them: list[dict[str, Any]],
+    seen: list[dict[str, Any]],
+) -> dict[str, Any]:
+    sides = {"without": without, "with": with_them}
+    ways = {name: [way for row in rows for way in row.pop("ways")] for name, rows in sides.items()}
+    page_ms = sorted(took for one in seen for took in one.pop("page_ms"))
+    failures: Counter[str] = sum((Counter(one["failures"]) for one in seen), Counter())
+    requests = sum(one["requests"] for one in seen)
+    load = {
+        "streams": statistics.mean(one["streams"] for one in seen),
+        "streams_least": min(one["streams_least"] for one in seen),
         **{
-            f"{figure}_ratio": [b[figure] / a[figure] for a, b in zip(without, with_them, strict=True)]
-            for figure in ("us", "p50_ms", "p99_ms")
-            if figure in without[0]
+            name: statistics.mean(one[name] for one in seen)
+            for name in ("opened_per_s", "events_per_s", "bytes_per_s", "pages_per_s")
         },
+        "page_ms": _quantiles([took / 1e3 for took in page_ms]),
+        "failed": failures.total() / max(1, requests),
+        "failures": dict(failures.most_common(6)),
     }
+    short = []
+    if load["streams"] < REACHED * options.viewers:
+        short.append(f"{load['streams']:.0f} of {options.viewers} viewers")
+    if load["pages_per_s"] < REACHED * options.pages:
+        short.append(f"{load['pages_per_s']:.1f} of {options.pages:g} pages a second")
+    if load["failed"] > FAILED:
+        short.append(f"{load['failed']:.1%} of all requests failed")
+    return {
+        "load": load,
+        "load_short_of": short,
+        "us": {name: sum(row["cpu"] for row in rows) / sum(row["moves"] for row in rows) * 1e6
+               for name, rows in sides.items()},
+        "us_ratios": [b["us"] / a["us"] for a, b in zip(without, with_them, strict=True)],
+        "ways_ms": {name: _quantiles(found) for name, found in ways.items()},
+        "per_s": {name: statistics.mean(row["per_s"] for row in rows) for name, rows in sides.items()},
+        "web_cores": {name: statistics.mean(row["web_cores"] for row in rows) for name, rows in sides.items()},
+        "windows": {**sides, "viewers": seen},
+    }  # fmt: skip
 
 
 def _quantiles(ways: list[float]) -> dict[str, float]:
-    """In milliseconds; of nothing, nothing."""
+    """Seconds in, milliseconds out; of nothing, nothing."""
     ways = sorted(ways)
     return {f"p{share * 100:g}": ways[int(len(ways) * share)] * 1e3 for share in (0.5, 0.9, 0.99) if ways}
 
 
-def _median(rows: list[dict[str, float]], figure: str) -> float:
-    return statistics.median(row[figure] for row in rows)
+def _show(what: str, figures: dict[str, Any]) -> None:
+    load, ratios = figures["load"], sorted(figures["us_ratios"])
+    print(f"\n{what}                        without      with     ratio")
 
+    def line(name: str, pair: dict[str, float], digits: int, note: str = "") -> None:
+        ratio = pair["with"] / pair["without"] if pair["without"] else float("nan")
+        print(f"  {name:42}{pair['without']:12.{digits}f}{pair['with']:10.{digits}f}{ratio:10.2f}  {note}")
 
-def _show(what: str, figures: dict[str, Any], names: tuple[str, ...]) -> None:
-    without, with_them = figures["without"], figures["with"]
-    for name in names:
-        ratios = figures[f"{name}_ratio"]
-        print(
-            f"{what}: {name} without {_median(without, name):.2f}, with {_median(with_them, name):.2f},"
-            f" ratio {statistics.median(ratios):.2f} ({', '.join(f'{ratio:.2f}' for ratio in ratios)})"
-        )
-    if figures["all_windows"][0]:
-        print(
-            f"{what}: all windows together in ms: without {figures['all_windows'][0]}, with {figures['all_windows'][1]}"
-        )
-    last = figures["viewers"][-1]
+    spread = f"windows {ratios[0]:.2f} .. {statistics.median(ratios):.2f} .. {ratios[-1]:.2f}"
+    line("game process, CPU a move in us", figures["us"], 1, spread)
+    ways = figures["ways_ms"]
+    for share in ways["without"]:
+        line(f"a move's way in ms, {share}, all windows", {name: ways[name][share] for name in ways}, 3)
+    line("moves a second", figures["per_s"], 0)
+    line("web process, cores", figures["web_cores"], 2)
+    pages = load["page_ms"]
     print(
-        f"{what}: {_median(without, 'per_s'):.0f} moves/s without, {_median(with_them, 'per_s'):.0f} with;"
-        f" web process {_median(with_them, 'web_cores'):.2f} cores; {last['streams']} streams,"
-        f" {last['events']} events, pages p50 {last['page_p50_ms']:.0f} ms p99 {last['page_p99_ms']:.0f} ms,"
-        f" failures {last['failures']} {last['first_failures']}",
-        flush=True,
+        f"  load: {load['streams']:.0f} streams open (never less than {load['streams_least']}),"
+        f" {load['opened_per_s']:.1f} opened, {load['events_per_s']:.0f} events and"
+        f" {load['bytes_per_s'] / 1e6:.1f} MB a second;\n"
+        f"        {load['pages_per_s']:.1f} pages a second,"
+        f" p50 {pages.get('p50', 0):.0f} ms, p99 {pages.get('p99', 0):.0f} ms;"
+        f" failed {load['failed']:.2%} {load['failures'] or ''}"
     )
+    short = figures["load_short_of"]
+    print(f"  THE LOAD WAS NOT REACHED: {'; '.join(short)}" if short else "  the load was reached", flush=True)
 
 
 def run(options: argparse.Namespace | None = None) -> dict[str, Any]:
-    """Both occasions, as they are by default."""
+    """Both occasions, as they are by default: some five minutes."""
     options = options or _parser().parse_args([])
-    result: dict[str, Any] = {"viewers": options.viewers, "pages_per_s": options.pages}
+    if options.brief:
+        options.windows, options.window = min(options.windows, 3), min(options.window, 5.0)
+    result: dict[str, Any] = {"viewers": options.viewers, "pages_per_s": options.pages, "bots": options.bots}
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
         if "busy" in options.occasions:
-            result["busy"] = occasion(Path(root), options, options.bots, 0.0, pinned=not options.anywhere)
-            _show(f"{options.bots} bots, no thought", result["busy"], ("us",))
+            result["busy"] = occasion(Path(root), options, 0.0, BUSY, pinned=not options.anywhere)
+            _show(f"{options.bots} bots, no thought      ", result["busy"])
         if "think" in options.occasions:
-            result["think"] = occasion(Path(root), options, options.bots, 1.0, pinned=True)
-            _show(f"{options.bots} bots that think 1 s, web side on the other core", result["think"],
-                  ("p50_ms", "p99_ms", "us"))  # fmt: skip
+            result["think"] = occasion(Path(root), options, 1.0, THINKING, pinned=True)
+            _show(f"{options.bots} bots that think 1 s   ", result["think"])
     return result
+
+
+def brief() -> dict[str, Any]:
+    """Both occasions with few windows: some two minutes."""
+    return run(_parser().parse_args(["--brief"]))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--viewers", type=int, default=500)
-    parser.add_argument("--venue-viewers", type=int, default=50, help="of these, of the venue with all its moves")
     parser.add_argument("--pages", type=float, default=50.0, help="page requests a second")
     parser.add_argument("--bots", type=int, default=200)
-    parser.add_argument("--windows", type=int, default=5, help="pairs of windows, without and with viewers")
+    parser.add_argument("--windows", type=int, default=9, help="pairs of windows, without and with viewers")
     parser.add_argument("--window", type=float, default=5.0, help="seconds of one window")
+    parser.add_argument("--brief", action="store_true", help="three pairs of windows")
     parser.add_argument("--occasions", nargs="*", default=["busy", "think"], choices=("busy", "think"))
     parser.add_argument("--anywhere", action="store_true", help="bots without thought: pin nothing to a core")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--crowd", action="store_true", help="be the viewers")
+    parser.add_argument("--games", type=int, default=0, help="of the crowd, those who watch games")
+    parser.add_argument("--walls", type=int, default=0, help="of the crowd, those who follow all moves of the venue")
+    parser.add_argument("--fleeting", action="store_true", help="games last so short that only the newest still run")
     parser.add_argument("--port", type=int)
     parser.add_argument("--seconds", type=float, default=60.0)
     return parser
@@ -408,7 +579,7 @@ def _parser() -> argparse.ArgumentParser:
 def main() -> None:
     options = _parser().parse_args()
     if options.crowd:
-        asyncio.run(crowd(options))
+        asyncio.run(Crowd(options).run())
         return
     result = run(options)
     if options.json:

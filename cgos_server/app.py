@@ -26,12 +26,13 @@ from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
 from cgos_server.errors import CgosError, CommitFailed, Refused
 from cgos_server.net import control_socket
+from cgos_server.net.forwarded import comes_from
 from cgos_server.net.health import health_app
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.tcp import Port, comes_from, listen
+from cgos_server.net.tcp import Port, listen
 from cgos_server.net.websocket import listen_ws
 from cgos_server.net.websocket_port import WsPort, WsSettings
 from cgos_server.net.wire import Door, Ending
@@ -63,6 +64,7 @@ from cgos_server.storage.location import note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
+from cgos_server.web.remembering import REMEMBER_S
 from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
 from cgos_server.web.site import Call, Work
 
@@ -404,7 +406,7 @@ class App:
         )
         if settings.mode is WebMode.INLINE:
             history = await stack.enter_async_context(History(server.location))
-            pages = create_app(history, shown, call=answer, data=server.data)
+            pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
             for kind in KINDS:
                 bus.subscribe(kind, pages.heard)
             return HttpListener(pages, sock), [pages.run]

@@ -13,8 +13,8 @@ import msgspec
 
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.cli.reading import read
-from cgos_server.cli.standings import headline
+from cgos_server.cli.reading import headline, known_strengths, read
+from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
 from cgos_server.service import bot_figures
 from cgos_server.storage.game_answers import BotDetail, OpponentRow, VerdictRow
@@ -72,22 +72,23 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
                 and venue in (None, row.venue)
                 and row.system == headline(setup, row.venue, there)
             ):
-                figures.append(await _figures(history, row, limit))
+                figures.append(await _figures(setup, history, row, limit))
         return found, ratings, figures
 
     if venue is not None and venue not in [row.name for row in read(setup, lambda history: history.venues())]:
         raise Refused("no-venue", f"There is no venue {venue!r}.")
     found, ratings, figures = read(setup, ask)
     if as_json:
-        print_json({"bot": found, "ratings": ratings, "figures": figures})
+        print_json({"bot": found, "ratings": [_rating(row) for row in ratings], "figures": list(map(_told, figures))})
         return
     _describe(found, ratings, figures)
 
 
-async def _figures(history: History, row: RankedRow, limit: int) -> Figures:
+async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -> Figures:
     now = time.time_ns() // 1_000_000
     opponents = (await history.opponents(row.venue, row.version))[:limit]
-    means = await history.means(row.venue, row.system, [each.opponent for each in opponents])
+    means = await history.means(row.venue, row.system, [row.version, *(each.opponent for each in opponents)])
+    known = await known_strengths(setup, history, row.venue)
     verdicts = await history.verdicts(row.venue, [row.version])
     since = now - _DAYS * _DAY_MS
     presence = await history.presence(row.version, since, now)
@@ -95,7 +96,7 @@ async def _figures(history: History, row: RankedRow, limit: int) -> Figures:
         row.version,
         row.venue,
         row,
-        bot_figures.opponents_with_expectation(opponents, row.mean, means.get),
+        bot_figures.opponents_with_expectation(row.version, opponents, means.get, known),
         verdicts,
         bot_figures.color_split(verdicts),
         bot_figures.rates(verdicts),
@@ -103,8 +104,27 @@ async def _figures(history: History, row: RankedRow, limit: int) -> Figures:
     )
 
 
+def _rating(row: RankedRow) -> dict[str, Any]:
+    """Where a version stands, in the API's words."""
+    return msgspec.structs.asdict(row) | {"half_width": half_width(row.system, row.spread)}
+
+
+def _told(each: Figures) -> dict[str, Any]:
+    """The figures, opponents in the API's words."""
+    from cgos_server.web.api.asked import opponent
+
+    told = msgspec.structs.asdict(each) | {
+        "rating": _rating(each.rating),
+        "opponents": [opponent(*met) for met in each.opponents],
+        "colors": {color: split._asdict() | {"score": split.score} for color, split in each.colors.items()},
+        "spoilt": {reason: share._asdict() | {"rate": share.rate} for reason, share in each.spoilt.items()},
+    }
+    return told
+
+
 def _describe(found: BotDetail, ratings: list[RankedRow], figures: list[Figures]) -> None:
-    click.echo(f"{found.name}: {found.state}{f' ({found.reason})' if found.reason else ''}")
+    until = "" if found.state != "disabled" or found.until is None else f" until {moment(found.until)}"
+    click.echo(f"{found.name}: {found.state}{until}{f' ({found.reason})' if found.reason else ''}")
     if found.owner is not None:
         click.echo(f"belongs to {found.owner}{', who paused it' if found.paused else ''}")
     for aside in found.set_aside:
@@ -147,7 +167,7 @@ def _describe_venue(each: Figures) -> None:
             [
                 (
                     row.opponent, row.games, row.wins, row.losses, row.draws, row.as_black, f"{row.score:g}",
-                    None if faced.a_game is None else f"{faced.a_game * row.rated:.1f}", row.last_game,
+                    None if faced.expected is None else f"{faced.expected:.1f}", row.last_game,
                 )
                 for row, faced in each.opponents
             ],

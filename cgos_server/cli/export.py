@@ -22,8 +22,7 @@ from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.games import filters
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import read
-from cgos_server.cli.standings import headline
+from cgos_server.cli.reading import headline, read
 from cgos_server.core.rating.registry import SYSTEMS
 from cgos_server.errors import Refused
 from cgos_server.protocol.api_bulk import ExportedChange
@@ -33,7 +32,7 @@ from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.web.api.asked import like
 from cgos_server.web.api.bulk_forms import Csv, Form, Ndjson, Tar, stream
-from cgos_server.web.api.exports import game_files
+from cgos_server.web.api.exports import game_files, refit_lines
 
 _target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
 _after_option = click.option(
@@ -121,6 +120,32 @@ def export_ratings(setup: Setup, venue: str, target: Path, system: str | None, a
     _tell(target, read(setup, ask), as_json)
 
 
+@export.command("refits")
+@click.argument("venue")
+@_target
+@_system_option
+@_after_option
+@json_option
+@configured
+def export_refits(setup: Setup, venue: str, target: Path, system: str | None, after: int, as_json: bool) -> None:
+    """Every refit of a rating system of VENUE with what it moved.
+
+    Lines of JSON, in the order of their numbers, which --after means.
+    """
+    where = one_venue(setup, venue)
+    if _is_table(target):
+        raise click.UsageError("Refits are no table. Name a FILE that does not end in .csv.")
+
+    async def ask(history: History) -> dict[str, Any]:
+        chosen = system or headline(setup, where, await history.rated_counts(where))
+        latest = await history.refits(where, chosen, limit=1)
+        chunks = history.stream_refits(where, chosen, after)
+        last = latest[-1].number if latest else after
+        return await _written(target, chunks, refit_lines, Ndjson(), last, lambda row: row.number)
+
+    _tell(target, read(setup, ask), as_json)
+
+
 @export.command("ledger")
 @click.argument("venue")
 @_target
@@ -190,7 +215,11 @@ def _whole(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _form(target: Path, kind: type[msgspec.Struct]) -> Form[Any]:
-    return Csv(kind) if ".csv" in (target.suffix, Path(target.stem).suffix) else Ndjson()
+    return Csv(kind) if _is_table(target) else Ndjson()
+
+
+def _is_table(target: Path) -> bool:
+    return ".csv" in (target.suffix, Path(target.stem).suffix)
 
 
 def _as(kind: type[msgspec.Struct]) -> Callable[[Any], Sequence[Any]]:

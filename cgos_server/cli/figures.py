@@ -16,8 +16,7 @@ from rich.text import Text
 
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table
-from cgos_server.cli.reading import read
-from cgos_server.cli.standings import headline
+from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.cli.tournament_files import write
 from cgos_server.cli.tournament_picture import crosstable_svg, ink, shade
 from cgos_server.config import venue_value
@@ -25,24 +24,28 @@ from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
 from cgos_server.errors import Refused
-from cgos_server.service.bot_figures import expected_score
-from cgos_server.storage.answers import GameRow, Standing
+from cgos_server.protocol.api_games import Game, Round
+from cgos_server.service.expectation import Compared, compare
+from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked, PairRecord, RoundRow
 from cgos_server.storage.history import History
+from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
+from cgos_server.web.api.asked import like, pair_statistics
+from cgos_server.web.api.asked import record as as_record
 from cgos_server.web.words import moment
 
 
 class _Pair(NamedTuple):
     """Two versions of a venue.
 
-    :ivar expected: the first one's expected score of a game, 0..1; None where one is not rated
+    :ivar system: the headline, under which `ratings` are theirs
     """
 
     record: PairRecord
     system: str
-    ratings: list[Standing | None]
-    expected: float | None
+    ratings: list[RankedRow | None]
+    compared: Compared | None
     games: list[GameRow]
 
 
@@ -56,25 +59,26 @@ class _Pair(NamedTuple):
 def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bool) -> None:
     """All that came of the games of versions A and B in VENUE.
 
-    `rate odds` says who is stronger from what is known of the two together.
+    And what was to be expected: from the strengths as they are known jointly where they are, else by the two ratings.
+    `rate odds` counts in every result of now for that.
     """
     if one == other:
         raise Refused("same-version", f"{one} cannot be compared with itself. Name another version.")
 
     async def ask(history: History) -> _Pair:
         record = await history.pair_record(venue, one, other)
-        rows = await history.standings(venue)
-        system = headline(setup, venue, {row.system for row in rows})
-        of = {row.version: row for row in rows if row.system == system}
+        system = headline(setup, venue, await history.rated_counts(venue))
+        ranked = await history.ranked([one, other])
+        of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
-        first, second = ratings
-        expected = None if first is None or second is None else expected_score(first.mean, second.mean)
+        compared = compare(one, other, of.get(one), of.get(other), await known_strengths(setup, history, venue))
         games = await history.find_games(GamesAsked(venue=venue, bot=one, opponent=other), limit) if limit else []
-        return _Pair(record, system, ratings, expected, games)
+        return _Pair(record, system, ratings, compared, games)
 
     found = read(setup, ask)
     if as_json:
-        print_json(found._asdict())
+        told = msgspec.structs.asdict(pair_statistics(venue, found.record, one, found.compared))
+        print_json(told | {"ratings": found.ratings, "games": [like(Game, row) for row in found.games]})
         return
     record = found.record
     points = record.one_wins + record.draws / 2
@@ -86,9 +90,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     click.echo(f"{one} won {record.one_wins_black} as Black and {record.one_wins_white} as White")
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
     click.echo(f"{record.draws} drawn, {record.without_result} without a result")
-    if found.expected is not None and record.rated:
-        expected = found.expected * record.rated
-        click.echo(f"by their ratings {one} would be expected to have {expected:.1f} points of {record.rated}")
+    if found.compared is not None:
+        _describe(one, record, found.compared)
     if found.games:
         click.echo()
         print_table(
@@ -101,6 +104,19 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
                 for row in found.games
             ],
         )  # fmt: skip
+
+
+def _describe(one: str, record: PairRecord, compared: Compared) -> None:
+    as_black = record.one_black if one == record.one else record.games - record.one_black
+    expected = compared.chances.a_game(as_black, record.games - as_black) * record.rated
+    if record.rated:
+        click.echo(f"by strengths of now {one} would be expected to have {expected:.1f} points of {record.rated}")
+    each = f"{100 * compared.chances.black:.1f} % as Black, {100 * compared.chances.white:.1f} % as White"
+    click.echo(f"expected of a game: {each}")
+    if compared.superiority is not None:
+        click.echo(f"{one} is the stronger with a probability of {100 * compared.superiority:.1f} %")
+    how = "jointly" if compared.jointly else "from the two ratings"
+    click.echo(f"by {compared.system}, {how}, as of result {compared.seq}")
 
 
 @click.command()
@@ -135,7 +151,7 @@ def crosstable(
 
     names, means, records = read(setup, ask)
     if as_json:
-        print_json({"venue": where, "versions": names, "pairs": records})
+        print_json({"venue": where, "versions": names, "pairs": [as_record(each) for each in records]})
         return
     table = as_crosstable(where, names, means, records)
     if svg is not None:
@@ -158,7 +174,7 @@ def rounds(setup: Setup, venue: str | None, limit: int, before: int | None, as_j
     where = one_venue(setup, venue)
     rows: list[RoundRow] = read(setup, lambda history: history.rounds(where, limit, before))
     if as_json:
-        print_json(rows)
+        print_json([like(Round, row) for row in rows])
         return
     print_table(
         ("id", "round", "at (UTC)", "games", "sat out", "policy", "method"),

@@ -20,9 +20,11 @@ from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.reading import read
 from cgos_server.core.verdict import Reason
 from cgos_server.errors import Refused
+from cgos_server.protocol.api_games import Game
 from cgos_server.protocol.sgf import write
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.api.asked import like
 from cgos_server.web.stored_game import StoredGame
 from cgos_server.web.words import moment
 
@@ -76,7 +78,7 @@ def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, bef
     wanted = msgspec.structs.replace(asked, running=running)
     rows = read(setup, lambda history: history.find_games(wanted, limit, before))
     if as_json:
-        print_json(rows)
+        print_json([like(Game, row) for row in rows])
         return
     print_table(
         ("game", "venue", "black", "white", "result", "moves", "started (UTC)"),

@@ -29,6 +29,7 @@ from cgos_server.service.requests import (
     TokenMake,
     TokenRevoke,
 )
+from cgos_server.storage.answers import BotRow
 from cgos_server.web.words import moment
 
 # -- bots
@@ -44,10 +45,10 @@ def bots(setup: Setup, as_json: bool) -> None:
         print_json(rows)
         return
     print_table(
-        ("bot", "state", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
+        ("bot", "state", "owner", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
         [
             (
-                row.name, row.state, row.tokens, moment(row.created_at), _moment(row.last_seen_at),
+                row.name, _state(row), row.owner, row.tokens, moment(row.created_at), _moment(row.last_seen_at),
                 ", ".join(version for version in row.versions if version != row.name), row.reason,
             )
             for row in rows
@@ -59,6 +60,12 @@ def bots(setup: Setup, as_json: bool) -> None:
                 f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}: {aside.spoilt} games in a "
                 f"row went wrong on its side, the last one was {aside.reason}."
             )
+
+
+def _state(row: BotRow) -> str:
+    """What a bot may do: the end of a ban, and whether its owner has paused it, besides its state."""
+    until = f" until {moment(row.until)}" if row.state == "disabled" and row.until is not None else ""
+    return f"{row.state}{until}{', paused' if row.paused else ''}"
 
 
 @click.group()

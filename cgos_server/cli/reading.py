@@ -6,8 +6,8 @@ Must not know: the live server, how answers are shown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Collection
+from typing import TYPE_CHECKING, TypeVar
 
 from cgos_server.cli.common import Setup
 from cgos_server.config import venue_value
@@ -15,6 +15,10 @@ from cgos_server.core.venue import Venue
 from cgos_server.errors import ConfigError
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
+
+if TYPE_CHECKING:
+    from cgos_server.web.settings import WebSettings
+    from cgos_server.web.strengths import Strengths
 
 T = TypeVar("T")
 
@@ -33,6 +37,28 @@ def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:
 async def venues_asked(history: History, venue: str | None) -> list[str]:
     """The names of the venues that a command is about: one, or all that the database knows."""
     return [venue] if venue is not None else [row.name for row in await history.venues()]
+
+
+def page_settings(setup: Setup) -> WebSettings:
+    """What the pages would know of the configuration: commands show the same."""
+    from cgos_server.web.settings import VenueSettings, WebSettings
+
+    venues = {each.name: VenueSettings.of(venue_value(each, 0), 0) for each in setup.config.venue}
+    return WebSettings(server_name=setup.config.server.name, venues=venues)
+
+
+async def known_strengths(setup: Setup, history: History, venue: str) -> Strengths | None:
+    """What is known of a venue's strengths jointly, as the pages and the API know it."""
+    from cgos_server.web.strengths import StrengthsOf
+
+    return await StrengthsOf(history, page_settings(setup)).venue(venue)
+
+
+def headline(setup: Setup, venue: str, there: Collection[str]) -> str:
+    """The system whose numbers are shown unless another one is asked for; the configured one where none has published
+    yet."""
+    rated = page_settings(setup).rated(venue)
+    return next(iter(rated.order(there)), rated.systems[0])
 
 
 def venue_terms(setup: Setup, venue: str) -> Venue:

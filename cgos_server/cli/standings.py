@@ -5,7 +5,6 @@ Must not know: the live server, how ratings are computed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import click
@@ -14,8 +13,8 @@ import msgspec
 from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import read, venue_terms, venues_asked
-from cgos_server.core.rating.registry import SYSTEMS, half_width, rating_system
+from cgos_server.cli.reading import headline, read, venue_terms, venues_asked
+from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.errors import Refused
 from cgos_server.storage.answers import RatingPoint, Standing
 from cgos_server.storage.history import History
@@ -75,7 +74,12 @@ def standings(
 
     found = read(setup, ask)
     if as_json:
-        print_json({name: [_as_json(row) for row in table.rows] for name, table in found.items()})
+        print_json(
+            {
+                name: [_as_json(rank, row) for rank, row in enumerate(table.rows, 1)]
+                for name, table in found.items()
+            }
+        )
         return
     for index, (name, table) in enumerate(found.items()):
         if index:
@@ -112,7 +116,7 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
 
     found = {each: points for each, points in read(setup, ask).items() if points}
     if as_json:
-        print_json(found)
+        print_json({each: [_change(point) for point in points] for each, points in found.items()})
         return
     if not found:
         say(f"{name} has no rating yet.")
@@ -132,12 +136,6 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
             ],
             title=f"{each}, {points[0].system}",
         )  # fmt: skip
-
-
-def headline(setup: Setup, venue: str, there: Collection[str]) -> str:
-    """The system whose numbers are shown unless another one is asked for: the configured one where it is there."""
-    order = dict.fromkeys((*(each.rating.system for each in setup.config.venue if each.name == venue), *SYSTEMS))
-    return next((name for name in order if name in there), next(iter(order)))
 
 
 async def _recomputed(setup: Setup, history: History, venue: str, system: str | None, as_of: int | None) -> _Table:
@@ -176,8 +174,18 @@ def _rating(row: Standing) -> str:
     return words.rating(row.system, row.mean, row.spread, bool(row.provisional))
 
 
-def _as_json(row: Standing) -> dict[str, Any]:
-    return msgspec.structs.asdict(row) | {"half_width": half_width(row.system, row.spread)}
+def _as_json(rank: int, row: Standing) -> dict[str, Any]:
+    """A line in the API's words."""
+    from cgos_server.web.api.asked import standing
+
+    return {"system": row.system} | msgspec.structs.asdict(standing(rank, row))
+
+
+def _change(point: RatingPoint) -> dict[str, Any]:
+    """A change in the API's words."""
+    from cgos_server.web.api.asked import rating_change
+
+    return {"system": point.system} | msgspec.structs.asdict(rating_change(point))
 
 
 def _state(row: Standing) -> str | None:

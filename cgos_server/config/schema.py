@@ -198,7 +198,7 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     streams_per_address: Annotated[
         Count, doc("Live streams that one address may hold open at once; all addresses together ten times as many.")
     ] = 100
-    exports_at_once: Annotated[Count, doc("Bulk downloads that run at once, for all; two of them for one address.")] = 8
+    exports_at_once: Annotated[Count, doc("Bulk downloads at once, for all; half of them for one address.")] = 8
     webhooks_to: Annotated[
         Networks,
         doc(

@@ -1,6 +1,7 @@
 """Serves an ASGI application over HTTP inside a running loop whose signals belong to somebody else.
 
-Must not know: what is served.
+Whoever holds a connection and says nothing on it, or does not take its answer, loses it: connections are counted, and
+would be gone for all others. Must not know: what is served, which proxies there are.
 """
 
 from __future__ import annotations
@@ -10,14 +11,22 @@ import contextlib
 import socket
 from collections.abc import Iterator
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 GRACE_S = 2
 """Time that requests under way get when the listener stops."""
 
 MAX_CONNECTIONS = 200
 """Beyond this a listener answers 503."""
+
+HEAD_S = 10.0
+"""Time in which a request's head must come, from the connection or from its first byte on."""
+
+STALLED_S = 45.0
+"""Time in which a reader must take something of what it is sent; above all deadlines of single answers."""
 
 
 class HttpListener:
@@ -29,8 +38,10 @@ class HttpListener:
     def __init__(self, app: ASGIApp, sock: socket.socket, max_connections: int = MAX_CONNECTIONS) -> None:
         config = uvicorn.Config(
             _cancellable(app),
-            http="h11",
+            http=_Impatient,
             ws="none",
+            # Whom to believe where a visitor comes from is the application's to say, and no environment variable's.
+            proxy_headers=False,
             lifespan="off",
             interface="asgi3",
             log_config=None,
@@ -64,6 +75,51 @@ class HttpListener:
     def stop(self) -> None:
         """Accept nothing new, let requests under way end within `GRACE_S`, then let :meth:`run` return."""
         self._server.should_exit = True
+
+
+class _Impatient(H11Protocol):
+    """One connection, which ends where the peer keeps us waiting."""
+
+    _head: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._forget_head()
+        elif self._head is None:
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_head()
+        self._taken()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._taken()
+        self._stalled = self.loop.call_later(STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def _expect_head(self) -> None:
+        self._head = self.loop.call_later(HEAD_S, self.transport.abort)
+
+    def _forget_head(self) -> None:
+        if self._head is not None:
+            self._head.cancel()
+            self._head = None
+
+    def _taken(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
 
 class _Server(uvicorn.Server):

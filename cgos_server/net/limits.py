@@ -8,6 +8,8 @@ from __future__ import annotations
 import resource
 from dataclasses import dataclass
 
+from cgos_server.core.addresses import party
+
 SPARE_FILES = 512
 """Open files besides bots' connections: the database, pages, health, pipes."""
 
@@ -46,7 +48,7 @@ def room_for(connections: int) -> int:
 
 
 class ConnectionCount:
-    """Counts open connections. One a server."""
+    """Counts open connections. One a server. Of IPv6 a whole /64 is one address."""
 
     def __init__(self, limits: SocketLimits) -> None:
         self._limits = limits
@@ -56,7 +58,8 @@ class ConnectionCount:
     def enter(self, address: str) -> str | None:
         """Count one more. None, or the sentence why it may not stay; it must call :meth:`leave` either way."""
         self.open += 1
-        here = self._by_address[address] = self._by_address.get(address, 0) + 1
+        who = party(address)
+        here = self._by_address[who] = self._by_address.get(who, 0) + 1
         if self.open > self._limits.connections:
             return f"This server holds its {self._limits.connections} connections already. Please try again later."
         if here > self._limits.connections_per_address:
@@ -69,11 +72,12 @@ class ConnectionCount:
     def leave(self, address: str) -> None:
         """A counted connection is gone."""
         self.open -= 1
-        here = self._by_address[address] - 1
+        who = party(address)
+        here = self._by_address[who] - 1
         if here:
-            self._by_address[address] = here
+            self._by_address[who] = here
         else:
-            del self._by_address[address]
+            del self._by_address[who]
 
 
 class Forbearance:

@@ -10,11 +10,11 @@ import asyncio
 import socket
 import struct
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any
 
 import structlog
 
+from cgos_server.net.forwarded import Network, is_among
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.loop import Handle
 from cgos_server.net.wire import ANSWER_US, Door, Ending
@@ -22,8 +22,6 @@ from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol.framing import LineFramer
 
 log = structlog.get_logger(__name__)
-
-Network = IPv4Network | IPv6Network
 
 _FLUSH_US = 10_000_000
 """How long a closing connection may take to read its last line."""
@@ -177,22 +175,6 @@ class BotConnection(asyncio.Protocol):
         """Close now, whatever the peer has not read yet."""
         if self._transport is not None:
             self._transport.abort()
-
-
-def is_among(address: str, networks: tuple[Network, ...]) -> bool:
-    """True where `address` lies in one of `networks`; False for what is no address."""
-    if not networks:
-        return False
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    return any(parsed in network for network in networks)
-
-
-def comes_from(address: str, networks: tuple[Network, ...], proxies: tuple[Network, ...]) -> bool:
-    """True where whoever has `address` surely sits in one of `networks`: a proxy's address is anybody's."""
-    return is_among(address, networks) and not is_among(address, proxies)
 
 
 def unacknowledged(sock: Any) -> int | None:

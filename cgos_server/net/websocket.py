@@ -17,9 +17,10 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import SEND_EOF, State
 from websockets.server import ServerProtocol
 
+from cgos_server.net.forwarded import is_among
 from cgos_server.net.limits import Forbearance
 from cgos_server.net.loop import Handle
-from cgos_server.net.tcp import is_among, watch_for_death
+from cgos_server.net.tcp import watch_for_death
 from cgos_server.net.websocket_bot import BotDialogue
 from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket_lines import LineFrames

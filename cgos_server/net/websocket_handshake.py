@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
 
 from websockets.exceptions import NegotiationError
@@ -22,7 +21,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from cgos_server.net.tcp import Network, is_among
+from cgos_server.net.forwarded import Network, origin
 from cgos_server.protocol.ws_encoding import JSON, MSGPACK
 
 HEAD_MAX: Final = 16_384
@@ -36,7 +35,6 @@ TYPED: Final = (JSON.subprotocol, MSGPACK.subprotocol)
 
 _END = b"\r\n\r\n"
 _REQUEST_LINE = re.compile(rb"[A-Z]{1,20} \S+ HTTP/1\.[01]\r?")
-_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::\d+)?|([0-9.]+):\d+")
 
 _DEFLATE = (
     # Without takeover no connection keeps a window of its own between two messages.
@@ -119,22 +117,9 @@ class Opening:
         self._spoken: tuple[str, ...] = ()
 
     def address(self, peer: str, proxies: tuple[Network, ...]) -> str:
-        """Where a request that came through the proxy `peer` came from: the last address that is no proxy itself.
-
-        Only what a proxy wrote is believed: everything further left may have been made up by the client.
-        """
+        """Where a request that came through the proxy `peer` came from."""
         values = [] if self._request is None else self._request.headers.get_all("X-Forwarded-For")
-        found = peer
-        for entry in reversed([entry.strip() for value in values for entry in value.split(",")]):
-            match = _PORT.fullmatch(entry)
-            try:
-                address = ip_address((match[1] or match[2]) if match else entry)
-            except ValueError:
-                break
-            found = str(getattr(address, "ipv4_mapped", None) or address)
-            if not is_among(found, proxies):
-                break
-        return found
+        return origin(peer, values, proxies)
 
     def answer(self, refusal: str | None) -> Accepted | Rejected:
         """The response. `refusal` is the sentence why the client may not stay, whatever it asks."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from cgos_server.net.forwarded import Network
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
-from cgos_server.net.tcp import Network
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.observability.transcripts import Transcripts

@@ -7,18 +7,18 @@ not know: HTTP, where the lines come from.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_server.protocol.api_messages import Answer, Moment
+from cgos_server.protocol.api_messages import Answer, Count, Id, Moment
 
 
 class ExportedChange(Answer, frozen=True, kw_only=True):
     """One change of one rating by one entry of the venue's ledger, with all digits.
 
     `spread` is a standard deviation, or the K of a system with a K-factor. Refits move ratings too, between entries:
-    where a version's `before_mean` is not its last `after_mean`, one did.
+    see :class:`ExportedRefit`.
     """
 
     seq: Annotated[int, Meta(ge=0, description="The ledger's entry.")]
@@ -26,9 +26,36 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="The entry's kind: enter, game, anchor, unanchor, link, unlink, correction.")]
     system: str
     version: str
-    game: int | None
+    game: Annotated[int | None, Meta(description="Of a game or a correction.")]
     before_mean: float
     before_spread: float
     after_mean: float
     after_spread: float
     games: Annotated[int, Meta(ge=0, description="Rated games of the version after it.")]
+
+
+class RefitMove(Answer, frozen=True, kw_only=True):
+    """Where a refit put a version."""
+
+    version: str
+    mean: float
+    spread: float
+
+
+class ExportedRefit(Answer, frozen=True, kw_only=True):
+    """One refit of a rating system, with what it moved by more than 0.1.
+
+    It began when entry `included` and refit `base` were in place, and was put in right after entry `applied`. Done
+    again there with `notes` to follow, it comes to the same.
+    """
+
+    number: Annotated[Id, Meta(description="Of the refits of the system in the venue, in the order of their putting in.")]
+    at: Moment
+    system: str
+    included: Count
+    base: Annotated[Count, Meta(description="Number of a refit; 0: none.")]
+    applied: Count
+    cold: Annotated[bool, Meta(description="Begun from nothing, not from what was known.")]
+    notes: Annotated[Any, Meta(description="What it learned: hyperparameters, iterations.")]
+    build: Annotated[str, Meta(description="What computed it: releases, processor, options.")]
+    moved: list[RefitMove]

@@ -76,9 +76,11 @@ class GameChange(Answer, frozen=True, kw_only=True):
     system: str
     seq: int
     version: str
-    before: float
+    before_mean: float
+    before_spread: float
     before_half_width: HalfWidth
-    after: float
+    after_mean: float
+    after_spread: float
     after_half_width: HalfWidth
     games: int
 

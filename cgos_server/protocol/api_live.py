@@ -170,14 +170,15 @@ class VenueEnded(Live, frozen=True, tag="ended"):
 
 
 class VenueRating(Live, frozen=True, tag="rating"):
-    """A rating moved because of entry `seq` of the venue's ledger. `plus_minus`: half of its 95 % interval."""
+    """A rating of the headline system moved because of entry `seq` of the venue's ledger. `after_half_width`: half of
+    its 95 % interval after it, where there is one."""
 
     venue: str
     seq: int
     version: str
-    before: float
-    after: float
-    plus_minus: float | None = None
+    before_mean: float
+    after_mean: float
+    after_half_width: float | None = None
 
 
 class VenueArrived(Live, frozen=True, tag="arrived"):

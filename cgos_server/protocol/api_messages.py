@@ -95,6 +95,11 @@ class Venue(Answer, frozen=True, kw_only=True):
     terms: Annotated[str, Meta(description="What is played, for people.")]
     configured: bool
     rated: Annotated[bool, Meta(description="False in a sandbox, where results change no rating.")]
+    initial: Annotated[float | None, Meta(description="Where versions begin, Elo; null where it is not configured.")]
+    rating_options: Annotated[
+        dict[str, dict[str, Any]],
+        Meta(description="Rating system -> its options that differ from the defaults, to compute its ratings again."),
+    ]
     port: Annotated[Count, Meta(description="Where bots connect by the CGOS protocol; 0: nowhere.")]
     systems: Annotated[list[str], Meta(description="Its rating systems, the headline first.")]
     policy: str | None
@@ -158,6 +163,10 @@ class Bot(Answer, frozen=True, kw_only=True):
     id: Id
     name: str
     state: Annotated[str, Meta(description="active, disabled or pending.")]
+    reason: Annotated[str, Meta(description="Why it is disabled; empty otherwise.")]
+    until: Annotated[Moment | None, Meta(description="When a bot that is disabled may play again.")]
+    owner: Annotated[str | None, Meta(description="The account that it belongs to.")]
+    paused: Annotated[bool, Meta(description="Its owner wants no game for it.")]
     created_at: Moment
     last_seen_at: Moment | None
     family: Annotated[str | None, Meta(description="The bot that leads its family of one engine.")]
@@ -220,10 +229,11 @@ class VersionDetail(Answer, frozen=True, kw_only=True):
 
 
 class RatingChange(Answer, frozen=True, kw_only=True):
-    """One change of a rating.
+    """One change of a rating; by a refit means and spreads are known to 0.1.
 
     `kind` is the ledger entry's (enter, game, anchor, unanchor, link, unlink, correction), or ``refit`` for refit
-    number `refit` that was put in after entry `seq`. `opponent` and `score` (its own, 0 to 1) after its own games only.
+    number `refit` that was put in after entry `seq`. `game`: of the entry, of which a correction may move others than
+    its two players; `opponent` and `score` (its own, 0 to 1) after its own games only.
     """
 
     seq: int
@@ -232,9 +242,11 @@ class RatingChange(Answer, frozen=True, kw_only=True):
     game: int | None
     opponent: str | None
     score: Share | None
-    before: float
+    before_mean: float
+    before_spread: float
     before_half_width: HalfWidth
-    after: float
+    after_mean: float
+    after_spread: float
     after_half_width: HalfWidth
     games: int
     refit: int | None
@@ -257,6 +269,7 @@ class RatingPoint(Answer, frozen=True, kw_only=True):
     at: Moment
     mean: float
     half_width: HalfWidth
+    spread: float
     games: int
 
 
@@ -294,20 +307,31 @@ class Record(Answer, frozen=True, kw_only=True):
     wins_as_white: Count
     losses_as_black: Count
     losses_as_white: Count
-    rated: Count
+    rated: Annotated[Count, Meta(description="Games with a result.")]
     last_game: int | None
-    last_at: Moment | None
+    last_game_at: Moment | None
 
 
 class PairStatistics(Answer, frozen=True, kw_only=True):
-    """Two versions compared in a venue, from the side of `one`. `expected_*` and `superiority` are null where the
-    venue's rating systems do not say, or one of them has not played a rated game."""
+    """Two versions compared in a venue, from the side of `one`.
+
+    What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
+    first) and both have played by its state of entry `seq`; else by Elo's curve over the two published means of the
+    headline system, colours alike. All null where one of them is not rated. Opponents, crosstables and pages are
+    measured by the same rule.
+    """
 
     venue: str
     record: Record
     score: Annotated[Share | None, Meta(description="Points for each game with a result; null without one.")]
-    expected_as_black: Expected | None
-    expected_as_white: Expected | None
+    expected: Annotated[
+        Share | None, Meta(description="Expected score of a game, colours as they were had; half and half without one.")
+    ]
+    expected_score_as_black: Share | None
+    expected_score_as_white: Share | None
+    jointly: bool | None
+    as_black: Annotated[Expected | None, Meta(description="A game with Black, where they are known jointly.")]
+    as_white: Annotated[Expected | None, Meta(description="A game with White, where they are known jointly.")]
     superiority: Annotated[Share | None, Meta(description="The probability that `one` is the stronger.")]
     difference: Annotated[float | None, Meta(description="Of the ratings, Elo.")]
     half_width: HalfWidth
@@ -316,18 +340,23 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
 
 
 class Opponent(Answer, frozen=True, kw_only=True):
-    """What came of a version's games against one opponent."""
+    """What came of a version's games against one opponent, corrected ones as they count now."""
 
     opponent: str
     games: Count
     wins: Count
     losses: Count
     draws: Count
-    as_black: Count
+    none: Annotated[Count, Meta(description="Games that count for nothing: void and aborted ones.")]
+    rated: Annotated[Count, Meta(description="Games with a result.")]
+    as_black: Annotated[Count, Meta(description="In how many of `games` the version had Black.")]
     as_white: Count
-    score: Share | None
-    expected: Annotated[Share | None, Meta(description="Expected score of a game now; null where unknown.")]
+    score: Annotated[Share | None, Meta(description="Points for each game with a result; null without one.")]
+    expected: Annotated[
+        Share | None, Meta(description="Expected score of a game now, as in `PairStatistics`; null where unknown.")
+    ]
     last_game: int | None
+    last_game_at: Moment | None
 
 
 class Opponents(Answer, frozen=True, kw_only=True):

@@ -43,7 +43,7 @@ _FILTERS: Final = (
     Param("min_moves", "number", "At least so many moves."),
     Param("max_moves", "number", "At most so many moves."),
     Param("since", "number", f"Begun at this time or later. {_MOMENT}"),
-    Param("until", "number", f"Begun at this time or before. {_MOMENT}"),
+    Param("until", "number", f"Begun before this time. {_MOMENT}"),
 )
 _FORMAT = Param("format", "text", "The same as asking for that type by `Accept`.", choices=("sse", "ndjson"))
 _STREAM = (SSE, NDJSON)
@@ -53,9 +53,18 @@ _KEPT_OPEN = (
 _CONSTANT = "A stream of any length, packed where `Accept-Encoding` names gzip. "
 _OLDEST_GAMES = "Ended games only, by their numbers, oldest first. "
 _IN_ORDER = "By the ledger's entries, in order. "
+_BY_NUMBER = "By the refits' numbers, in order. "
+_LEFT_OUT = (
+    " A game whose record breaks the rules of its own venue (a fault that the server logs) has no file; nothing else is "
+    "left out."
+)
+_NEXT_TIME = "the header `Next-After` says what to give the next time, to get what is new by then."
+_WHOLE_ENTRY = (
+    "One entry may change several ratings: after an interruption leave out the lines of the last number that came, and "
+    f"go on with the number before it as `after`; {_NEXT_TIME}"
+)
 _GO_ON = (
-    "After an interruption go on with the last line's number as `after`; the header `Next-After` says what to give the "
-    "next time, to get what is new by then."
+    f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
 )
 
 VENUES, BOTS, GAMES, SERVER = "Venues", "Bots and versions", "Games and pairings", "The server"
@@ -67,9 +76,11 @@ def _read(id: str, path: str, group: str, summary: str, answer: Any, *query: Par
 
 
 def _export(id: str, path: str, media: str, summary: str, answer: Any = None, *query: Param) -> Operation:  # noqa: A002
-    of_games = "/games." in path
-    after = Param("after", "number", f"Only {'games' if of_games else 'entries'} above this number.", default=0)
-    about = _CONSTANT + (_OLDEST_GAMES if of_games else _IN_ORDER) + _GO_ON
+    of_games, of_refits = "/games." in path, "/refits." in path
+    what = "games" if of_games else "refits" if of_refits else "entries"
+    after = Param("after", "number", f"Only {what} above this number.", default=0)
+    order = _OLDEST_GAMES if of_games else _BY_NUMBER if of_refits else _IN_ORDER
+    about = _CONSTANT + order + (_WHOLE_ENTRY if "/ratings." in path else _GO_ON) + (_LEFT_OUT if media == TAR else "")
     return _read(id, path, EXPORT, summary, answer, *query, after, about=about, media=(media,), limit=Limit.BULK)
 
 
@@ -229,6 +240,14 @@ READING: Final = (
         CSV,
         "Every change of every rating as a table.",
         None,
+        _SYSTEM,
+    ),
+    _export(
+        "export_refits_ndjson",
+        "/export/venues/{venue}/refits.ndjson",
+        NDJSON,
+        "Every refit of a rating system and what it moved, as lines of JSON.",
+        bulk.ExportedRefit,
         _SYSTEM,
     ),
     _export(

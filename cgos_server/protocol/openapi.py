@@ -133,8 +133,6 @@ def statuses(operation: Operation) -> list[str]:
         found |= {"401", "403"}
     if not operation.reads:
         found |= {"400", "409", "422"}
-    if operation.id in ("pairing", "round"):
-        found.add("422")
     if operation.body is not None:
         found |= {"413", "415"}
     return sorted(found)

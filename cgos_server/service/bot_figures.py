@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from cgos_server.core.rating.cgos_elo import expected
 from cgos_server.core.verdict import Reason
-from cgos_server.service.odds import Odds
+from cgos_server.service.expectation import Jointly, chances
 
 SPOILT: Final = (Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT)
 """Reasons that a side has only itself to blame for: out of time, an illegal move, away or broken."""
@@ -26,6 +25,8 @@ class Met(Protocol):
     def as_black(self) -> int: ...
     @property
     def as_white(self) -> int: ...
+    @property
+    def rated(self) -> int: ...
 
 
 class Verdicts(Protocol):
@@ -56,10 +57,10 @@ MetT = TypeVar("MetT", bound=Met)
 
 
 class Faced(NamedTuple):
-    """What may be expected of games against one opponent.
+    """What may be expected now of games against one opponent.
 
     :ivar a_game: expected score of a game, 0..1, colours as they were had; None where nothing is known of one of them
-    :ivar expected: the sum over all games
+    :ivar expected: the sum over the games with a result
     """
 
     a_game: float | None
@@ -93,42 +94,21 @@ class ColorSplit(NamedTuple):
         return (self.won + self.drawn / 2) / decided if decided else None
 
 
-def expected_score(mean: float, other: float) -> float:
-    """Expected score, 0..1, of whoever is rated `mean` against `other`, by Elo's logistic curve (A. Elo, 1978).
-
-    Where a system knows strengths jointly :func:`expected_of` with its odds says better, since it knows how sure it is.
-    """
-    return expected(mean - other)
-
-
-def expected_of(row: Met, mean: float | None, other: float | None, odds: Odds | None = None) -> Faced:
-    """What games against `row.opponent` promised.
-
-    :param mean: the version's own rating, `other` the opponent's; None where one has none
-    :param odds: the version against this opponent where the headline system knows strengths jointly
-    """
-    games = row.as_black + row.as_white
-    if odds is not None:
-        total = row.as_black * odds.as_black.score + row.as_white * odds.as_white.score
-        return Faced(total / games if games else (odds.as_black.score + odds.as_white.score) / 2, total)
-    if mean is None or other is None:
-        return Faced(None, None)
-    each = expected_score(mean, other)
-    return Faced(each, each * games)
-
-
 def opponents_with_expectation(
-    rows: Iterable[MetT],
-    mean: float | None,
-    means: Callable[[str], float | None],
-    odds: Callable[[str], Odds | None] = lambda _name: None,
+    version: str, rows: Iterable[MetT], mean: Callable[[str], float | None], known: Jointly | None
 ) -> list[tuple[MetT, Faced]]:
-    """Every opponent with what its games promised.
+    """Every opponent of a version with what its games promise, by :func:`cgos_server.service.expectation.chances`.
 
-    :param means: an opponent's rating, None where it has none
-    :param odds: the version against an opponent where the headline system knows strengths jointly, else None
+    :param mean: a version's published mean, None where it has none
+    :param known: what is known jointly, if anything
     """
-    return [(row, expected_of(row, mean, means(row.opponent), odds(row.opponent))) for row in rows]
+    own = mean(version)
+    found = []
+    for row in rows:
+        both = chances(version, row.opponent, own, mean(row.opponent), known)
+        each = None if both is None else both.a_game(row.as_black, row.as_white)
+        found.append((row, Faced(each, None if each is None else each * row.rated)))
+    return found
 
 
 def color_split(rows: Iterable[Verdicts]) -> dict[str, ColorSplit]:

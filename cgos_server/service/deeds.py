@@ -89,8 +89,8 @@ class Deeds:
 
 
 def one_line(reason: str) -> str:
-    """A reason as it is kept and told."""
-    return " ".join(reason.split())[:REASON_MAX]
+    """A reason as it is kept and told: without line ends, and without what no terminal and no page should be told."""
+    return " ".join("".join(each for each in word if each.isprintable()) for word in reason.split())[:REASON_MAX]
 
 
 def shown_address(address: str) -> str:

@@ -1,4 +1,5 @@
-"""The pause after wrong passwords: bots, operators and people share one count, for each name from each address.
+"""The pause after wrong passwords: bots, operators and people share one count, for each name from each address (of
+IPv6: each /64).
 
 Must not know: what the passwords are, who checks them.
 """
@@ -9,6 +10,7 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
+from cgos_server.core.addresses import party
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import fold
 
@@ -65,7 +67,7 @@ class Failures:
             record.in_flight -= 1
 
     def _begin(self, address: str, name: str) -> _Record:
-        key = (address, fold(name))
+        key = (party(address), fold(name))
         record = self._records.setdefault(key, _Record())
         self._records.move_to_end(key)
         if len(self._records) > _REMEMBERED:

@@ -53,12 +53,14 @@ def odds(system: RatingSystem, state: Any, one: int, other: int) -> Odds:
     """Compare two different versions. Raises KeyError for one that never entered."""
     black = system.predict(state, one, other)
     white = system.predict(state, other, one)
-    standings = system.standings(state)
-    superiority, difference, half_width = None, standings[one].mean - standings[other].mean, None
+    superiority, half_width = None, None
     if isinstance(system, Joint):
         superiority = system.superiority(state, one, other)
         difference, sd = system.difference(state, one, other)
         half_width = Z95 * sd
+    else:
+        standings = system.standings(state)
+        difference = standings[one].mean - standings[other].mean
     return Odds(
         superiority,
         difference,

@@ -186,7 +186,7 @@ class Owning:
     async def token_make(self, request: TokenMake) -> TokenMade:
         """Raises Refused (``unknown-bot``)."""
         bot = await self._deeds.bot(request.bot)
-        label = " ".join(request.label.split())[:LABEL_MAX]
+        label = one_line(request.label)[:LABEL_MAX]
         token, number = new_token(), self._ids.token()
         added = TokenAdded(number, bot.bot_id, digest(token), label, self._now_ms())
         await self._deeds.commit(request, bot.name, [added], token=number, label=label)

@@ -118,21 +118,27 @@ def explain(
     names: Mapping[int, str],
     game: int | None = None,
     make_rng: Callable[[int], Rng] = random.Random,
+    *,
+    most: int | None = None,
+    too_many: str = "",
 ) -> Explained:
     """All about an act, and about one of its games.
 
     :param names: version id -> wire name, of all versions
     :param make_rng: as when the act was decided
+    :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
     inputs = msgspec.json.encode(detail.inputs).decode()
     recorded = decode_inputs(inputs)
     act = ranked(recorded)
-    asked = next((row for row in detail.pairings if row.game == game), None)
-    sits_out = {int(version): str(why) for version, why in (detail.sits_out or {}).items()}
+    asked = _asked(detail, game)
+    sits_out = _sits_out(detail)
     replay = Replay(None, "Nobody was chosen in this round: there is nothing to decide again.")
     partners = {}
-    if act.candidates:
+    if most is not None and len(act.candidates) > most:
+        replay = Replay(None, too_many)
+    elif act.candidates:
         try:
             method = recorded_method(detail.method, detail.options or {}, inputs)
             replay = _replay(detail, method.pair(recorded, make_rng(int(detail.seed))), names)
@@ -142,6 +148,12 @@ def explain(
             view = _View(act, method, make_rng(int(detail.seed)), detail.pairings)
             sides = () if asked is None else (asked.high, asked.low)
             partners = {side: view.partners(side) for side in sides}
+    ready = _ready(act.candidates, names, detail.pairings, sits_out)
+    return msgspec.structs.replace(as_recorded(detail, names, game, ""), ready=ready, partners=partners, replay=replay)
+
+
+def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None, why: str) -> Explained:
+    """What was said of an act when it was decided, without what it was decided from; `why` says why there is no more."""
     return Explained(
         round=detail.id,
         venue=detail.venue,
@@ -152,14 +164,22 @@ def explain(
         options=detail.options or {},
         seed=detail.seed,
         total=detail.total,
-        game=asked,
+        game=_asked(detail, game),
         pairs=detail.pairings,
-        ready=_ready(act.candidates, names, detail.pairings, sits_out),
-        sits_out={names.get(version, str(version)): why for version, why in sits_out.items()},
+        ready=[],
+        sits_out={names.get(version, str(version)): why for version, why in _sits_out(detail).items()},
         notes=list(detail.notes or ()),
-        partners=partners,
-        replay=replay,
+        partners={},
+        replay=Replay(None, why),
     )
+
+
+def _asked(detail: RoundDetail, game: int | None) -> PairingRow | None:
+    return next((row for row in detail.pairings if row.game == game), None)
+
+
+def _sits_out(detail: RoundDetail) -> dict[int, str]:
+    return {int(version): str(why) for version, why in (detail.sits_out or {}).items()}
 
 
 def _ready(

@@ -122,14 +122,17 @@ class PairingStats(msgspec.Struct, frozen=True):
     versions: list[VersionPairing]
 
 
-async def statistics(history: History, venue: str, last: int | None = None, since: int | None = None) -> PairingStats:
+async def statistics(
+    history: History, venue: str, last: int | None = None, since: int | None = None, most_rounds: int = MOST_ROUNDS
+) -> PairingStats:
     """Count up a venue's latest games.
 
     :param last: so many games; MOST_GAMES is the limit of it
+    :param most_rounds: acts whose candidates are looked at, the latest: their records may be large
     :param since: those that began at or after (Unix ms)
     :raises Refused: where there is no such venue
     """
-    tally = Tally(venue, min(last or MOST_GAMES, MOST_GAMES), since or 0)
+    tally = Tally(venue, min(last or MOST_GAMES, MOST_GAMES), since or 0, most_rounds)
     before = None
     while not tally.full:
         games = await history.paired_games(venue, min(_GAMES_AT_ONCE, tally.wanted), before)
@@ -228,7 +231,7 @@ class Tally:
         """Acts of pairing, newest first, older than those before; False once older ones do not matter."""
         for row in rows:
             before = row.at < self.span[0] and row.id not in self._of_round
-            if not self._count or before or self._looked_at == MOST_ROUNDS:
+            if not self._count or before or self._looked_at == self._most_rounds:
                 return False
             self._round(row)
         return True

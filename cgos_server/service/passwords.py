@@ -17,6 +17,7 @@ from typing import Final, Self, TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 
+from cgos_server.core.addresses import party
 from cgos_server.errors import Refused
 
 T = TypeVar("T")
@@ -113,6 +114,7 @@ class Passwords:
             return False
 
     async def _run(self, whose: str, work: Callable[[], T]) -> T:
+        whose = party(whose)
         place = self._enter(whose)
         try:
             await place

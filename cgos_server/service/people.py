@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
+from cgos_server.core.addresses import party
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import bot_name_fault, fold, name_fault, password_fault
 from cgos_server.service.accounts import Accounts
@@ -39,7 +40,7 @@ from cgos_server.service.requests import (
     SignIn,
     SignOut,
 )
-from cgos_server.storage.records import AccessAdded, AccessRevoked, OwnerAdded, OwnerChanged, Record
+from cgos_server.storage.records import AccessAdded, AccessForgotten, AccessRevoked, OwnerAdded, OwnerChanged, Record
 from cgos_server.storage.store import Owner, Person
 
 log = structlog.get_logger(__name__)
@@ -51,6 +52,8 @@ MOST_TOKENS: Final = 50
 """Valid tokens of one account."""
 MOST_DAYS: Final = 3650
 """Days that a token may be valid, if it is not for ever."""
+REMEMBERED_DAYS: Final = 90
+"""Days that one's ended sessions and tokens are still shown; the next sign-in after that removes them. Our choice."""
 MOST_REGISTRATIONS: Final = 10
 """Accounts that may be made from one address within an hour. Our choice: a household, not a flood."""
 _HOUR_MS: Final = 3_600_000
@@ -121,15 +124,20 @@ class People:
         fault = bot_name_fault(request.name)
         if fault is not None:
             raise Refused("name", fault)
-        self._not_too_many(address)
-        async with self._accounts.name_lock(request.name):
-            await self._accounts.must_be_free(request.name)
-            hashed = await self._accounts.new_password(request.password, address)
-            owner = Owner(self._ids.owner(), request.name, hashed, False, "active")
-            added = OwnerAdded(owner.id, owner.name, fold(owner.name), hashed, 0, self._now_ms())
-            made = await self._session(request, owner, address, [added])
-        self._registered.setdefault(address, []).append(self._now_ms())
-        return made
+        began = self._now_ms()
+        made = self._not_too_many(party(address), began)
+        made.append(began)  # before anything is waited for, lest many at once pass
+        try:
+            async with self._accounts.name_lock(request.name):
+                await self._accounts.must_be_free(request.name)
+                hashed = await self._accounts.new_password(request.password, address)
+                owner = Owner(self._ids.owner(), request.name, hashed, False, "active")
+                added = OwnerAdded(owner.id, owner.name, fold(owner.name), hashed, 0, self._now_ms())
+                return await self._session(request, owner, address, [added])
+        except BaseException:
+            if began in made:  # it may be more than an hour ago
+                made.remove(began)
+            raise
 
     async def _session(
         self, request: SignIn | AccountRegister, owner: Owner, address: str, before: list[Record]
@@ -140,14 +148,15 @@ class People:
         sessions = [row for row in await self._store.valid_access(owner.id, now) if row.kind == "session"]
         ended = [AccessRevoked(now, row.id) for row in sessions[: max(0, len(sessions) - MOST_SESSIONS + 1)]]
         opened = AccessAdded(number, owner.id, "session", digest(text), "", "", address, now, until)
+        old = [AccessForgotten(each) for each in await self._store.old_access(owner.id, now - REMEMBERED_DAYS * DAY_MS)]
         request = msgspec.structs.replace(request, actor=f"{owner.name} ({address})")
-        await self._deeds.commit(request, owner.name, [*before, *ended, opened], session=number)
+        await self._deeds.commit(request, owner.name, [*before, *ended, *old, opened], session=number)
         return SignedIn(owner.name, owner.admin, text, until)
 
-    def _not_too_many(self, address: str) -> None:
-        now = self._now_ms()
-        recent = [at for at in self._registered.get(address, ()) if at > now - _HOUR_MS]
-        self._registered[address] = recent
+    def _not_too_many(self, address: str, now: int) -> list[int]:
+        """When accounts were made from this address lately. Raises Refused (``too-many``)."""
+        recent = self._registered.setdefault(address, [])
+        recent[:] = [at for at in recent if at > now - _HOUR_MS]
         self._registered.move_to_end(address)
         if len(self._registered) > _REMEMBERED:
             self._registered.popitem(last=False)
@@ -156,6 +165,7 @@ class People:
                 "too-many", "Too many accounts were made from your address. Try again in an hour.",
                 (recent[0] + _HOUR_MS - now) / 1000,
             )  # fmt: skip
+        return recent
 
     async def _no_password(self) -> str:
         """A hash that belongs to nobody."""

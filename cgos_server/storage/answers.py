@@ -146,7 +146,8 @@ class GameDetail(Value, frozen=True):
 
 
 class RatingPoint(Value, frozen=True):
-    """One change of one rating. `game`, `opponent` and `score2` (its own, in half points) after its own games only.
+    """One change of one rating. `game` is the entry's; `opponent` and `score2` (its own, in half points) after its own
+    games only.
 
     `kind` is the entry's, or ``refit`` for refit number `refit` that was put in after entry `seq`; refits that moved
     the rating by 0.1 and less are left out, so `before_*` of a refit is the point before, not to the last digit.
@@ -213,11 +214,13 @@ class PublishedPoint(Value, frozen=True):
 
 
 class PublishedRefit(Value, frozen=True):
-    """A refit as it can be taken again, the text of what computed it, and what it moved, by version ids."""
+    """A refit as it can be taken again, the text of what computed it, what it moved, by version ids, and when it was put
+    in."""
 
     refit: StoredRefit
     build: str
     points: list[PublishedPoint]
+    at: int
 
 
 class VersionGame(Value, frozen=True):
@@ -250,7 +253,9 @@ class SetAside(Value, frozen=True):
 
 class BotRow(Value, frozen=True):
     """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection;
-    `family`: the bot that leads its family, None where it belongs to no other's; `set_aside`: where it gets no game."""
+    `family`: the bot that leads its family, None where it belongs to no other's; `set_aside`: where it gets no game;
+    `until`: when a disabled one may play again, None for never; `owner`: the account that it belongs to, which may have
+    `paused` it."""
 
     id: int
     name: str
@@ -262,6 +267,9 @@ class BotRow(Value, frozen=True):
     last_seen_at: int | None
     family: str | None = None
     set_aside: list[SetAside] = []
+    until: int | None = None
+    paused: bool = False
+    owner: str | None = None
 
 
 class TokenRow(Value, frozen=True):

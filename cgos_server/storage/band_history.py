@@ -7,10 +7,10 @@ pictures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, and_, func, or_, select
+from sqlalchemy import BigInteger, BindParameter, Column, ColumnElement, Select, and_, bindparam, func, or_, select
 
 from cgos_server.storage import tables
 from cgos_server.storage.game_answers import BandPoint
@@ -21,6 +21,103 @@ _ledger, _changes, _refits, _points = tables.ledger, tables.rating_changes, tabl
 
 _EXTRA = 8
 """Points besides those at equal distances: of entries and of refits one over, the last, the lowest and the highest."""
+
+
+_ME: BindParameter[int] = bindparam("me")
+_VENUE: BindParameter[int] = bindparam("venue")
+_SYSTEM: BindParameter[str] = bindparam("system")
+
+
+def _refitted_at() -> ColumnElement[int]:
+    """When a refit was put in, by its key: joined, SQLite might walk through all refits."""
+    return (
+        select(_refits.c.at)
+        .where(
+            _refits.c.venue_id == _points.c.venue_id,
+            _refits.c.system == _points.c.system,
+            _refits.c.number == _points.c.number,
+        )
+        .correlate(_points)
+        .scalar_subquery()
+    )
+
+
+def _games_by() -> ColumnElement[int]:
+    """How many rated games a version had when a refit was put in."""
+    last = (
+        select(func.max(_changes.c.seq))
+        .where(
+            _changes.c.version_id == _ME,
+            _changes.c.venue_id == _VENUE,
+            _changes.c.seq <= _points.c.applied,
+            _changes.c.system == _SYSTEM,
+        )
+        .correlate(_points)
+        .scalar_subquery()
+    )
+    return (
+        select(_changes.c.games)
+        .where(
+            _changes.c.venue_id == _VENUE,
+            _changes.c.seq == last,
+            _changes.c.system == _SYSTEM,
+            _changes.c.version_id == _ME,
+        )
+        .correlate(_points)
+        .scalar_subquery()
+    )
+
+
+class _Way(NamedTuple):
+    """What is asked of one kind of a version's points: how many there are, the keys of each so-manieth one, of the
+    lowest and of the highest, and the points of some keys."""
+
+    size: Select[Any]
+    each: Select[Any]
+    lowest: Select[Any]
+    highest: Select[Any]
+    points: Select[Any]
+
+
+def _way(key: Column[int], mean: Column[float], points: Select[Any], *mine: ColumnElement[bool]) -> _Way:
+    place = func.row_number().over(order_by=key)
+    placed = select(key.label("key"), place.label("place")).where(*mine).subquery()
+    step, rest, last = (bindparam(name, type_=BigInteger) for name in ("step", "rest", "last"))
+    lowest, highest = (
+        select(key.label("key")).where(*mine).order_by(order, key).limit(1) for order in (mean, mean.desc())
+    )
+    return _Way(
+        select(func.count().label("rows")).select_from(key.table).where(*mine),
+        select(placed.c.key).where(or_(placed.c.place % step == rest, placed.c.place == last)),
+        lowest,
+        highest,
+        points.where(*mine, key.in_(bindparam("keys", expanding=True))),
+    )
+
+
+# Built once: to build them takes longer than most answers.
+_BY_ENTRIES: Final = _way(
+    _changes.c.seq,
+    _changes.c.after_mean,
+    select(*(_changes.c[name] for name in ("seq", "after_mean", "after_spread", "games")), _ledger.c.at).join_from(
+        _changes, _ledger, and_(_ledger.c.venue_id == _VENUE, _ledger.c.seq == _changes.c.seq)
+    ),
+    _changes.c.version_id == _ME,
+    _changes.c.venue_id == _VENUE,
+    _changes.c.system == _SYSTEM,
+)
+_BY_REFITS: Final = _way(
+    _points.c.number,
+    _points.c.mean,
+    select(
+        *(_points.c[name] for name in ("applied", "number", "mean", "spread")),
+        _refitted_at().label("at"),
+        _games_by().label("games"),
+    ),
+    _points.c.venue_id == _VENUE,
+    _points.c.system == _SYSTEM,
+    _points.c.version_id == _ME,
+)
 
 
 class BandHistory(Reader):
@@ -36,33 +133,20 @@ class BandHistory(Reader):
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             me = await version_id(read, version)
-            changed = (_changes.c.version_id == me, _changes.c.venue_id == at, _changes.c.system == system)
-            refitted = (_points.c.venue_id == at, _points.c.system == system, _points.c.version_id == me)
-            sizes = [await _count(read, _changes, *changed), await _count(read, _points, *refitted)]
+            mine = {"me": me, "venue": at, "system": system}
+            sizes = [(await read(way.size, **mine))[0]["rows"] for way in (_BY_ENTRIES, _BY_REFITS)]
             step = 1 if sum(sizes) <= points else -(-sum(sizes) // most)
-            seqs = await _thinned(read, _changes.c.seq, _changes.c.after_mean, changed, sizes[0], step)
-            numbers = await _thinned(read, _points.c.number, _points.c.mean, refitted, sizes[1], step)
+            seqs = await _thinned(read, _BY_ENTRIES, mine, sizes[0], step)
+            numbers = await _thinned(read, _BY_REFITS, mine, sizes[1], step)
             marks = [
                 (row["seq"], 0, row["at"], row["after_mean"], row["after_spread"], row["games"])
                 for part in _portions(seqs)
-                for row in await read(
-                    select(
-                        _changes.c.seq, _ledger.c.at, _changes.c.after_mean, _changes.c.after_spread, _changes.c.games
-                    )
-                    .join_from(_changes, _ledger, and_(_ledger.c.venue_id == at, _ledger.c.seq == _changes.c.seq))
-                    .where(*changed, _changes.c.seq.in_(part))
-                )
+                for row in await read(_BY_ENTRIES.points, keys=part, **mine)
             ]
             marks += [
                 (row["applied"], row["number"], row["at"], row["mean"], row["spread"], row["games"])
                 for part in _portions(numbers)
-                for row in await read(
-                    select(
-                        *(_points.c[name] for name in ("applied", "number", "mean", "spread")),
-                        _refitted_at().label("at"),
-                        _games_by(me, at, system).label("games"),
-                    ).where(*refitted, _points.c.number.in_(part))
-                )
+                for row in await read(_BY_REFITS.points, keys=part, **mine)
             ]
         return [BandPoint(seq, when, mean, spread, games or 0) for seq, _, when, mean, spread, games in sorted(marks)]
 
@@ -83,65 +167,15 @@ class BandHistory(Reader):
         return low
 
 
-async def _count(read: Read, table: Table, *asked: ColumnElement[bool]) -> int:
-    (row,) = await read(select(func.count().label("rows")).select_from(table).where(*asked))
-    return int(row["rows"])
-
-
-async def _thinned(
-    read: Read, key: ColumnElement[int], mean: ColumnElement[float], asked: Any, size: int, step: int
-) -> list[int]:
+async def _thinned(read: Read, way: _Way, mine: Mapping[str, Any], size: int, step: int) -> list[int]:
     """The keys of each `step`-th row in their order, and of the last, the lowest and the highest one."""
     if size == 0:
         return []
-    place = func.row_number().over(order_by=key)
-    placed = select(key.label("key"), place.label("place")).where(*asked).subquery()
-    rows = await read(select(placed.c.key).where(or_(placed.c.place % step == 1 % step, placed.c.place == size)))
-    keys = {row["key"] for row in rows}
-    for order in (mean, mean.desc()) if step > 1 else ():
-        (row,) = await read(select(key.label("key")).where(*asked).order_by(order, key).limit(1))
+    keys = {row["key"] for row in await read(way.each, step=step, rest=1 % step, last=size, **mine)}
+    for end in (way.lowest, way.highest) if step > 1 else ():
+        (row,) = await read(end, **mine)
         keys.add(row["key"])
     return sorted(keys)
-
-
-def _refitted_at() -> ColumnElement[int]:
-    """When a refit was put in, by its key: joined, SQLite might walk through all refits."""
-    return (
-        select(_refits.c.at)
-        .where(
-            _refits.c.venue_id == _points.c.venue_id,
-            _refits.c.system == _points.c.system,
-            _refits.c.number == _points.c.number,
-        )
-        .correlate(_points)
-        .scalar_subquery()
-    )
-
-
-def _games_by(version: int, venue: int, system: str) -> ColumnElement[int]:
-    """How many rated games a version had when a refit was put in."""
-    last = (
-        select(func.max(_changes.c.seq))
-        .where(
-            _changes.c.version_id == version,
-            _changes.c.venue_id == venue,
-            _changes.c.seq <= _points.c.applied,
-            _changes.c.system == system,
-        )
-        .correlate(_points)
-        .scalar_subquery()
-    )
-    return (
-        select(_changes.c.games)
-        .where(
-            _changes.c.venue_id == venue,
-            _changes.c.seq == last,
-            _changes.c.system == system,
-            _changes.c.version_id == version,
-        )
-        .correlate(_points)
-        .scalar_subquery()
-    )
 
 
 def _portions(keys: Sequence[int], size: int = 500) -> list[Sequence[int]]:

@@ -5,17 +5,72 @@ Reads by keys and indexes only. Must not know: who may see what, how an answer i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, RowMapping, bindparam, func, or_, select
 
 from cgos_server.storage import tables
 from cgos_server.storage.answers import SetAside
 from cgos_server.storage.game_answers import AuditRow, BotDetail, ConnectionRow, PresenceRow, RoundRow, VersionRow
-from cgos_server.storage.reading import Read, Reader, decoded, no_bot, number, value, venue_id, version_id
+from cgos_server.storage.reading import Reader, decoded, no_bot, number, value, venue_id, version_id
 
 _bots, _versions, _venues, _owners = tables.bots, tables.versions, tables.venues, tables.owners
 _connections, _rounds, _audit, _setbacks = tables.connections, tables.rounds, tables.audit, tables.setbacks
+
+
+_leaders = _bots.alias("leaders")
+_valid = (
+    select(func.count())
+    .where(tables.tokens.c.bot_id == _bots.c.id, tables.tokens.c.revoked_at.is_(None))
+    .correlate(_bots)
+    .scalar_subquery()
+)
+# Start or end of a version's latest connection.
+_seen = (
+    select(func.coalesce(_connections.c.closed_at, _connections.c.opened_at))
+    .where(_connections.c.version_id == _versions.c.id)
+    .order_by(_connections.c.id.desc())
+    .limit(1)
+    .correlate(_versions)
+    .scalar_subquery()
+)
+
+# Built once: to build them takes longer than most answers.
+_BOT: Final = (
+    select(_bots, _leaders.c.name.label("family"), _owners.c.name.label("owner"), _valid.label("tokens"))
+    .outerjoin(_leaders, _leaders.c.id == _bots.c.family_id)
+    .outerjoin(_owners, _owners.c.id == _bots.c.owner_id)
+    .where(_bots.c.name == bindparam("name"))
+)
+_ASIDE: Final = (
+    select(_setbacks, _versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
+    .join_from(_versions, _setbacks, _setbacks.c.version_id == _versions.c.id)
+    .join(_venues, _venues.c.id == _setbacks.c.venue_id)
+    .where(_versions.c.bot_id == bindparam("bot"), _setbacks.c.set_aside == 1)
+    .order_by(_setbacks.c.version_id, _setbacks.c.venue_id)
+)
+_VERSIONS: Final = (
+    select(
+        _versions,
+        _versions.c.wire_name.label("name"),
+        _bots.c.name.label("bot"),
+        _seen.label("last_seen_at"),
+    )
+    .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
+    .order_by(_versions.c.id)
+)
+_OF_BOT: Final = _VERSIONS.where(_versions.c.bot_id == bindparam("bot"))
+_BY_NAME: Final = _VERSIONS.where(_versions.c.wire_name == bindparam("name"))
+_PRESENCE: Final = (
+    select(_connections, _venues.c.name.label("venue"))
+    .join_from(_connections, _venues, _venues.c.id == _connections.c.venue_id)
+    .where(
+        _connections.c.version_id == bindparam("version"),
+        or_(_connections.c.closed_at.is_(None), _connections.c.closed_at >= bindparam("since", type_=BigInteger)),
+        _connections.c.opened_at <= bindparam("until", type_=BigInteger),
+    )
+    .order_by(_connections.c.id)
+)
 
 
 class BotHistory(Reader):
@@ -24,31 +79,13 @@ class BotHistory(Reader):
 
     async def bot(self, name: str) -> BotDetail:
         """All about the bot of this name. Raises Refused."""
-        leaders, tokens = _bots.alias("leaders"), tables.tokens
-        valid = (
-            select(func.count())
-            .where(tokens.c.bot_id == _bots.c.id, tokens.c.revoked_at.is_(None))
-            .correlate(_bots)
-            .scalar_subquery()
-        )
         async with self._snapshot() as read:
-            found = await read(
-                select(_bots, leaders.c.name.label("family"), _owners.c.name.label("owner"), valid.label("tokens"))
-                .outerjoin(leaders, leaders.c.id == _bots.c.family_id)
-                .outerjoin(_owners, _owners.c.id == _bots.c.owner_id)
-                .where(_bots.c.name == name)
-            )
+            found = await read(_BOT, name=name)
             if not found:
                 raise no_bot(name)
             (bot,) = found
-            versions = await _version_rows(read, _versions.c.bot_id == bot["id"])
-            aside = await read(
-                select(_setbacks, _versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
-                .join_from(_versions, _setbacks, _setbacks.c.version_id == _versions.c.id)
-                .join(_venues, _venues.c.id == _setbacks.c.venue_id)
-                .where(_versions.c.bot_id == bot["id"], _setbacks.c.set_aside == 1)
-                .order_by(_setbacks.c.version_id, _setbacks.c.venue_id)
-            )
+            versions = [_version(row) for row in await read(_OF_BOT, bot=bot["id"])]
+            aside = await read(_ASIDE, bot=bot["id"])
         return value(
             BotDetail,
             bot,
@@ -59,29 +96,33 @@ class BotHistory(Reader):
             limits=decoded(bot["limits"]),
         )
 
+    async def relatives(self, name: str) -> list[str]:
+        """The other bots of this bot's family, by name; none for a name that is not there."""
+        leader = func.coalesce(_bots.c.family_id, _bots.c.id)
+        own = select(leader).where(_bots.c.name == name).scalar_subquery()
+        others = _bots.alias("others")
+        async with self._snapshot() as read:
+            rows = await read(
+                select(others.c.name)
+                .where(func.coalesce(others.c.family_id, others.c.id) == own, others.c.name != name)
+                .order_by(others.c.name)
+            )
+        return [row["name"] for row in rows]
+
     async def version(self, name: str) -> VersionRow:
         """The version with this wire name. Raises Refused."""
         async with self._snapshot() as read:
-            found = await _version_rows(read, _versions.c.wire_name == name)
+            found = await read(_BY_NAME, name=name)
             if not found:
                 await version_id(read, name)
-        return found[0]
+        return _version(found[0])
 
     async def presence(self, version: str, since: int, until: int) -> list[PresenceRow]:
         """When a version was signed in between two times, in all venues, oldest first; connections that began before
         and lasted into it included."""
         async with self._snapshot() as read:
             me = await version_id(read, version)
-            rows = await read(
-                select(_connections, _venues.c.name.label("venue"))
-                .join_from(_connections, _venues, _venues.c.id == _connections.c.venue_id)
-                .where(
-                    _connections.c.version_id == me,
-                    or_(_connections.c.closed_at.is_(None), _connections.c.closed_at >= number(since)),
-                    _connections.c.opened_at <= number(until),
-                )
-                .order_by(_connections.c.id)
-            )
+            rows = await read(_PRESENCE, version=me, since=since, until=until)
         return [value(PresenceRow, row) for row in rows]
 
     async def connections_of(
@@ -172,28 +213,5 @@ class BotHistory(Reader):
         return [value(AuditRow, row, detail=decoded(row["detail"])) for row in rows]
 
 
-def _seen() -> ColumnElement[Any]:
-    """Start or end of a version's latest connection."""
-    return (
-        select(func.coalesce(_connections.c.closed_at, _connections.c.opened_at))
-        .where(_connections.c.version_id == _versions.c.id)
-        .order_by(_connections.c.id.desc())
-        .limit(1)
-        .correlate(_versions)
-        .scalar_subquery()
-    )
-
-
-async def _version_rows(read: Read, asked: ColumnElement[bool]) -> list[VersionRow]:
-    rows = await read(
-        select(
-            _versions,
-            _versions.c.wire_name.label("name"),
-            _bots.c.name.label("bot"),
-            _seen().label("last_seen_at"),
-        )
-        .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
-        .where(asked)
-        .order_by(_versions.c.id)
-    )
-    return [value(VersionRow, row, parameters=decoded(row["parameters"])) for row in rows]
+def _version(row: RowMapping) -> VersionRow:
+    return value(VersionRow, row, parameters=decoded(row["parameters"]))

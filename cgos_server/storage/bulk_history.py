@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from sqlalchemy import and_, case, select
+from sqlalchemy import and_, select
 
 from cgos_server.storage import tables
 from cgos_server.storage.answers import GameDetail, GameRow, LedgerRow
-from cgos_server.storage.game_answers import ChangeRow, GamesAsked
+from cgos_server.storage.game_answers import ChangeRow, GamesAsked, NamedRefit
 from cgos_server.storage.game_history import GameHistory
-from cgos_server.storage.ledger_history import LedgerHistory, correction_rows, entry_of_change, is_game, last_entry
+from cgos_server.storage.ledger_history import LedgerHistory, correction_rows, entry_of_change, last_entry
 from cgos_server.storage.reading import decoded, number, value, venue_id
 
 _ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions
@@ -23,6 +23,8 @@ _SIDES = {0: "black", 1: "white"}
 
 ROWS_AT_ONCE = 500
 DETAILS_AT_ONCE = 50
+REFITS_AT_ONCE = 10
+"""Each may have moved everybody."""
 
 
 class BulkHistory(GameHistory, LedgerHistory):
@@ -84,7 +86,7 @@ class BulkHistory(GameHistory, LedgerHistory):
                         _ledger.c.at,
                         _ledger.c.kind,
                         _versions.c.wire_name.label("version"),
-                        case((is_game, _ledger.c.game_id)).label("game"),
+                        _ledger.c.game_id.label("game"),
                     )
                     .join_from(_changes, _ledger, entry_of_change)
                     .join(_versions, _versions.c.id == _changes.c.version_id)
@@ -103,6 +105,29 @@ class BulkHistory(GameHistory, LedgerHistory):
             after += ROWS_AT_ONCE
             if after >= last:
                 return
+
+    async def stream_refits(self, venue: str, system: str, after: int = 0) -> AsyncIterator[list[NamedRefit]]:
+        """All refits of a system from number `after` + 1 on, in order, in portions, each with what it moved."""
+        names: dict[int, str] = {}
+        while refits := await self.published_refits(venue, system, after, REFITS_AT_ONCE):
+            if any(point.version not in names for each in refits for point in each.points):
+                names = await self.version_names()
+            yield [
+                NamedRefit(
+                    number=each.refit.number,
+                    at=each.at,
+                    system=system,
+                    included=each.refit.included,
+                    base=each.refit.base,
+                    applied=each.refit.applied,
+                    cold=each.refit.cold,
+                    notes=decoded(each.refit.notes),
+                    build=each.build,
+                    moved=[(names[point.version], point.mean, point.spread) for point in each.points],
+                )
+                for each in refits
+            ]
+            after = refits[-1].refit.number
 
     async def stream_ledger(self, venue: str, after: int = 0) -> AsyncIterator[list[LedgerRow]]:
         """All entries of a venue's ledger from `after` + 1 on, in order, in portions."""

@@ -16,8 +16,15 @@ ROWS_PER_CHECKPOINT = 1_000
 """Records after which the log is moved; each one adds a page to it, or less."""
 
 LONGEST_LOG = 16_000
-"""Pages (64 MB). The log starts again from its beginning only when all of it was moved, and under a steady stream of
-commits there is always a little more; beyond this the writer moves the rest itself, between two commits."""
+"""Pages (64 MB). The log starts again from its beginning only when all of it was moved and nobody reads it, and under a
+steady stream of commits and readers there is always somebody; beyond this the writer itself, between two commits, moves
+the rest and waits for the readers of the moment."""
+
+LONGEST_WAIT_MS = 50
+"""Time for which the writer waits for readers; those that come meanwhile do not count."""
+
+PATIENCE = 2_000
+"""Pages after which the writer tries again where a reader took longer than that."""
 
 
 class Checkpointer:
@@ -32,6 +39,7 @@ class Checkpointer:
         self._report = report
         self._unmoved = 0
         self._pages = 0
+        self._more = 0
         self._at_work = False
         self._asked: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="cgos-checkpoints", daemon=True)
@@ -43,8 +51,8 @@ class Checkpointer:
         if self._unmoved < ROWS_PER_CHECKPOINT or self._at_work:
             return
         self._unmoved = 0
-        if self._pages > LONGEST_LOG:
-            self._move(connection)
+        if self._pages > LONGEST_LOG + self._more:
+            self._restart(connection)
         else:
             self._at_work = True
             self._asked.put(True)
@@ -59,20 +67,27 @@ class Checkpointer:
         while self._asked.get():
             try:
                 connection = connection or self._connect()
+                # Passive: moves what it can and waits for nobody, neither the writer nor a reader.
+                _busy, self._pages, _moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             except Exception as error:
                 self._failed(error)
-            else:
-                self._move(connection)
             self._at_work = False
         if connection is not None:
             connection.close()
 
-    def _move(self, connection: sqlite3.Connection) -> None:
-        # Passive: moves what it can and waits for nobody, neither the writer nor a reader.
+    def _restart(self, connection: sqlite3.Connection) -> None:
         try:
-            _busy, self._pages, _moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            ((usual,),) = connection.execute("PRAGMA busy_timeout").fetchall()
+            connection.execute(f"PRAGMA busy_timeout = {LONGEST_WAIT_MS}").fetchall()
+            try:
+                busy, pages, _moved = connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {usual}").fetchall()
         except sqlite3.Error as error:
             self._failed(error)
+            return
+        self._pages = pages if busy else 0
+        self._more = pages - LONGEST_LOG + PATIENCE if busy else 0
 
     def _failed(self, error: Exception) -> None:
         self._report(StoreError(f"the write-ahead log could not be moved into the database: {error}"))

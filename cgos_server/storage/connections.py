@@ -11,9 +11,8 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from cgos_server.storage import one_hop
+from cgos_server.storage.sqlite_reading import SqliteReaders
 
 Durability = Literal["process", "power"]
 """What a commit survives: the death of the process, or a power cut too."""
@@ -55,16 +54,15 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     )
 
 
-def reading_engine(path: Path) -> AsyncEngine:
-    """An engine on the database at `path` that cannot write to it; each of its transactions sees one moment."""
-    engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)),
-        async_creator=lambda: one_hop.connect(lambda: connect_for_reading(path)),
-        pool_size=4,
-        max_overflow=0,
+def reading_engine(path: Path) -> SqliteReaders:
+    """Connections to the database at `path` that cannot write to it; each of their transactions sees one moment."""
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        creator=lambda: connect_for_reading(path),
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",  # transactions are begun and ended by those who read
     )
-    _begin_by(engine.sync_engine, "BEGIN")
-    return engine
+    return SqliteReaders(engine)
 
 
 def migrating_engine(path: Path) -> Engine:

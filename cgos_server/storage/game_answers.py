@@ -15,6 +15,13 @@ Outcome = Literal["B", "W", "draw", "none"]
 """What a game counts as now, corrections included: a win, a draw, or ended without a result."""
 
 
+class GameTerms(Value, frozen=True):
+    """What a game was begun with: `terms` and `start` are decoded JSON."""
+
+    terms: Any
+    start: Any
+
+
 class GamesAsked(Value, frozen=True):
     """Which games are looked for; None: whichever.
 
@@ -212,8 +219,24 @@ class BandPoint(Value, frozen=True):
     games: int
 
 
+class NamedRefit(Value, frozen=True):
+    """A recorded refit; fields as in :class:`cgos_server.storage.answers.RefitRow`. `moved`: wire name, mean, spread of
+    everybody whom it moved."""
+
+    number: int
+    at: int
+    system: str
+    included: int
+    base: int
+    applied: int
+    cold: bool
+    notes: Any
+    build: str
+    moved: list[tuple[str, float, float]]
+
+
 class ChangeRow(Value, frozen=True):
-    """One change of one rating by one entry, for bulk streams. `game` where a game did it."""
+    """One change of one rating by one entry, for bulk streams. `game` where a game or its correction did it."""
 
     seq: int
     at: int

@@ -14,15 +14,18 @@ Must not know: who asks, how an answer is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
+    Column,
     ColumnElement,
     Integer,
+    RowMapping,
     Select,
     and_,
+    bindparam,
     column,
     false,
     func,
@@ -35,8 +38,8 @@ from sqlalchemy import (
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.answers import GameRow, MoveRow
-from cgos_server.storage.game_answers import GamesAsked, GamesFound
-from cgos_server.storage.reading import Read, Reader, no_bot, number, value, venue_id
+from cgos_server.storage.game_answers import GamesAsked, GamesFound, GameTerms
+from cgos_server.storage.reading import Read, Reader, decoded, no_bot, number, value, venue_id
 
 WINDOW = 100_000
 """Ids that one question about lengths looks at: some 10 ms."""
@@ -53,6 +56,7 @@ _black, _white = _versions.alias("black"), _versions.alias("white")
 
 _AT_ONCE = 500
 _BRANCHES_AT_ONCE = 60
+_AT_FIRST = 8
 _MOST = 2**62
 
 _RATED = tuple(reason.value for reason in Reason if Verdict(None, reason).rated)
@@ -70,7 +74,58 @@ _latest_correction = (
     .scalar_subquery()
 )
 
+_so_far = select(func.count()).where(_moves.c.game_id == _games.c.id).correlate(_games).scalar_subquery()
+_GAME_FIELDS: Final = GameRow.__struct_fields__
+
+# Built once: to build it takes longer than most answers.
+_GAMES: Final = (
+    select(
+        *(_games.c[name] for name in _GAME_FIELDS if name in _games.c),
+        _venues.c.name.label("venue"),
+        _black.c.wire_name.label("black"),
+        _white.c.wire_name.label("white"),
+        func.coalesce(_games.c.plies, _so_far).label("moves"),
+        func.nullif(_latest_correction, _games.c.result).label("corrected"),
+    )
+    .join_from(_games, _venues)
+    .join(_black, _black.c.id == _games.c.black_id)
+    .join(_white, _white.c.id == _games.c.white_id)
+    .order_by(_games.c.id.desc())
+)
+_GAMES_BY_ID: Final = _GAMES.where(_games.c.id.in_(bindparam("ids", type_=BigInteger, expanding=True)))
+_MOVES_AFTER: Final = (
+    select(_moves, _analysis.c.text.label("analysis"))
+    .outerjoin(_analysis, and_(_analysis.c.game_id == _moves.c.game_id, _analysis.c.ply == _moves.c.ply))
+    .where(
+        _moves.c.game_id.in_(bindparam("ids", type_=BigInteger, expanding=True)),
+        _moves.c.ply > bindparam("after", type_=BigInteger),
+        _moves.c.at <= bindparam("until", type_=BigInteger),
+    )
+    .order_by(_moves.c.game_id, _moves.c.ply)
+)
+_VERSIONS_OF: Final = union_all(
+    # In two steps, each by a name's index.
+    select(_versions.c.id).where(_versions.c.wire_name == bindparam("name")),
+    select(_versions.c.id)
+    .join_from(_bots, _versions, _versions.c.bot_id == _bots.c.id)
+    .where(_bots.c.name == bindparam("name")),
+)
+
 Conditions = tuple[ColumnElement[bool], ...]
+_Key = tuple[str, int]
+
+
+class _Branch(NamedTuple):
+    """A walk along an index: games that fulfil all conditions. `side`, `version`: whose games they are, if one's."""
+
+    conditions: Conditions
+    side: Column[int] | None = None
+    version: int = 0
+
+    @property
+    def key(self) -> _Key:
+        """Which walk it is among those of many versions."""
+        return "" if self.side is None else self.side.name, self.version
 
 
 class GameHistory(Reader):
@@ -109,6 +164,13 @@ class GameHistory(Reader):
         found: dict[int, list[MoveRow]] = {game: [] for game in games}
         asked = sorted(games.items())
         async with self._snapshot() as read:
+            if len(set(games.values())) == 1:
+                after, latest = asked[0][1], _MOST if until is None else until
+                for at in range(0, len(asked), _AT_ONCE):
+                    ids = [game for game, _ in asked[at : at + _AT_ONCE]]
+                    for row in await read(_MOVES_AFTER, ids=ids, after=after, until=latest):
+                        found[row["game_id"]].append(value(MoveRow, row))
+                return found
             for at in range(0, len(asked), _AT_ONCE):
                 some = (
                     values(column("game_id", BigInteger), column("after", Integer), name="some")
@@ -126,6 +188,31 @@ class GameHistory(Reader):
                 )
                 for row in rows:
                     found[row["game_id"]].append(value(MoveRow, row))
+        return found
+
+    async def terms_of(self, games: Collection[int]) -> dict[int, GameTerms]:
+        """What each of these games was begun with; without those that there are not."""
+        found: dict[int, GameTerms] = {}
+        asked = sorted(games)
+        async with self._snapshot() as read:
+            for at in range(0, len(asked), _AT_ONCE):
+                columns = (_games.c.id, _games.c.terms, _games.c.start)
+                for row in await read(select(*columns).where(_games.c.id.in_(asked[at : at + _AT_ONCE]))):
+                    found[row["id"]] = GameTerms(decoded(row["terms"]), decoded(row["start"]))
+        return found
+
+    async def played_by(self, games: Collection[int], until: int) -> dict[int, int]:
+        """How many moves each of these games had at this time."""
+        found = dict.fromkeys(games, 0)
+        asked = sorted(found)
+        async with self._snapshot() as read:
+            for at in range(0, len(asked), _AT_ONCE):
+                rows = await read(
+                    select(_moves.c.game_id, func.count().label("moves"))
+                    .where(_moves.c.game_id.in_(asked[at : at + _AT_ONCE]), _moves.c.at <= number(until))
+                    .group_by(_moves.c.game_id)
+                )
+                found |= {row["game_id"]: row["moves"] for row in rows}
         return found
 
 
@@ -147,6 +234,11 @@ async def _found(
     if not branches or limit < 1:
         return GamesFound([], None)
     span = await _between(read, asked, span)
+    # A bot of many versions: those that played last are asked first, the others only as far as they can add anything.
+    players = [] if asked.bot is None else [branch for branch in branches if branch.side is not None]
+    if len(players) > _AT_FIRST:
+        others = [branch for branch in branches if branch.side is None]
+        return await _merged(read, others, players, span, limit, newest)
     walks = _has_length(asked) and not asked.running and asked.bot is None and asked.opponent is None
     if walks:
         span = await _narrowed(read, span)
@@ -169,14 +261,54 @@ async def _found(
     return GamesFound(await _rows(read, ids, newest), ids[-1] if newest and len(ids) == limit else None)
 
 
-async def _ids(read: Read, branches: Sequence[Conditions], span: _Span, limit: int, newest: bool) -> list[int]:
+async def _merged(
+    read: Read, others: Sequence[_Branch], players: Sequence[_Branch], span: _Span, limit: int, newest: bool
+) -> GamesFound:
+    """As :func:`_found`, by walks through the games of many versions."""
+    bounds = await _bounds(read, players, span, newest)
+    waiting = sorted((branch for branch in players if branch.key in bounds), key=lambda branch: bounds[branch.key])
+    if newest:
+        waiting.reverse()
+    ids = await _ids(read, others, span, limit, newest) if others else []
+    at, some = 0, _AT_FIRST
+    while at < len(waiting):
+        if len(ids) == limit and (bounds[waiting[at].key] < ids[-1]) is newest:
+            break
+        more = await _ids(read, waiting[at : at + some], span, limit, newest)
+        ids = sorted({*ids, *more}, reverse=newest)[:limit]
+        at, some = at + some, min(2 * some, _BRANCHES_AT_ONCE)
+    return GamesFound(await _rows(read, ids, newest), ids[-1] if newest and len(ids) == limit else None)
+
+
+async def _bounds(read: Read, players: Sequence[_Branch], span: _Span, newest: bool) -> dict[_Key, int]:
+    """The first game of any kind on each of these walks; those without any are left out."""
+    found: dict[_Key, int] = {}
+    for side in (_games.c.black_id, _games.c.white_id):
+        wanted = [branch.version for branch in players if branch.side is side]
+        for at in range(0, len(wanted), _AT_ONCE):
+            first = (
+                select(_games.c.id)
+                .where(side == _versions.c.id, _games.c.id >= number(span.low), _games.c.id <= number(span.high))
+                .order_by(_games.c.id.desc() if newest else _games.c.id)
+                .limit(1)
+                .correlate(_versions)
+                .scalar_subquery()
+            )
+            rows = await read(
+                select(_versions.c.id, first.label("first")).where(_versions.c.id.in_(wanted[at : at + _AT_ONCE]))
+            )
+            found.update({(side.name, row["id"]): row["first"] for row in rows if row["first"] is not None})
+    return found
+
+
+async def _ids(read: Read, branches: Sequence[_Branch], span: _Span, limit: int, newest: bool) -> list[int]:
     """The first ids of all branches together."""
     order = _games.c.id.desc() if newest else _games.c.id
     within = (_games.c.id >= number(span.low), _games.c.id <= number(span.high))
     ids: set[int] = set()
     for at in range(0, len(branches), _BRANCHES_AT_ONCE):
         walks = [
-            select(_games.c.id).where(*branch, *within).order_by(order).limit(limit)
+            select(_games.c.id).where(*branch.conditions, *within).order_by(order).limit(limit)
             for branch in branches[at : at + _BRANCHES_AT_ONCE]
         ]
         asked: Any = walks[0] if len(walks) == 1 else union_all(*(select(walk.subquery()) for walk in walks))
@@ -187,7 +319,7 @@ async def _ids(read: Read, branches: Sequence[Conditions], span: _Span, limit: i
 async def _rows(read: Read, ids: Sequence[int], newest: bool) -> list[GameRow]:
     rows: dict[int, GameRow] = {}
     for at in range(0, len(ids), _AT_ONCE):
-        rows |= {row.id: row for row in await game_rows(read, _games.c.id.in_(ids[at : at + _AT_ONCE]))}
+        rows |= {row.id: row for row in await games_by_id(read, ids[at : at + _AT_ONCE])}
     return [rows[each] for each in sorted(rows, reverse=newest)]
 
 
@@ -195,7 +327,7 @@ def _has_length(asked: GamesAsked) -> bool:
     return asked.min_moves is not None or asked.max_moves is not None
 
 
-async def _branches(read: Read, asked: GamesAsked) -> list[Conditions]:
+async def _branches(read: Read, asked: GamesAsked) -> list[_Branch]:
     """What is asked, as walks along indexes that can stop early."""
     venue = None if asked.venue is None else await venue_id(read, asked.venue)
     players = [await version_ids(read, name) for name in (asked.bot, asked.opponent) if name is not None]
@@ -203,33 +335,39 @@ async def _branches(read: Read, asked: GamesAsked) -> list[Conditions]:
     if asked.running:
         if _has_length(asked) or asked.reason is not None or asked.result is not None:
             return []
-        here = [] if venue is None else [_games.c.venue_id == venue]
-        # Spelt out as in the partial index of these few games.
-        return [(_games.c.result.is_(None), *here, *filters, *sides) for sides in _sides(players, walk=False)]
+        # Spelt out as in the partial index of these few games; not by an index of venues.
+        here = [] if venue is None else [_games.c.venue_id + 0 == venue]
+        return [
+            _Branch((_games.c.result.is_(None), *here, *filters, *sides.conditions))
+            for sides in _sides(players, walk=False)
+        ]
     if asked.running is False and asked.reason is None and asked.result is None:
         filters = (*filters, _games.c.reason.is_not(None))
     verdicts = _verdicts(asked)
+    # Where there is something better to go by, not by an index of venues.
+    beside = () if venue is None else (_games.c.venue_id + 0 == venue,)
     uncorrected: Conditions = ()
-    corrected: list[Conditions] = []
+    corrected: list[_Branch] = []
     if asked.result is not None:
         uncorrected = (_games.c.id.not_in(select(_corrections.c.game_id)),)
         reasons = () if asked.reason is None else (_games.c.reason == asked.reason,)
-        at = () if venue is None else (_games.c.venue_id == venue,)
         corrected = [
-            (_games.c.id.in_(_now(asked.result)), *at, *reasons, *filters, *sides)
+            _Branch((_games.c.id.in_(_now(asked.result)), *beside, *reasons, *filters, *sides.conditions))
             for sides in _sides(players, walk=False)
         ]
     if players:
-        # Not by an index of venues or verdicts, so that SQLite takes the version's own.
-        at = () if venue is None else (_games.c.venue_id + 0 == venue,)
+        # SQLite is to take the version's own index.
         verdict = () if verdicts is None else (or_(false(), *(and_(*each) for each in verdicts)),)
-        plain = [(*sides, *at, *verdict, *filters, *uncorrected) for sides in _sides(players, walk=True)]
+        plain = [
+            sides._replace(conditions=(*sides.conditions, *beside, *verdict, *filters, *uncorrected))
+            for sides in _sides(players, walk=True)
+        ]
     elif venue is None and verdicts is None and not filters:
-        plain = [()]
+        plain = [_Branch(())]
     else:
         venues = [row["id"] for row in await read(select(_venues.c.id))] if venue is None else [venue]
         plain = [
-            (_games.c.venue_id == here, *verdict, *filters, *uncorrected)
+            _Branch((_games.c.venue_id == here, *verdict, *filters, *uncorrected))
             for here in venues
             for verdict in ([()] if verdicts is None else verdicts)
         ]
@@ -249,19 +387,19 @@ def _filters(asked: GamesAsked) -> Conditions:
     return tuple(conditions)
 
 
-def _sides(players: Sequence[Sequence[int]], walk: bool) -> list[Conditions]:
+def _sides(players: Sequence[Sequence[int]], walk: bool) -> list[_Branch]:
     """Who had which colour. For a walk a branch for each version, since only its own index is in the order of ids."""
     if not players:
-        return [()]
+        return [_Branch(())]
     mine, theirs = players[0], players[1:]
-    found: list[Conditions] = []
+    found: list[_Branch] = []
     for side, other in ((_games.c.black_id, _games.c.white_id), (_games.c.white_id, _games.c.black_id)):
         # The opponent's side plus 0: not by an index of its own.
         against = tuple((other + 0).in_(those) for those in theirs)
         if walk:
-            found += [(side == version, *against) for version in mine]
+            found += [_Branch((side == version, *against), side, version) for version in mine]
         else:
-            found.append(((side + 0).in_(mine), *against))
+            found.append(_Branch(((side + 0).in_(mine), *against)))
     return found
 
 
@@ -343,15 +481,7 @@ async def _first_since(read: Read, span: _Span, at: int) -> int:
 
 async def version_ids(read: Read, name: str) -> list[int]:
     """The numbers of the versions of the bot of this name, or of the version. Raises Refused."""
-    # In two steps, each by a name's index.
-    rows = await read(
-        union_all(
-            select(_versions.c.id).where(_versions.c.wire_name == name),
-            select(_versions.c.id)
-            .join_from(_bots, _versions, _versions.c.bot_id == _bots.c.id)
-            .where(_bots.c.name == name),
-        )
-    )
+    rows = await read(_VERSIONS_OF, name=name)
     if not rows:
         raise no_bot(name)
     return sorted({row["id"] for row in rows})
@@ -359,21 +489,13 @@ async def version_ids(read: Read, name: str) -> list[int]:
 
 async def game_rows(read: Read, *asked: ColumnElement[bool], limit: int | None = None) -> list[GameRow]:
     """These games, newest first."""
-    so_far = select(func.count()).where(_moves.c.game_id == _games.c.id).correlate(_games).scalar_subquery()
-    rows = await read(
-        select(
-            *(_games.c[name] for name in GameRow.__struct_fields__ if name in _games.c),
-            _venues.c.name.label("venue"),
-            _black.c.wire_name.label("black"),
-            _white.c.wire_name.label("white"),
-            func.coalesce(_games.c.plies, so_far).label("moves"),
-            func.nullif(_latest_correction, _games.c.result).label("corrected"),
-        )
-        .join_from(_games, _venues)
-        .join(_black, _black.c.id == _games.c.black_id)
-        .join(_white, _white.c.id == _games.c.white_id)
-        .where(*asked)
-        .order_by(_games.c.id.desc())
-        .limit(limit)
-    )
-    return [value(GameRow, row) for row in rows]
+    return [_game_row(row) for row in await read(_GAMES.where(*asked).limit(limit))]
+
+
+async def games_by_id(read: Read, ids: Sequence[int]) -> list[GameRow]:
+    """The games of these numbers, newest first; some hundreds at most."""
+    return [_game_row(row) for row in await read(_GAMES_BY_ID, ids=ids)] if ids else []
+
+
+def _game_row(row: RowMapping) -> GameRow:
+    return GameRow(*[row[name] for name in _GAME_FIELDS])

@@ -8,10 +8,12 @@ live server, which database, how an answer is shown.
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Final
 
-from sqlalchemy import ColumnElement, RowMapping, and_, func, select, union_all
+from sqlalchemy import BigInteger, Column, ColumnElement, RowMapping, and_, bindparam, func, select, union_all
 
 from cgos_server.errors import Refused
+from cgos_server.protocol.names import fold
 from cgos_server.storage import tables
 from cgos_server.storage.answers import (
     AccountRow,
@@ -30,19 +32,53 @@ from cgos_server.storage.band_history import BandHistory
 from cgos_server.storage.bot_history import BotHistory
 from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.functions import bytewise
-from cgos_server.storage.game_history import game_rows, version_ids
-from cgos_server.storage.ledger_history import changes_by_game, correction_rows, repeated_by
+from cgos_server.storage.game_history import game_rows, games_by_id, version_ids
+from cgos_server.storage.ledger_history import changes_by_game, corrections_of, repeated_by
 from cgos_server.storage.pairing_history import PairingHistory
 from cgos_server.storage.people_history import PeopleHistory
 from cgos_server.storage.rank_history import RankHistory
 from cgos_server.storage.rating_history import RatingHistory
-from cgos_server.storage.reading import Read, decoded, no_bot, number, value, venue_id
+from cgos_server.storage.reading import decoded, no_bot, number, value, venue_id
 from cgos_server.storage.record_history import RecordHistory
 
 _games, _moves, _versions, _bots = tables.games, tables.moves, tables.versions, tables.bots
 _venues, _rounds = tables.venues, tables.rounds
 _black, _white, _high, _low = (_versions.alias(side) for side in ("black", "white", "high", "low"))
 _SIDES = {0: "black", 1: "white"}
+_MOVE_FIELDS: Final = MoveRow.__struct_fields__
+
+# Built once: to build them takes longer than most answers.
+_MORE: Final = select(*(_games.c[name] for name in ("terms", "start", "winner", "margin2", "detail"))).where(
+    _games.c.id == bindparam("game", type_=BigInteger)
+)
+_MOVES: Final = (
+    select(*(_moves.c[name] for name in _MOVE_FIELDS if name != "analysis"), tables.analysis.c.text.label("analysis"))
+    .outerjoin(
+        tables.analysis,
+        and_(tables.analysis.c.game_id == _moves.c.game_id, tables.analysis.c.ply == _moves.c.ply),
+    )
+    .where(_moves.c.game_id == bindparam("game", type_=BigInteger))
+    .order_by(_moves.c.ply)
+)
+_PAIRED: Final = (
+    select(
+        tables.pairings,
+        tables.pairings.c.game_id.label("game"),
+        tables.pairings.c.round_id.label("round"),
+        _black.c.wire_name.label("black"),
+        _white.c.wire_name.label("white"),
+        _high.c.wire_name.label("high"),
+        _low.c.wire_name.label("low"),
+    )
+    .join_from(tables.pairings, _games, _games.c.id == tables.pairings.c.game_id)
+    .join(_black, _black.c.id == _games.c.black_id)
+    .join(_white, _white.c.id == _games.c.white_id)
+    .join(_high, _high.c.id == tables.pairings.c.high_id)
+    .join(_low, _low.c.id == tables.pairings.c.low_id)
+    .order_by(tables.pairings.c.game_id)
+)
+_PAIRED_GAME: Final = _PAIRED.where(tables.pairings.c.game_id == bindparam("game", type_=BigInteger))
+_PAIRED_ROUND: Final = _PAIRED.where(tables.pairings.c.round_id == bindparam("round", type_=BigInteger))
 
 
 class History(
@@ -92,23 +128,15 @@ class History(
     async def game(self, game_id: int) -> GameDetail:
         """All about one game."""
         async with self._snapshot() as read:
-            rows = await game_rows(read, _games.c.id == number(game_id))
+            rows = await games_by_id(read, [game_id])
             if not rows:
                 raise Refused("no-game", f"There is no game {game_id}. `cgos-server games` lists them.")
-            (more,) = await read(select(_games).where(_games.c.id == game_id))
-            moves = await read(
-                select(_moves, tables.analysis.c.text.label("analysis"))
-                .outerjoin(
-                    tables.analysis,
-                    and_(tables.analysis.c.game_id == _moves.c.game_id, tables.analysis.c.ply == _moves.c.ply),
-                )
-                .where(_moves.c.game_id == game_id)
-                .order_by(_moves.c.ply)
-            )
-            pairings = await _pairing_rows(read, tables.pairings.c.game_id == game_id)
+            (more,) = await read(_MORE, game=game_id)
+            moves = await read(_MOVES, game=game_id)
+            pairings = [_pairing(row) for row in await read(_PAIRED_GAME, game=game_id)]
             changes = await changes_by_game(read, game_id)
             repeats = await repeated_by(read, game_id)
-            corrections = await correction_rows(read, tables.corrections.c.game_id == game_id)
+            corrections = await corrections_of(read, game_id)
         return GameDetail(
             game=rows[0],
             terms=decoded(more["terms"]),
@@ -117,16 +145,31 @@ class History(
             margin2=more["margin2"],
             detail=more["detail"],
             pairing=pairings[0] if pairings else None,
-            moves=[value(MoveRow, move) for move in moves],
+            moves=[MoveRow(*[move[name] for name in _MOVE_FIELDS]) for move in moves],
             ratings=changes,
             corrections=corrections,
             repeats=repeats,
         )
 
-    async def bots(self) -> list[BotRow]:
-        """All registered bots, by name."""
-        connections, tokens = tables.connections, tables.tokens
+    async def bots(self, limit: int | None = None, after: str = "") -> list[BotRow]:
+        """All registered bots, or the first `limit` ones whose names come after this one; by name, without regard to
+        capitals."""
+        connections, tokens, owners = tables.connections, tables.tokens, tables.owners
+        leaders = _bots.alias("leaders")
         async with self._snapshot() as read:
+            bots = await read(
+                select(_bots, leaders.c.name.label("family"), owners.c.name.label("owner"))
+                .outerjoin(leaders, leaders.c.id == _bots.c.family_id)
+                .outerjoin(owners, owners.c.id == _bots.c.owner_id)
+                .where(bytewise(_bots.c.name_key) > fold(after))
+                .order_by(bytewise(_bots.c.name_key))
+                .limit(limit)
+            )
+            ids = [bot["id"] for bot in bots]
+
+            def of_them(column: Column[int]) -> list[ColumnElement[bool]]:
+                return [] if limit is None else [column.in_(ids)]
+
             last = (
                 select(func.coalesce(connections.c.closed_at, connections.c.opened_at))
                 .where(connections.c.version_id == _versions.c.id)
@@ -136,16 +179,14 @@ class History(
                 .scalar_subquery()
             )
             versions = await read(
-                select(_versions.c.bot_id, _versions.c.wire_name, last.label("last_seen_at")).order_by(_versions.c.id)
+                select(_versions.c.bot_id, _versions.c.wire_name, last.label("last_seen_at"))
+                .where(*of_them(_versions.c.bot_id))
+                .order_by(_versions.c.id)
             )
-            valid = select(tokens.c.bot_id, func.count().label("count")).where(tokens.c.revoked_at.is_(None))
+            valid = select(tokens.c.bot_id, func.count().label("count")).where(
+                tokens.c.revoked_at.is_(None), *of_them(tokens.c.bot_id)
+            )
             counts = {row["bot_id"]: row["count"] for row in await read(valid.group_by(tokens.c.bot_id))}
-            leaders = _bots.alias("leaders")
-            bots = await read(
-                select(_bots, leaders.c.name.label("family"))
-                .outerjoin(leaders, leaders.c.id == _bots.c.family_id)
-                .order_by(bytewise(_bots.c.name_key))
-            )
             setbacks = tables.setbacks
             aside = await read(
                 select(
@@ -153,7 +194,7 @@ class History(
                 )
                 .join_from(setbacks, _versions, _versions.c.id == setbacks.c.version_id)
                 .join(_venues, _venues.c.id == setbacks.c.venue_id)
-                .where(setbacks.c.set_aside == 1)
+                .where(setbacks.c.set_aside == 1, *of_them(_versions.c.bot_id))
                 .order_by(setbacks.c.version_id, setbacks.c.venue_id)
             )
         of_bot: dict[int, list[RowMapping]] = defaultdict(list)
@@ -167,6 +208,7 @@ class History(
                 tokens=counts.get(bot["id"], 0),
                 last_seen_at=max((version["last_seen_at"] or 0 for version in of_bot[bot["id"]]), default=0) or None,
                 set_aside=[value(SetAside, row) for row in aside if row["bot_id"] == bot["id"]],
+                paused=bool(bot["paused"]),
             )
             for bot in bots
         ]
@@ -195,7 +237,7 @@ class History(
             )
             if not rows:
                 raise Refused("no-round", f"There is no act of pairing {round_id}. `cgos-server show GAME` names one.")
-            pairings = await _pairing_rows(read, tables.pairings.c.round_id == round_id)
+            pairings = [_pairing(row) for row in await read(_PAIRED_ROUND, round=round_id)]
         texts = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
         return value(RoundDetail, rows[0], pairings=pairings, **texts)
 
@@ -224,24 +266,5 @@ class History(
         return value(Counts, row, ended=dict(ended), moves=row["moves"] + sum(reason["moves"] for reason in reasons))
 
 
-async def _pairing_rows(read: Read, asked: ColumnElement[bool]) -> list[PairingRow]:
-    pairings = tables.pairings
-    rows = await read(
-        select(
-            pairings,
-            pairings.c.game_id.label("game"),
-            pairings.c.round_id.label("round"),
-            _black.c.wire_name.label("black"),
-            _white.c.wire_name.label("white"),
-            _high.c.wire_name.label("high"),
-            _low.c.wire_name.label("low"),
-        )
-        .join_from(pairings, _games, _games.c.id == pairings.c.game_id)
-        .join(_black, _black.c.id == _games.c.black_id)
-        .join(_white, _white.c.id == _games.c.white_id)
-        .join(_high, _high.c.id == pairings.c.high_id)
-        .join(_low, _low.c.id == pairings.c.low_id)
-        .where(asked)
-        .order_by(pairings.c.game_id)
-    )
-    return [value(PairingRow, row, detail=decoded(row["detail"])) for row in rows]
+def _pairing(row: RowMapping) -> PairingRow:
+    return value(PairingRow, row, detail=decoded(row["detail"]))

@@ -8,9 +8,9 @@ formulas, what a saved state holds, how an answer is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, func, literal, literal_column, select, union_all
+from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, func, literal, literal_column, select, union_all
 
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage import tables
@@ -38,6 +38,60 @@ _KINDS = {kind.value: kind for kind in Kind}
 is_game = _ledger.c.kind == literal_column("'game'")
 is_correction = _ledger.c.kind == literal_column("'correction'")
 entry_of_change = and_(_ledger.c.venue_id == _changes.c.venue_id, _ledger.c.seq == _changes.c.seq)
+
+
+_GAME = bindparam("game", type_=BigInteger)
+_first, _earlier = _ledger.alias("first"), _corrections.alias("earlier")
+
+# Built once: to build them takes longer than most answers.
+_LAST: Final = (
+    select(_ledger.c.seq).where(_ledger.c.venue_id == bindparam("venue")).order_by(_ledger.c.seq.desc()).limit(1)
+)
+_CHANGED: Final = (
+    select(_changes, _versions.c.wire_name.label("version"))
+    .join_from(_ledger, _changes, entry_of_change)
+    .join(_versions, _versions.c.id == _changes.c.version_id)
+    .where(_ledger.c.game_id == _GAME, is_game)
+    .order_by(_changes.c.system, _changes.c.version_id)
+)
+_REPEATED: Final = (
+    select(_first.c.game_id)
+    .join_from(
+        _ledger,
+        _first,
+        and_(
+            _first.c.black_id == _ledger.c.black_id,
+            _first.c.white_id == _ledger.c.white_id,
+            _first.c.digest == _ledger.c.digest,
+            _first.c.venue_id == _ledger.c.venue_id,
+            _first.c.kind == literal_column("'game'"),
+            _first.c.seq < _ledger.c.seq,
+        ),
+    )
+    .where(_ledger.c.game_id == _GAME, is_game, _ledger.c.repeat != 0)
+    .order_by(_first.c.seq)
+    .limit(1)
+)
+_was = (
+    select(_earlier.c.result)
+    .where(_earlier.c.game_id == _corrections.c.game_id, _earlier.c.id < _corrections.c.id)
+    .order_by(_earlier.c.id.desc())
+    .limit(1)
+    .correlate(_corrections)
+    .scalar_subquery()
+)
+_CORRECTED: Final = (
+    select(
+        _corrections,
+        _corrections.c.game_id.label("game"),
+        _venues.c.name.label("venue"),
+        func.coalesce(_was, _games.c.result, literal("")).label("was"),
+    )
+    .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
+    .join(_venues, _venues.c.id == _games.c.venue_id)
+    .order_by(_corrections.c.id)
+)
+_CORRECTED_GAME: Final = _CORRECTED.where(_corrections.c.game_id == _GAME)
 
 
 class LedgerHistory(Reader):
@@ -188,7 +242,7 @@ class LedgerHistory(Reader):
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             refits = await read(
-                select(*(_refits.c[name] for name in StoredRefit._fields), _builds.c.text)
+                select(*(_refits.c[name] for name in StoredRefit._fields), _refits.c.at, _builds.c.text)
                 .join_from(_refits, _builds, _builds.c.id == _refits.c.build)
                 .where(
                     _refits.c.venue_id == at,
@@ -217,6 +271,7 @@ class LedgerHistory(Reader):
                 StoredRefit(**{name: row[name] for name in StoredRefit._fields})._replace(cold=bool(row["cold"])),
                 row["text"],
                 points[row["number"]],
+                row["at"],
             )
             for row in refits
         ]
@@ -245,68 +300,28 @@ def _entry(columns: Iterable[Any]) -> Entry:
 
 async def last_entry(read: Read, venue: int) -> int:
     """The number of a venue's last entry, 0 for none."""
-    latest = select(_ledger.c.seq).where(_ledger.c.venue_id == venue).order_by(_ledger.c.seq.desc()).limit(1)
-    rows = await read(latest)
+    rows = await read(_LAST, venue=venue)
     return int(rows[0]["seq"]) if rows else 0
 
 
 async def changes_by_game(read: Read, game_id: int) -> list[GameChange]:
     """What a game did to ratings."""
-    rows = await read(
-        select(_changes, _versions.c.wire_name.label("version"))
-        .join_from(_ledger, _changes, entry_of_change)
-        .join(_versions, _versions.c.id == _changes.c.version_id)
-        .where(_ledger.c.game_id == game_id, is_game)
-        .order_by(_changes.c.system, _changes.c.version_id)
-    )
-    return [value(GameChange, row) for row in rows]
+    return [value(GameChange, row) for row in await read(_CHANGED, game=game_id)]
 
 
 async def repeated_by(read: Read, game_id: int) -> int | None:
     """The earliest game with the same moves and result, where this one was marked as a repeat of it."""
-    first = _ledger.alias("first")
-    rows = await read(
-        select(first.c.game_id)
-        .join_from(
-            _ledger,
-            first,
-            and_(
-                first.c.black_id == _ledger.c.black_id,
-                first.c.white_id == _ledger.c.white_id,
-                first.c.digest == _ledger.c.digest,
-                first.c.venue_id == _ledger.c.venue_id,
-                first.c.kind == literal_column("'game'"),
-                first.c.seq < _ledger.c.seq,
-            ),
-        )
-        .where(_ledger.c.game_id == game_id, is_game, _ledger.c.repeat != 0)
-        .order_by(first.c.seq)
-        .limit(1)
-    )
+    rows = await read(_REPEATED, game=game_id)
     return int(rows[0]["game_id"]) if rows else None
 
 
 async def correction_rows(read: Read, *asked: ColumnElement[bool]) -> list[CorrectionRow]:
     """Corrections, oldest first."""
-    earlier = _corrections.alias("earlier")
-    before = (
-        select(earlier.c.result)
-        .where(earlier.c.game_id == _corrections.c.game_id, earlier.c.id < _corrections.c.id)
-        .order_by(earlier.c.id.desc())
-        .limit(1)
-        .correlate(_corrections)
-        .scalar_subquery()
-    )
-    rows = await read(
-        select(
-            _corrections,
-            _corrections.c.game_id.label("game"),
-            _venues.c.name.label("venue"),
-            func.coalesce(before, _games.c.result, literal("")).label("was"),
-        )
-        .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
-        .join(_venues, _venues.c.id == _games.c.venue_id)
-        .where(*asked)
-        .order_by(_corrections.c.id)
-    )
+    rows = await read(_CORRECTED.where(*asked))
+    return [value(CorrectionRow, row, winner=_SIDES.get(row["winner"])) for row in rows]
+
+
+async def corrections_of(read: Read, game_id: int) -> list[CorrectionRow]:
+    """One game's corrections, oldest first."""
+    rows = await read(_CORRECTED_GAME, game=game_id)
     return [value(CorrectionRow, row, winner=_SIDES.get(row["winner"])) for row in rows]

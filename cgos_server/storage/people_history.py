@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import RowMapping, Select, func, literal, select
 
@@ -28,6 +28,9 @@ from cgos_server.storage.reading import Read, Reader, decoded, number, value
 from cgos_server.storage.store import as_person
 
 _access, _bots, _owners, _versions = tables.access, tables.bots, tables.owners, tables.versions
+
+MOST_ACCESS: Final = 500
+"""Sessions and tokens of one account that are read."""
 
 
 class PeopleHistory(Reader):
@@ -114,15 +117,21 @@ class PeopleHistory(Reader):
         return rows[0]["owner_id"] if rows else None
 
     async def access_of(self, owner_id: int) -> list[AccessRow]:
-        """All sessions and tokens that this account ever had, newest first."""
+        """The sessions and tokens of this account, ended ones too while they are kept, newest first; at most
+        :data:`MOST_ACCESS`, of which those that were not ended are never missing."""
         async with self._snapshot() as read:
             rows = await read(
-                select(_access).where(_access.c.owner_id == number(owner_id)).order_by(_access.c.id.desc())
+                select(_access)
+                .where(_access.c.owner_id == number(owner_id))
+                .order_by(_access.c.revoked_at.is_not(None), _access.c.id.desc())
+                .limit(MOST_ACCESS)
             )
-        return [value(AccessRow, row, scopes=row["scopes"].split()) for row in rows]
+        newest = sorted(rows, key=lambda row: int(row["id"]), reverse=True)
+        return [value(AccessRow, row, scopes=row["scopes"].split()) for row in newest]
 
-    async def webhooks(self, owner_id: int | None = None) -> list[WebhookRow]:
-        """The webhooks of an account, or with None of all, stopped ones too, oldest first."""
+    async def webhooks(self, owner_id: int | None = None, *, only_told: bool = False) -> list[WebhookRow]:
+        """The webhooks of an account, or with None of all, stopped ones too, oldest first; with `only_told` those that
+        are sent to: not stopped, and of accounts that are not disabled."""
         hooks = tables.webhooks
         asked = (
             select(hooks, _owners.c.name.label("owner"), _bots.c.name.label("bot"))
@@ -132,6 +141,8 @@ class PeopleHistory(Reader):
         )
         if owner_id is not None:
             asked = asked.where(hooks.c.owner_id == number(owner_id))
+        if only_told:
+            asked = asked.where(hooks.c.stopped_at.is_(None), _owners.c.state == "active")
         async with self._snapshot() as read:
             rows = await read(asked)
         return [value(WebhookRow, row, events=row["events"].split()) for row in rows]

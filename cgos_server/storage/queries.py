@@ -140,6 +140,18 @@ VALID_ACCESS: Question = (
     .where(_access.c.owner_id == bindparam("owner_id"), _lets_in(_now_ms))
     .order_by(_access.c.id)
 )
+OLD_ACCESS: Question = (
+    select(_access.c.id)
+    .where(
+        _access.c.owner_id == bindparam("owner_id"),
+        or_(
+            _access.c.revoked_at < bindparam("before_ms", type_=BigInteger),
+            _access.c.expires_at < bindparam("before_ms", type_=BigInteger),
+        ),
+    )
+    .order_by(_access.c.id)
+    .limit(200)
+)
 _webhook_columns = [_webhooks.c[name] for name in StoredWebhook._fields]
 WEBHOOK: Question = select(*_webhook_columns).where(
     _webhooks.c.id == bindparam("webhook_id", type_=BigInteger), _webhooks.c.stopped_at.is_(None)

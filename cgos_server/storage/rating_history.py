@@ -7,15 +7,18 @@ formulas, what a saved state holds, how an answer is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
+    BigInteger,
+    BindParameter,
     Column,
     ColumnElement,
     RowMapping,
     Select,
     Subquery,
     and_,
+    bindparam,
     case,
     func,
     literal_column,
@@ -38,6 +41,110 @@ REFIT = "refit"
 """What a :class:`RatingPoint` is called that no entry made."""
 
 _is_about_anchors = _ledger.c.kind.in_([literal_column("'anchor'"), literal_column("'unanchor'")])
+
+
+def _standings(*asked: ColumnElement[bool]) -> Select[Any]:
+    """The first `some` standings. Last games are looked for only for those."""
+    first = (
+        select(_ratings, _versions.c.wire_name.label("version"))
+        .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
+        .where(_ratings.c.venue_id == bindparam("venue"), *asked)
+        .order_by(_ratings.c.mean.desc(), bytewise(_versions.c.wire_name))
+        .limit(bindparam("some", type_=BigInteger))
+        .subquery("first")
+    )
+    latest = greater(_latest(_games.c.black_id, first), _latest(_games.c.white_id, first))
+    rated = select(first, latest.label("last_game")).subquery("rated")
+    return (
+        select(rated, func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at"))
+        .join_from(rated, _games, _games.c.id == rated.c.last_game, isouter=True)
+        .order_by(rated.c.mean.desc(), bytewise(rated.c.version))
+    )
+
+
+def _latest(side: Column[int], rated: Subquery) -> ColumnElement[int]:
+    """The latest game of a rated version on one side of the board, 0 for none: a step in that side's index."""
+    latest = (
+        select(_games.c.id)
+        .where(side == rated.c.version_id, _games.c.venue_id == rated.c.venue_id)
+        .order_by(_games.c.id.desc())
+        .limit(1)
+        .correlate(rated)
+        .scalar_subquery()
+    )
+    return func.coalesce(latest, 0)
+
+
+def _same_change(keys: Subquery) -> ColumnElement[bool]:
+    return and_(*(keys.c[column.name] == column for column in _changes.primary_key.columns))
+
+
+def _told(keys: Subquery) -> Select[Any]:
+    """The changes of these keys with what their entries say."""
+    me: BindParameter[int] = bindparam("me", type_=BigInteger)
+    black = _ledger.c.black_id == me
+    mine = or_(black, _ledger.c.white_id == me)
+    other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
+    return (
+        select(
+            _changes,
+            _ledger.c.at,
+            _ledger.c.kind,
+            _ledger.c.game_id.label("game"),
+            _versions.c.wire_name.label("opponent"),
+            case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
+        )
+        .join_from(keys, _changes, _same_change(keys))
+        .join(_ledger, entry_of_change)
+        .outerjoin(_versions, _versions.c.id == other)
+        .order_by(_changes.c.seq, _changes.c.system)
+    )
+
+
+def _changes_by(*asked: ColumnElement[bool], newest: bool) -> Select[Any]:
+    """A version's first changes by one end. Their keys are found in the index alone: asked for whole rows, or without
+    a limit, SQLite would walk through all changes of the venue."""
+    keys = select(*_changes.primary_key.columns).where(
+        _changes.c.version_id == bindparam("me", type_=BigInteger), _changes.c.venue_id == bindparam("venue"), *asked
+    )
+    if newest:
+        keys = keys.order_by(_changes.c.seq.desc(), _changes.c.system.desc())
+    else:
+        keys = keys.order_by(_changes.c.seq)
+    return _told(keys.limit(bindparam("some", type_=BigInteger)).subquery())
+
+
+def _refit_points_by() -> Select[Any]:
+    """What refits made of a version's rating."""
+    same = and_(
+        _refits.c.venue_id == _points.c.venue_id,
+        _refits.c.system == _points.c.system,
+        _refits.c.number == _points.c.number,
+    )
+    return (
+        select(_points, _refits.c.at)
+        .join_from(_points, _refits, same)
+        .where(
+            _points.c.venue_id == bindparam("venue"),
+            _points.c.system == bindparam("system"),
+            _points.c.version_id == bindparam("me"),
+        )
+        .limit(bindparam("some", type_=BigInteger))
+    )
+
+
+# Built once: to build them takes longer than most answers.
+_STANDINGS: Final = _standings()
+_STANDINGS_UNDER: Final = _standings(_ratings.c.system == bindparam("system"))
+_CHANGES: Final = _changes_by(newest=True)
+_CHANGES_UNDER: Final = _changes_by(_changes.c.system == bindparam("system"), newest=True)
+_CHANGES_AFTER: Final = _changes_by(
+    _changes.c.system == bindparam("system"), _changes.c.seq > bindparam("after", type_=BigInteger), newest=False
+)
+_REFIT_POINTS: Final = _refit_points_by().order_by(_points.c.number.desc())
+_first_refit = select(_refits.c.system).where(_refits.c.venue_id == bindparam("venue")).order_by(_refits.c.system)
+_FIRST_REFITTED: Final = _first_refit.limit(1)
+_NEXT_REFITTED: Final = _first_refit.where(_refits.c.system > bindparam("after")).limit(1)
 
 
 class RatingHistory(LedgerHistory):
@@ -80,7 +187,7 @@ class RatingHistory(LedgerHistory):
             for each in await _refitted(read, at) if system is None else [system]:
                 changes += [
                     (row["applied"], row["number"], each, row)
-                    for row in await _refit_points_of(read, at, me, each, some)
+                    for row in await read(_REFIT_POINTS, venue=at, me=me, system=each, some=some)
                 ]
             changes.sort(key=lambda item: item[:3])
             told: list[RatingPoint] = []
@@ -105,7 +212,7 @@ class RatingHistory(LedgerHistory):
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             me = await version_id(read, version)
-            changes = await _changes_after(read, at, me, system, after[0], limit)
+            changes = await read(_CHANGES_AFTER, venue=at, me=me, system=system, after=after[0], some=limit)
             points = await _refit_points_after(read, at, me, system, after, limit)
             rows = [((row["seq"], 0), row) for row in changes]
             rows += [((row["applied"], row["number"]), row) for row in points]
@@ -162,23 +269,23 @@ _SEQS_AT_ONCE = 500
 
 
 async def _standings_now(read: Read, venue: int, system: str | None, limit: int | None) -> list[Standing]:
-    latest = greater(_latest(_games.c.black_id), _latest(_games.c.white_id))
-    rated = select(_ratings, latest.label("last_game")).where(*_under(venue, system)).subquery()
-    last_at = func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at")
-    rows = await read(
-        select(rated, _versions.c.wire_name.label("version"), last_at)
-        .join_from(rated, _versions, _versions.c.id == rated.c.version_id)
-        .outerjoin(_games, _games.c.id == rated.c.last_game)
-        .order_by(rated.c.mean.desc(), bytewise(_versions.c.wire_name))
-        .limit(limit)
-    )
+    some = ALL if limit is None else limit
+    if system is None:
+        rows = await read(_STANDINGS, venue=venue, some=some)
+    else:
+        rows = await read(_STANDINGS_UNDER, venue=venue, system=system, some=some)
     return [
-        value(
-            Standing,
-            row,
-            provisional=bool(row["provisional"]),
-            anchor=bool(row["anchor"]),
-            last_game=row["last_game"] or None,
+        Standing(
+            row["system"],
+            row["version"],
+            row["mean"],
+            row["spread"],
+            row["games"],
+            bool(row["provisional"]),
+            bool(row["anchor"]),
+            row["last_game"] or None,
+            row["last_game_at"],
+            row["seq"],
         )
         for row in rows
     ]
@@ -305,19 +412,6 @@ def _under(venue: int, system: str | None) -> list[ColumnElement[bool]]:
     return [_ratings.c.venue_id == venue, *([] if system is None else [_ratings.c.system == system])]
 
 
-def _latest(side: Column[int]) -> ColumnElement[int]:
-    """The latest game of a rated version on one side of the board, 0 for none: a step in that side's index."""
-    latest = (
-        select(_games.c.id)
-        .where(side == _ratings.c.version_id, _games.c.venue_id == _ratings.c.venue_id)
-        .order_by(_games.c.id.desc())
-        .limit(1)
-        .correlate(_ratings)
-        .scalar_subquery()
-    )
-    return func.coalesce(latest, 0)
-
-
 def _latest_changes(venue: int, me: int, system: str | None, *asked: ColumnElement[bool]) -> Select[Any]:
     """The keys of a version's changes, latest first. They are found in the index alone: asked for whole rows, or
     without a limit, SQLite would walk through all changes of the venue."""
@@ -330,81 +424,21 @@ def _latest_changes(venue: int, me: int, system: str | None, *asked: ColumnEleme
     )
 
 
-def _same_change(keys: Subquery) -> ColumnElement[bool]:
-    return and_(*(keys.c[column.name] == column for column in _changes.primary_key.columns))
-
-
 async def _changes_of(read: Read, venue: int, me: int, system: str | None, limit: int) -> Sequence[RowMapping]:
-    latest = _latest_changes(venue, me, system).limit(limit).subquery()
-    return await _told(read, latest, me)
-
-
-async def _changes_after(read: Read, venue: int, me: int, system: str, seq: int, limit: int) -> Sequence[RowMapping]:
-    """The first changes after an entry, oldest first."""
-    first = (
-        select(*_changes.primary_key.columns)
-        .where(
-            _changes.c.version_id == me,
-            _changes.c.venue_id == venue,
-            _changes.c.system == system,
-            _changes.c.seq > number(seq),
-        )
-        .order_by(_changes.c.seq)
-        .limit(limit)
-        .subquery()
-    )
-    return await _told(read, first, me)
-
-
-async def _told(read: Read, keys: Subquery, me: int) -> Sequence[RowMapping]:
-    """The changes of these keys with what their entries say."""
-    black = _ledger.c.black_id == me
-    mine = or_(black, _ledger.c.white_id == me)
-    other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
-    return await read(
-        select(
-            _changes,
-            _ledger.c.at,
-            _ledger.c.kind,
-            case((mine, _ledger.c.game_id)).label("game"),
-            _versions.c.wire_name.label("opponent"),
-            case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
-        )
-        .join_from(keys, _changes, _same_change(keys))
-        .join(_ledger, entry_of_change)
-        .outerjoin(_versions, _versions.c.id == other)
-        .order_by(_changes.c.seq, _changes.c.system)
-    )
+    """The latest changes."""
+    if system is None:
+        return await read(_CHANGES, venue=venue, me=me, some=limit)
+    return await read(_CHANGES_UNDER, venue=venue, me=me, system=system, some=limit)
 
 
 async def _refitted(read: Read, venue: int) -> list[str]:
     """The systems that have refits, found by steps in an index."""
     found: list[str] = []
-    while True:
-        later = [_refits.c.system > found[-1]] if found else []
-        first = select(_refits.c.system).where(_refits.c.venue_id == venue, *later).order_by(_refits.c.system).limit(1)
-        rows = await read(first)
-        if not rows:
-            return found
+    rows = await read(_FIRST_REFITTED, venue=venue)
+    while rows:
         found.append(rows[0]["system"])
-
-
-async def _refit_points_of(read: Read, venue: int, me: int, system: str, limit: int) -> Sequence[RowMapping]:
-    return await read(
-        select(_points, _refits.c.at)
-        .join_from(
-            _points,
-            _refits,
-            and_(
-                _refits.c.venue_id == _points.c.venue_id,
-                _refits.c.system == _points.c.system,
-                _refits.c.number == _points.c.number,
-            ),
-        )
-        .where(_points.c.venue_id == venue, _points.c.system == system, _points.c.version_id == me)
-        .order_by(_points.c.number.desc())
-        .limit(limit)
-    )
+        rows = await read(_NEXT_REFITTED, venue=venue, after=found[-1])
+    return found
 
 
 async def _refit_points_after(

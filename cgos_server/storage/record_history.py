@@ -8,17 +8,64 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import BindParameter, Column, Select, bindparam, func, select
 
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.game_answers import OpponentRow, PairRecord, VerdictRow
 from cgos_server.storage.game_history import VOIDS
-from cgos_server.storage.reading import Read, Reader, venue_id, version_id
+from cgos_server.storage.reading import Read, Reader, venue_id, version_id, version_numbers
 
 _games, _versions, _corrections = tables.games, tables.versions, tables.corrections
+
+_AT_ONCE = 500
+
+_VERSIONS: BindParameter[Any] = bindparam("versions", expanding=True)
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_WAYS: Final = {
+    "among": (_games.c.black_id.in_(_VERSIONS), _games.c.white_id.in_(_VERSIONS)),
+    "as black": (_games.c.black_id.in_(_VERSIONS),),
+    "as white": (_games.c.white_id.in_(_VERSIONS),),
+}
+# Not by an index of venues, so that SQLite takes the versions' own.
+_HERE = _games.c.venue_id + 0 == bindparam("venue")
+_KINDS = (_games.c.reason, _games.c.winner)
+
+
+def _counted(*by: Column[Any]) -> dict[str, Select[Any]]:
+    """Ended games by these columns and how they ended; the latest of each kind."""
+    figures = func.count().label("games"), func.max(_games.c.id).label("last")
+    return {
+        way: select(*by, *_KINDS, *figures).where(_HERE, *mine, _games.c.reason.is_not(None)).group_by(*by, *_KINDS)
+        for way, mine in _WAYS.items()
+    }
+
+
+def _amended() -> dict[str, Select[Any]]:
+    """Corrected games with their last correction."""
+    later = _corrections.alias("later")
+    columns = [_games.c[name] for name in ("id", "black_id", "white_id", "reason", "winner")]
+    asked = (
+        select(*columns, _corrections.c.winner.label("now"), _corrections.c.result)
+        .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
+        .where(
+            _HERE,
+            ~select(later.c.id)
+            .where(later.c.game_id == _corrections.c.game_id, later.c.id > _corrections.c.id)
+            .exists(),
+        )
+    )
+    return {way: asked.where(*mine) for way, mine in _WAYS.items()}
+
+
+# Built once: to build them takes longer than most answers.
+_COUNTED: Final = _counted(_games.c.black_id, _games.c.white_id)
+_ENDED: Final = _counted()
+_AMENDED: Final = _amended()
+_TIMES: Final = select(_games.c.id, _games.c.ended_at).where(_games.c.id.in_(_IDS))
+_NAMES: Final = select(_versions.c.id, _versions.c.wire_name).where(_versions.c.id.in_(_IDS))
 
 _BLACK, _WHITE, _DRAW, _NONE = 0, 1, 2, 3
 """What a game counts as: its winner, or neither."""
@@ -32,7 +79,7 @@ class RecordHistory(Reader):
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             ids = await version_id(read, one), await version_id(read, other)
-            tallies = await _tallies(read, at, *_between(ids))
+            tallies = await _tallies(read, at, "among", list(ids))
             times = await _ended(read, (tally.last for tally in tallies))
         return _record((one, ids[0]), (other, ids[1]), tallies, times)
 
@@ -41,11 +88,11 @@ class RecordHistory(Reader):
         in `versions`."""
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
-            ids = {await version_id(read, name): name for name in versions}
+            ids = {number: name for name, number in (await version_numbers(read, versions)).items()}
             place = {version: number for number, version in enumerate(ids)}
             found: dict[tuple[int, int], list[_Tally]] = defaultdict(list)
             if len(ids) > 1:
-                for tally in await _tallies(read, at, *_between(tuple(ids))):
+                for tally in await _tallies(read, at, "among", list(ids)):
                     if tally.black != tally.white:
                         first, second = sorted((tally.black, tally.white), key=place.__getitem__)
                         found[first, second].append(tally)
@@ -58,10 +105,7 @@ class RecordHistory(Reader):
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             me = await version_id(read, version)
-            tallies = [
-                *await _tallies(read, at, _games.c.black_id == me),
-                *await _tallies(read, at, _games.c.white_id == me),
-            ]
+            tallies = [*await _tallies(read, at, "as black", [me]), *await _tallies(read, at, "as white", [me])]
             times = await _ended(read, (tally.last for tally in tallies))
             names = await _names(read, {tally.black for tally in tallies} | {tally.white for tally in tallies})
         against: dict[int, list[_Tally]] = defaultdict(list)
@@ -93,9 +137,12 @@ class RecordHistory(Reader):
         counts: dict[tuple[str, str, str], int] = defaultdict(int)
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
-            ids = [await version_id(read, name) for name in dict.fromkeys(versions)]
-            for color, side in (("black", _games.c.black_id), ("white", _games.c.white_id)):
-                for tally in await _tallies(read, at, side.in_(ids)):
+            ids = list((await version_numbers(read, versions)).values())
+            for color, way in (("black", "as black"), ("white", "as white")):
+                for row in await read(_ENDED[way], venue=at, versions=ids):
+                    outcome = _outcome(row["reason"], row["winner"])
+                    counts[color, row["reason"], _OUTCOMES[color][outcome]] += row["games"]
+                for tally in await _corrected(read, at, way, ids):
                     counts[color, tally.reason, _OUTCOMES[color][tally.outcome]] += tally.games
         return [VerdictRow(*key, games) for key, games in sorted(counts.items()) if games]  # type: ignore[arg-type]
 
@@ -114,10 +161,6 @@ class _Tally(NamedTuple):
     last: int
 
 
-def _between(versions: Sequence[int]) -> list[ColumnElement[bool]]:
-    return [_games.c.black_id.in_(versions), _games.c.white_id.in_(versions)]
-
-
 _RATED = frozenset(reason.value for reason in Reason if Verdict(None, reason).rated)
 
 
@@ -127,55 +170,22 @@ def _outcome(reason: str, winner: int | None) -> int:
     return _DRAW if winner is None else winner
 
 
-async def _tallies(read: Read, venue: int, *asked: ColumnElement[bool]) -> list[_Tally]:
-    # Not by an index of venues, so that SQLite takes the versions' own.
-    here = (_games.c.venue_id + 0 == venue, *asked)
-    rows = await read(
-        select(
-            _games.c.black_id,
-            _games.c.white_id,
-            _games.c.reason,
-            _games.c.winner,
-            func.count().label("games"),
-            func.max(_games.c.id).label("last"),
-        )
-        .where(*here)
-        .group_by(_games.c.black_id, _games.c.white_id, _games.c.reason, _games.c.winner)
-    )
+async def _tallies(read: Read, venue: int, way: str, versions: Sequence[int]) -> list[_Tally]:
+    """The games of these versions, counted; `way` is a key of :data:`_WAYS`."""
     tallies = [
         _Tally(
             row["black_id"], row["white_id"], row["reason"], _outcome(row["reason"], row["winner"]),
             row["games"], row["last"],
         )
-        for row in rows
-        if row["reason"] is not None
+        for row in await read(_COUNTED[way], venue=venue, versions=versions)
     ]  # fmt: skip
-    return tallies + await _corrected(read, *here)
+    return tallies + await _corrected(read, venue, way, versions)
 
 
-async def _corrected(read: Read, *here: ColumnElement[bool]) -> list[_Tally]:
+async def _corrected(read: Read, venue: int, way: str, versions: Sequence[int]) -> list[_Tally]:
     """For each corrected game: one less of what it was, one more of what it is."""
-    later = _corrections.alias("later")
-    rows = await read(
-        select(
-            _games.c.id,
-            _games.c.black_id,
-            _games.c.white_id,
-            _games.c.reason,
-            _games.c.winner,
-            _corrections.c.winner.label("now"),
-            _corrections.c.result,
-        )
-        .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
-        .where(
-            *here,
-            ~select(later.c.id)
-            .where(later.c.game_id == _corrections.c.game_id, later.c.id > _corrections.c.id)
-            .exists(),
-        )
-    )
     found = []
-    for row in rows:
+    for row in await read(_AMENDED[way], venue=venue, versions=versions):
         sides = row["black_id"], row["white_id"], row["reason"]
         was = _outcome(row["reason"], row["winner"])
         now = _NONE if row["result"] in VOIDS else _DRAW if row["now"] is None else row["now"]
@@ -187,8 +197,8 @@ async def _ended(read: Read, games: Iterable[int]) -> dict[int, int | None]:
     """When these games ended."""
     found: dict[int, int | None] = {}
     wanted = sorted(set(games))
-    for at in range(0, len(wanted), 500):
-        rows = await read(select(_games.c.id, _games.c.ended_at).where(_games.c.id.in_(wanted[at : at + 500])))
+    for at in range(0, len(wanted), _AT_ONCE):
+        rows = await read(_TIMES, ids=wanted[at : at + _AT_ONCE])
         found.update((row["id"], row["ended_at"]) for row in rows)
     return found
 
@@ -196,10 +206,8 @@ async def _ended(read: Read, games: Iterable[int]) -> dict[int, int | None]:
 async def _names(read: Read, versions: Iterable[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     wanted = sorted(set(versions))
-    for at in range(0, len(wanted), 500):
-        rows = await read(
-            select(_versions.c.id, _versions.c.wire_name).where(_versions.c.id.in_(wanted[at : at + 500]))
-        )
+    for at in range(0, len(wanted), _AT_ONCE):
+        rows = await read(_NAMES, ids=wanted[at : at + _AT_ONCE])
         found.update((row["id"], row["wire_name"]) for row in rows)
     return found
 

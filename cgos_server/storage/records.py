@@ -104,6 +104,12 @@ class AccessRevoked(NamedTuple):
     id: int
 
 
+class AccessForgotten(NamedTuple):
+    """It lets nobody in for so long that nobody asks about it any more: the row goes. The audit stays."""
+
+    id: int
+
+
 class WebhookAdded(NamedTuple):
     """Somebody wants to be told by HTTP. `bot_id`: of one bot only, None for all of the owner's; `secret` signs what is
     sent; `events`: words with blanks between them."""
@@ -442,6 +448,7 @@ Record = (
     | BotWishes
     | AccessAdded
     | AccessRevoked
+    | AccessForgotten
     | WebhookAdded
     | WebhookStopped
     | VersionAdded

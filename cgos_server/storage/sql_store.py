@@ -144,6 +144,10 @@ class SqlStore(abc.ABC):
         """See :meth:`cgos_server.storage.store.Store.valid_access`."""
         return [Access._make(row) for row in await self._rows(queries.VALID_ACCESS, owner_id=owner_id, now_ms=now_ms)]
 
+    async def old_access(self, owner_id: int, before_ms: int) -> list[int]:
+        """See :meth:`cgos_server.storage.store.Store.old_access`."""
+        return [row[0] for row in await self._rows(queries.OLD_ACCESS, owner_id=owner_id, before_ms=before_ms)]
+
     async def webhook(self, webhook_id: int) -> StoredWebhook | None:
         """One webhook that is sent to, or None."""
         rows = await self._rows(queries.WEBHOOK, webhook_id=webhook_id)

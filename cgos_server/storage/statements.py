@@ -14,7 +14,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, delete, func, select, update
 from sqlalchemy.dialects import sqlite
 
 from cgos_server.storage import records, tables
@@ -31,6 +31,8 @@ class How(enum.Enum):
     """Add, or take the place of the row with the same primary key."""
     CHANGE = "change"
     """Set the columns of the row with the record's `id`."""
+    FORGET = "forget"
+    """Remove the row with the record's `id`, which is all that it has."""
 
 
 class Effect(NamedTuple):
@@ -77,6 +79,7 @@ KINDS: Mapping[type, Effect] = dict(
         _changes(records.TokenRevoked, tables.tokens),
         _adds(records.AccessAdded, tables.access),
         _changes(records.AccessRevoked, tables.access),
+        _adds(records.AccessForgotten, tables.access, How.FORGET),
         _adds(records.WebhookAdded, tables.webhooks),
         _changes(records.WebhookStopped, tables.webhooks),
         _adds(records.ConnectionOpened, tables.connections),
@@ -137,6 +140,8 @@ def _statement(effect: Effect) -> Statement:
             values["plies"] = _plies
         change = update(table).where(table.c.id == bindparam(_KEY + "id")).values(values)
         return Statement(_compiled(change, columns), row="")
+    if effect.how is How.FORGET:
+        return Statement(_compiled(delete(table).where(table.c.id == bindparam("id")), columns), row="")
     add = sqlite.insert(table).values({name: bindparam(name) for name in columns})
     if effect.how is How.REPLACE:
         keys = table.primary_key.columns

@@ -329,6 +329,10 @@ class Store(Protocol):
     async def valid_access(self, owner_id: int, now_ms: int) -> list[Access]:
         """The sessions and tokens with which this account could be used at `now_ms` (Unix ms), oldest first."""
 
+    async def old_access(self, owner_id: int, before_ms: int) -> list[int]:
+        """The numbers of sessions and tokens of this account that ended before this time (Unix ms), some of the oldest
+        first."""
+
     async def webhook(self, webhook_id: int) -> StoredWebhook | None:
         """One webhook that is sent to, or None."""
 

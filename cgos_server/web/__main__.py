@@ -25,6 +25,7 @@ from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.web.application import create_app
 from cgos_server.web.inflow import Inflow
+from cgos_server.web.remembering import REMEMBER_S
 from cgos_server.web.settings import Arguments, database_of, parse
 
 log = structlog.get_logger(__name__)
@@ -52,7 +53,7 @@ async def serve(given: Arguments, database: Location) -> None:
                     configured=wanted, room=room)  # fmt: skip
     async with History(database) as history, asyncio.TaskGroup() as group:
         call = partial(control_socket.call, given.data)
-        app = create_app(history, given.settings, call=call, data=given.data)
+        app = create_app(history, given.settings, call=call, data=given.data, remember_s=REMEMBER_S)
         listener = HttpListener(app, sock, room)
         inflow = Inflow(app.heard)
 

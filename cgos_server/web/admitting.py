@@ -1,4 +1,5 @@
-"""Turns away who asks too often: before anything is looked up, as a problem under ``/api``, as a page elsewhere.
+"""Turns away who asks too often, or asks what no database takes: before anything is looked up, as a problem under
+``/api``, as a page elsewhere.
 
 Static files do not count: they are read once and kept for a year. Must not know: what is asked for.
 """
@@ -8,12 +9,13 @@ from __future__ import annotations
 import math
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cgos_server.protocol.api_route import Limit
 from cgos_server.web.api.framework import CORS
 from cgos_server.web.limiting import TooMuch
-from cgos_server.web.problems import failed
+from cgos_server.web.problems import Wrong, failed
 from cgos_server.web.site import Site
 
 
@@ -29,13 +31,20 @@ class Admitting:
             return await self._app(scope, receive, send)
         try:
             self._site.limits.spend(Limit.REQUESTS, self._site.visitor(Request(scope)))
-        except TooMuch as refusal:
-            if scope["path"].startswith("/api/"):
-                response = failed(refusal)
-                if scope["method"] in ("GET", "HEAD"):
-                    response.headers.update(CORS)
-            else:
-                response = self._site.render("failure.html", 429, title="Too often", sentence=refusal.sentence)
-                response.headers["Retry-After"] = str(max(1, math.ceil(refusal.retry_after_s or 1)))
-            return await response(scope, receive, send)
+            if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+                raise Wrong("address", "No address here holds the character NUL.")
+        except (TooMuch, Wrong) as refusal:
+            return await self._refused(scope, refusal)(scope, receive, send)
         return await self._app(scope, receive, send)
+
+    def _refused(self, scope: Scope, refusal: TooMuch | Wrong) -> Response:
+        if scope["path"].startswith("/api/"):
+            response = failed(refusal)
+            if scope["method"] in ("GET", "HEAD"):
+                response.headers.update(CORS)
+            return response
+        if isinstance(refusal, Wrong):
+            return self._site.render("failure.html", refusal.status, title="Not so", sentence=refusal.sentence)
+        response = self._site.render("failure.html", 429, title="Too often", sentence=refusal.sentence)
+        response.headers["Retry-After"] = str(max(1, math.ceil(refusal.retry_after_s or 1)))
+        return response

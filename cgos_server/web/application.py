@@ -62,7 +62,7 @@ HEADERS: Final = {
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "interest-cohort=()",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }

@@ -31,6 +31,9 @@ from cgos_server.web.stored_game import Seen, StoredGame
 KEPT: Final = 128
 """Pictures that are kept in memory, some 15 kB each."""
 
+WAITING: Final = 16
+"""Pictures that may wait for their turn; whoever comes then is sent away."""
+
 _FOR_MINUTES: Final = "public, max-age=300, stale-while-revalidate=600"
 _SHORTLY: Final = "public, max-age=20"
 _ANYWHERE: Final = {"Cross-Origin-Resource-Policy": "cross-origin"}
@@ -194,9 +197,23 @@ class Pictures:
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
+        self._waiting = 0
 
     async def get(self, key: tuple[object, ...], draw: Callable[[], bytes]) -> bytes:
-        """The picture under this key, which says everything that is on it. Raises OurFault where it cannot be drawn."""
+        """The picture under this key, which says everything that is on it.
+
+        :raises OurFault: where it cannot be drawn
+        :raises HTTPException: 503 where :data:`WAITING` others wait already
+        """
+        if key not in self._known and self._waiting >= WAITING:
+            raise HTTPException(503, "Too many pictures are being drawn just now. Please try again in a minute.")
+        self._waiting += 1
+        try:
+            return await self._turn(key, draw)
+        finally:
+            self._waiting -= 1
+
+    async def _turn(self, key: tuple[object, ...], draw: Callable[[], bytes]) -> bytes:
         async with self._one_at_a_time:
             if key not in self._known:
                 try:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ipaddress import IPv6Address, ip_address
 from typing import Final, NamedTuple
 
+from cgos_server.core.addresses import party
 from cgos_server.errors import Refused
 from cgos_server.protocol.api_route import Limit
 from cgos_server.web.settings import WebSettings
@@ -145,14 +145,3 @@ class Limits:
     def taken(self, limit: Limit) -> int:
         """How many slots of `streams` or `bulk` are held."""
         return self._slots[limit].taken
-
-
-def party(address: str) -> str:
-    """Who an address is to the limits: itself, or of IPv6 its /64, which is one customer's."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address[:64]
-    if not isinstance(found, IPv6Address):
-        return address
-    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))

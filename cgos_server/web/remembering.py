@@ -14,6 +14,9 @@ from typing import Final, NamedTuple
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+REMEMBER_S: Final = 1.0
+"""How old a page may be for strangers."""
+
 KEPT: Final = 200
 LARGEST: Final = 300_000
 """Bytes of an answer that is kept."""

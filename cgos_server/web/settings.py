@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from cgos_server.core.rating.base import RatingSystem
-from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.core.venue import Venue
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
@@ -38,6 +38,12 @@ class Rated(msgspec.Struct, frozen=True):
     def system(self, name: str) -> RatingSystem:
         """The rating system with its options here. Raises Refused."""
         return rating_system(name, self.initial, self.options.get(name, {}))
+
+    def order(self, there: Iterable[str]) -> list[str]:
+        """Rating systems that have published something, the headline first."""
+        found = set(there)
+        order = dict.fromkeys((*self.systems, *SYSTEMS))
+        return [*(system for system in order if system in found), *sorted(found - set(order))]
 
 
 class VenueSettings(msgspec.Struct, frozen=True):

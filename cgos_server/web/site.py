@@ -5,11 +5,11 @@ Made once an application. Must not know: what stands on a page, which addresses 
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from ipaddress import ip_address
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import jinja2
@@ -21,19 +21,23 @@ from cgos_server import __version__
 from cgos_server.core.facts import AnyFact
 from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
+from cgos_server.net.forwarded import bare, is_among, origin
 from cgos_server.service import requests as deeds
-from cgos_server.storage.answers import GameDetail
+from cgos_server.storage.answers import GameDetail, GameRow
 from cgos_server.storage.history import History
 from cgos_server.web import words
 from cgos_server.web.drawing.interval_svg import scale, standing_interval
+from cgos_server.web.explaining import Explaining
 from cgos_server.web.limiting import Limits
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.settings import Networks, WebSettings, networks
+from cgos_server.web.settings import WebSettings, networks
 from cgos_server.web.strengths import StrengthsOf
 
 Call = Callable[[bytes], Awaitable[bytes]]
 """Takes one line to the live server's control socket and brings the answer."""
 
+
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 
 Work = Callable[[], Awaitable[None]]
 """Runs until it is cancelled, or there is nothing more to do."""
@@ -71,6 +75,7 @@ class Site:
         self._proxies = networks(settings.proxies)
         self.limits = Limits(settings, lambda: now_ms() / 1000)
         self.strengths = StrengthsOf(history, settings)
+        self.explaining = Explaining(history)
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("cgos_server.web"),
             autoescape=True,
@@ -125,16 +130,26 @@ class Site:
 
     def address(self, request: Request) -> str:
         """The pages' own address as people see it, without a slash at its end."""
-        return self.settings.public_url or f"{request.url.scheme}://{request.url.netloc}"
+        if self.settings.public_url:
+            return self.settings.public_url
+        host = request.headers.get("host", "")
+        if not _HOST.fullmatch(host):  # a stranger's word, which goes into links
+            name, port = request.scope.get("server") or ("localhost", None)
+            host = name if port is None else f"{name}:{port}"
+        return f"{self._scheme(request)}://{host}"
 
     def visitor(self, request: Request) -> str:
         """The address of whoever asks; what a proxy of ours says of it is believed, and nobody else."""
         peer = request.client.host if request.client is not None else ""
-        for named in reversed(request.headers.get("x-forwarded-for", "").split(",")):
-            if not _among(peer, self._proxies) or not named.strip():
-                break
-            peer = named.strip()
-        return peer
+        return origin(peer, request.headers.getlist("x-forwarded-for"), self._proxies)
+
+    def _scheme(self, request: Request) -> str:
+        """How the visitor came: a proxy of ours may have ended the encryption."""
+        peer = request.client.host if request.client is not None else ""
+        said = request.headers.getlist("x-forwarded-proto")[-1:]
+        if said and is_among(bare(peer), self._proxies):
+            return "https" if said[0].rpartition(",")[2].strip().lower() == "https" else "http"
+        return str(request.scope.get("scheme", "http"))
 
     def visible(self, game: GameDetail) -> GameDetail:
         """What anybody may see of it: of a running game no move that is younger than the venue's delay."""
@@ -145,12 +160,15 @@ class Site:
         moves = [move for move in game.moves if move.at <= latest]
         return msgspec.structs.replace(game, moves=moves, game=msgspec.structs.replace(game.game, moves=len(moves)))
 
-
-def _among(address: str, known: Networks) -> bool:
-    try:
-        return any(ip_address(address) in network for network in known)
-    except ValueError:
-        return False
+    async def visible_rows(self, rows: Sequence[GameRow]) -> list[GameRow]:
+        """The same of games in a list: how many moves a running one has says when the latest was played. Raises
+        StoreError."""
+        delays = {row.venue: self.settings.delay_ms(row.venue) for row in rows if row.result is None}
+        counts: dict[int, int] = {}
+        for delay in sorted(set(delays.values()) - {0}):
+            late = [row.id for row in rows if row.result is None and delays[row.venue] == delay]
+            counts |= await self.history.played_by(late, self.now_ms() - delay)
+        return [msgspec.structs.replace(row, moves=counts[row.id]) if row.id in counts else row for row in rows]
 
 
 def venue_path(name: str) -> str:

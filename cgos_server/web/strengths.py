@@ -1,23 +1,32 @@
-"""What the pages know of strengths jointly: the saved state of a venue's rating system, loaded once per saved state.
+"""What the pages know of strengths jointly: the saved state of a venue's rating system, some time old.
 
-Loading costs one factorisation and is done in a thread; nothing is ever refitted here. Must not know: HTTP, how a page
+While games are played a state is saved every few seconds; it is loaded again once a minute at most. Loading costs one factorisation and is done in a thread; nothing is ever refitted here. Must not know: HTTP, how a page
 looks.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cgos_server.core.rating.base import Rating, RatingSystem
+from cgos_server.core.rating.base import RatingSystem
 from cgos_server.errors import Refused
+from cgos_server.service.expectation import Chances
 from cgos_server.service.odds import Joint, Odds, Table, odds, table
 from cgos_server.storage.history import History
 from cgos_server.web.settings import WebSettings
 
+FRESH_S: Final = 60.0
+"""How old what is known may be before a newer state is loaded."""
+
 MOST: Final = 20
 """Versions in the table of who is stronger."""
+
+MOST_CHANCES: Final = 100_000
+"""Pairs of a venue whose expected scores are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,50 +35,72 @@ class Strengths:
 
     :ivar system: name of the rating system
     :ivar place: the entry and the refit after which the state was saved
-    :ivar names: version id -> wire name, of everybody who has played
+    :ivar names: version id -> wire name, of everybody who has played, and `ids` the other way
     :ivar table: the best against each other
     """
 
     system: str
     place: tuple[int, int]
     names: dict[int, str]
-    ratings: dict[int, Rating]
+    ids: dict[str, int]
     table: Table
     _system: RatingSystem
     _state: Any
+    _chances: dict[tuple[int, int], Chances]
 
     @property
     def seq(self) -> int:
         """The last entry that is counted."""
         return self.place[0]
 
-    def pair(self, one: str, other: str) -> tuple[Rating, Rating, Odds] | None:
+    def odds(self, one: str, other: str) -> Odds | None:
         """Two versions compared; None where one of these names has not played, or where both are the same."""
-        ids = {name: version for version, name in self.names.items()}
-        if one == other or one not in ids or other not in ids:
+        first, second = self.ids.get(one), self.ids.get(other)
+        if first is None or second is None or first == second:
             return None
-        first, second = ids[one], ids[other]
-        return self.ratings[first], self.ratings[second], odds(self._system, self._state, first, second)
+        return odds(self._system, self._state, first, second)
+
+    def chances(self, one: str, other: str) -> Chances | None:
+        """The expected scores alone, which are much cheaper, and kept; None as in :meth:`odds`."""
+        first, second = self.ids.get(one), self.ids.get(other)
+        if first is None or second is None or first == second:
+            return None
+        known = self._chances.get((first, second))
+        if known is None:
+            black = self._system.predict(self._state, first, second).score
+            white = self._system.predict(self._state, second, first).score
+            if len(self._chances) >= MOST_CHANCES:
+                self._chances.clear()
+            known = self._chances[first, second] = Chances(black, 1 - white)
+        return known
 
 
 class StrengthsOf:
-    """The latest of each venue that somebody asked for."""
+    """The latest of each venue that somebody asked for.
 
-    def __init__(self, history: History, settings: WebSettings) -> None:
+    :param clock: seconds of a monotonic clock
+    """
+
+    def __init__(self, history: History, settings: WebSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._history = history
         self._settings = settings
-        self._known: dict[str, Strengths] = {}
+        self._clock = clock
+        self._known: dict[str, tuple[float, Strengths]] = {}
+        self._systems: dict[str, list[RatingSystem]] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def venue(self, name: str) -> Strengths | None:
         """None where there is no saved state of a system that knows strengths jointly, or none that can be read."""
         async with self._one_at_a_time:
-            for system in await asyncio.to_thread(self._systems, name):
+            if name not in self._systems:
+                self._systems[name] = await asyncio.to_thread(self._joint, name)
+            for system in self._systems[name]:
                 place = await self._history.rating_state_place(name, system.name)
                 if place is None:
                     continue
-                known = self._known.get(name)
-                if known is None or known.place != place or known.system != system.name:
+                at, known = self._known.get(name, (0.0, None))
+                fresh = known is not None and self._clock() - at < FRESH_S
+                if known is None or known.system != system.name or (known.place != place and not fresh):
                     saved = await self._history.rating_state(name, system.name)
                     if saved is None:
                         continue
@@ -78,11 +109,11 @@ class StrengthsOf:
                         known = await asyncio.to_thread(_loaded, system, saved.seq, saved.refit, saved.state, names)
                     except ValueError:
                         continue  # of another release, or saved under other options
-                    self._known[name] = known
+                    self._known[name] = self._clock(), known
                 return known
         return None
 
-    def _systems(self, venue: str) -> list[RatingSystem]:
+    def _joint(self, venue: str) -> list[RatingSystem]:
         """In a thread, since some systems import much when they are first asked for."""
         rated = self._settings.rated(venue)
         try:
@@ -97,7 +128,8 @@ def _loaded(system: RatingSystem, seq: int, refit: int, data: bytes, names: dict
 
     one_thread()
     state = system.load(data)
-    ratings = {version: rating for version, rating in system.standings(state).items() if rating.games}
-    played = {version: names[version] for version in ratings if version in names}
+    standings = system.standings(state)
+    played = {version: names[version] for version, rating in standings.items() if rating.games and version in names}
+    ids = {name: version for version, name in played.items()}
     best = table(system, state, MOST, played)
-    return Strengths(system.name, (seq, refit), played, ratings, best, system, state)
+    return Strengths(system.name, (seq, refit), played, ids, best, system, state, {})

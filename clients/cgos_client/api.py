@@ -16,7 +16,7 @@ import msgspec
 
 from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
 from cgos_client.errors import CannotConnect, ConnectionLost
-from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
 from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics
 from cgos_server.protocol.api_games import (
     Game,
@@ -255,9 +255,28 @@ class Server:
     def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
         """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""
         path = place("export", "venues", venue, "ratings.ndjson")
-        # One entry may change several ratings: going on in its midst would leave the others out.
-        for line in self._http.lines(path, {"system": system, "after": after or None}):
-            yield decoded(line, ExportedChange)
+        again = Reconnecting(self._sleep)
+        # One entry may change several ratings: one that broke off in its midst is asked for again, as a whole.
+        seq, had = after, 0
+        while True:
+            skip = had
+            try:
+                for line in self._http.lines(path, {"system": system, "after": (seq - 1 if had else seq) or None}):
+                    change: ExportedChange = decoded(line, ExportedChange)
+                    again.came()
+                    if skip and change.seq == seq:
+                        skip -= 1
+                        continue
+                    seq, had = change.seq, had + 1 if change.seq == seq else 1
+                    yield change
+                return
+            except (ConnectionLost, CannotConnect) as error:
+                again.wait(error)
+
+    def export_refits(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedRefit]:
+        """Every refit of a system with what it moved, in the order of their numbers, from `after` + 1 on."""
+        path = place("export", "venues", venue, "refits.ndjson")
+        return self._export(ExportedRefit, path, {"system": system}, after, lambda refit: refit.number)
 
     def export_ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
         """A venue's whole ledger in one stream, in order, from entry `after` + 1 on."""

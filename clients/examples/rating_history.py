@@ -22,14 +22,14 @@ changes = list(server.history(version, venue=venue))
 if not changes:
     sys.exit(f"{version} has no rating in {venue} yet.")
 first, last = changes[0], changes[-1]
-games = [change for change in changes if change.game is not None]
+games = [change for change in changes if change.opponent is not None]
 interval = "" if last.after_half_width is None else f" ± {last.after_half_width:.0f}"
-print(f"{version} in {venue}: {len(changes)} changes, {len(games)} games, now {last.after:.0f}{interval}")
+print(f"{version} in {venue}: {len(changes)} changes, {len(games)} games, now {last.after_mean:.0f}{interval}")
 
 # %% Where a moment and a rating lie in the picture
 WIDTH, HEIGHT, LEFT, BOTTOM = 900, 420, 60, 380
-low = min(change.after - (change.after_half_width or 0) for change in changes) - 20
-high = max(change.after + (change.after_half_width or 0) for change in changes) + 20
+low = min(change.after_mean - (change.after_half_width or 0) for change in changes) - 20
+high = max(change.after_mean + (change.after_half_width or 0) for change in changes) + 20
 span = max(1, last.at - first.at)
 
 
@@ -42,22 +42,22 @@ def y(rating: float) -> float:
 
 
 # %% Band, curve, games, axes
-upper = [f"{x(c.at):.1f},{y(c.after + (c.after_half_width or 0)):.1f}" for c in changes]
-lower = [f"{x(c.at):.1f},{y(c.after - (c.after_half_width or 0)):.1f}" for c in changes]
-curve = " ".join(f"{x(c.at):.1f},{y(c.after):.1f}" for c in changes)
+upper = [f"{x(c.at):.1f},{y(c.after_mean + (c.after_half_width or 0)):.1f}" for c in changes]
+lower = [f"{x(c.at):.1f},{y(c.after_mean - (c.after_half_width or 0)):.1f}" for c in changes]
+curve = " ".join(f"{x(c.at):.1f},{y(c.after_mean):.1f}" for c in changes)
 colors = {1.0: "#2c6e49", 0.5: "#8a5a00", 0.0: "#a4243b"}
 parts = [
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
     f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-    f'<text x="{LEFT}" y="24" font-size="17">{escape(version)} in {escape(venue)}: {last.after:.0f}{interval}</text>',
+    f'<text x="{LEFT}" y="24" font-size="17">{escape(version)} in {escape(venue)}: {last.after_mean:.0f}{interval}</text>',
     f'<polygon points="{" ".join(upper + lower[::-1])}" fill="#3a6ea5" fill-opacity="0.18"/>',
     f'<polyline points="{curve}" fill="none" stroke="#3a6ea5" stroke-width="2"/>',
 ]
 for change in games:
-    words = f"game {change.game} against {change.opponent}: {change.before:.0f} to {change.after:.0f}"
+    words = f"game {change.game} against {change.opponent}: {change.before_mean:.0f} to {change.after_mean:.0f}"
     fill = colors.get(1.0 if change.score is None else change.score, "#777")
     parts.append(
-        f'<circle cx="{x(change.at):.1f}" cy="{y(change.after):.1f}" r="3" fill="{fill}">'
+        f'<circle cx="{x(change.at):.1f}" cy="{y(change.after_mean):.1f}" r="3" fill="{fill}">'
         f"<title>{escape(words)}</title></circle>"
     )
 step = 50 if high - low < 500 else 200

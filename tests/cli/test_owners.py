@@ -12,6 +12,7 @@ import pytest
 from cgos_server.config import load
 from cgos_server.storage import records as r
 from cgos_server.storage.sql_store import open_store
+from cgos_server.web.words import moment
 
 T0 = 1_700_000_000_000
 
@@ -58,6 +59,9 @@ def test_whose_a_bot_is_and_what_it_is_to_do(run: Any, as_json: Any, data: Path,
         {"games_a_day": 5, "avoid": ["Beta", "Gamma"]},
     )
     assert "Beta, Gamma" in run("account", "bots", person).stdout
+    assert "active, paused  Person" in run("bots").stdout
+    (listed,) = (row for row in as_json("bots") if row["name"] == "Alpha")
+    assert (listed["owner"], listed["paused"], listed["until"]) == ("Person", True, None)
     run("bot", "resume", "Alpha")
     run("bot", "limit", "Alpha")
     row = bot_row(data, "Alpha")
@@ -73,6 +77,9 @@ def test_whose_a_bot_is_and_what_it_is_to_do(run: Any, as_json: Any, data: Path,
 def test_a_bot_is_shut_out_for_a_time(run: Any, data: Path) -> None:
     now = time.time_ns() // 1_000_000
     run("bot", "disable", "Alpha", "--reason", "it hangs", "--days", "0.5")
+    until = moment(bot_row(data, "Alpha")["until"])
+    assert f"disabled until {until}" in run("bots").stdout
+    assert f"Alpha: disabled until {until} (it hangs)" in run("bot", "show", "Alpha").stdout
     assert 0 <= bot_row(data, "Alpha")["until"] - now - 43_200_000 < 60_000
     run("bot", "disable", "Alpha", "--reason", "it hangs", "--until", "2100-01-31")
     assert bot_row(data, "Alpha")["until"] == 4_105_036_800_000

@@ -17,14 +17,16 @@ import httpx2
 import msgspec
 import pytest
 from support.pages_server import serving
+from web.api.deeds_server import deeds_server
 from web.past import NOW, Builder, write
 
-from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.protocol.api_reference import reference
 from cgos_server.protocol.api_route import PREFIX, Limit, Needs, Operation
 from cgos_server.protocol.api_routes import ROUTES
+from cgos_server.service import requests as deeds
 from cgos_server.storage import schema
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
@@ -126,6 +128,25 @@ def test_every_write_example_fits_its_operation(line: str) -> None:
         assert "Content-Type: application/json" in line
 
 
+async def test_every_write_example_is_done(tmp_path: Path) -> None:
+    """In the page's order, with a token that has both scopes."""
+    async with deeds_server(tmp_path) as server:
+        for name in ("amigo", "Sakura-5k"):
+            await server.admin.handle(deeds.BotAdd(name=name, password="its-password"))
+        await server.admin.handle(deeds.AccountAdd(name="Olive", password="secret", admin=True))
+        await server.played(1, 1, 2)
+        session = await server.sign_in("Olive")
+        made = await server.ask("POST", "/me/tokens", {"scopes": ["bots", "admin"]}, session, 201)
+        for line in WRITING:
+            method, url, body = asked(line)
+            place = url.partition(PREFIX)[2]
+            value = None if body is None else json.loads(body)
+            answer = await server.ask(method, place, value, made.json()["token"])
+            assert answer.status_code in (200, 201), (line, answer.text)
+        assert server.live.asked[-1][0] in ("wishes", "drain bot", "pause")
+        assert (await server.history.corrections(1))[0].result == "Void"
+
+
 def fits(operation: Operation, path: str) -> bool:
     pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(PREFIX + operation.path))
     return re.fullmatch(pattern, path) is not None
@@ -151,6 +172,6 @@ def test_the_limits_are_those_that_hold() -> None:
 
 def test_every_column_of_the_exports_is_explained() -> None:
     section = PAGE.partition("### Columns")[2].partition("\n## ")[0]
-    for kind in (Game, ExportedChange, LedgerEntry):
+    for kind in (Game, ExportedChange, ExportedRefit, LedgerEntry):
         for name in kind.__struct_fields__:
             assert f"`{name}`" in section, (kind.__name__, name)

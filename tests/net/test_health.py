@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import shutil
@@ -17,7 +18,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from cgos_server.net.health import Probe, health_app
 from cgos_server.net.http import HttpListener
@@ -183,6 +184,86 @@ async def test_an_application_that_fails_answers_500_and_lives_on() -> None:
         alive = await client.get("/livez")
         listener.stop()
     assert (failed.status_code, alive.status_code) == (500, 200)
+
+
+async def test_whoever_sends_no_request_loses_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.net.http.HEAD_S", 0.05)
+    sock = bound()
+    port = sock.getsockname()[1]
+    listener = HttpListener(health_app({}, CollectorRegistry()), sock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.run())
+        whole = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+        for first, said in ((b"", b""), (b"", b"GET /livez HTTP/1.1\r\nHost"), (whole, b"GET /livez")):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            async with asyncio.timeout(5):
+                if first:
+                    writer.write(first)
+                    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+                writer.write(said)
+                heard = await read_to_the_end(reader)
+            assert b"HTTP" not in heard
+            writer.close()
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            assert (await client.get("/livez")).status_code == 200
+        listener.stop()
+
+
+async def test_whoever_takes_nothing_of_an_answer_loses_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.net.http.STALLED_S", 0.05)
+    gone = asyncio.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while (await next_of(receive, send))["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    async def next_of(receive: Receive, send: Send) -> Message:
+        await send({"type": "http.response.body", "body": bytes(1 << 16), "more_body": True})
+        asking = asyncio.ensure_future(receive())
+        done, _ = await asyncio.wait([asking], timeout=0)
+        if done:
+            return asking.result()
+        asking.cancel()
+        return {"type": ""}
+
+    sock = bound()
+    listener = HttpListener(endless, sock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.run())
+        _, writer = await asyncio.open_connection("127.0.0.1", sock.getsockname()[1], limit=1024)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        async with asyncio.timeout(10):
+            await gone.wait()
+        writer.transport.abort()
+        listener.stop()
+
+
+async def test_no_word_of_a_visitor_says_who_it_is() -> None:
+    """Which proxies are believed is the application's to say."""
+    seen: list[object] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append((scope["client"][0], scope["scheme"]))
+        await PlainTextResponse("")(scope, receive, send)
+
+    sock = bound()
+    listener = HttpListener(app, sock)
+    async with asyncio.TaskGroup() as group, httpx2.AsyncClient(trust_env=False) as client:
+        group.create_task(listener.run())
+        said = {"X-Forwarded-For": "203.0.113.5", "X-Forwarded-Proto": "https"}
+        await client.get(f"http://127.0.0.1:{sock.getsockname()[1]}/", headers=said)
+        listener.stop()
+    assert seen == [("127.0.0.1", "http")]
+
+
+async def read_to_the_end(reader: asyncio.StreamReader) -> bytes:
+    heard = b""
+    with contextlib.suppress(ConnectionError):
+        while more := await reader.read(4096):
+            heard += more
+    return heard
 
 
 async def test_a_real_prometheus_scrape_parses() -> None:

@@ -15,8 +15,9 @@ from prometheus_client import CollectorRegistry
 from support.simulated import SimulatedTime
 
 from cgos_server.core.games.base import Color
+from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.tcp import BotConnection, Port, comes_from, unacknowledged
+from cgos_server.net.tcp import BotConnection, Port, unacknowledged
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn

@@ -102,6 +102,8 @@ class MemoryStore:
                 self.access_rows[record.id] = (record, None)
             case r.AccessRevoked():
                 self.access_rows[record.id] = (self.access_rows[record.id][0], record.revoked_at)
+            case r.AccessForgotten():
+                del self.access_rows[record.id]
             case r.WebhookAdded():
                 self.webhook_rows[record.id] = (record, None)
             case r.WebhookStopped():
@@ -188,6 +190,15 @@ class MemoryStore:
             Access(row.id, row.owner_id, row.kind, row.label)
             for row, revoked in self.access_rows.values()
             if row.owner_id == owner_id and revoked is None and (row.expires_at is None or row.expires_at > now_ms)
+        ]
+
+    async def old_access(self, owner_id: int, before_ms: int) -> list[int]:
+        await asyncio.sleep(0)
+        return [
+            number
+            for number, (row, revoked) in self.access_rows.items()
+            if row.owner_id == owner_id
+            and min(at for at in (revoked, row.expires_at, before_ms) if at is not None) < before_ms
         ]
 
     async def webhook(self, webhook_id: int) -> StoredWebhook | None:

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_server.service import bot_figures as figures
-from cgos_server.service.odds import Expected, Odds
 
 
 class Met(NamedTuple):
     opponent: str
     as_black: int
     as_white: int
+    rated: int
 
 
 class Verdict(NamedTuple):
@@ -29,30 +29,12 @@ class Presence(NamedTuple):
     closed_at: int | None
 
 
-def test_expected_scores_are_elos() -> None:
-    assert figures.expected_score(1800, 1800) == 0.5
-    assert figures.expected_score(2200, 1800) == pytest.approx(10 / 11)
-    assert figures.expected_score(1e6, 0) == 1.0
-
-
-@given(st.floats(-4000, 4000), st.floats(-4000, 4000))
-def test_two_expected_scores_are_one_game(one: float, other: float) -> None:
-    assert figures.expected_score(one, other) + figures.expected_score(other, one) == pytest.approx(1)
-
-
-def test_what_games_promised() -> None:
-    row = Met("x", 3, 1)
-    assert figures.expected_of(row, 1800, 1800) == (0.5, 2.0)
-    assert figures.expected_of(row, None, 1800) == (None, None)
-    odds = Odds(None, 0.0, None, Expected(0.8, 0, 0.2, 0.8), Expected(0.4, 0, 0.6, 0.4))
-    a_game, total = figures.expected_of(row, None, None, odds)
-    assert total == pytest.approx(3 * 0.8 + 0.4)
-    assert a_game == pytest.approx(2.8 / 4)
-    assert figures.expected_of(Met("x", 0, 0), None, None, odds).a_game == pytest.approx(0.6)
-    known = {"x": 1800.0}
-    ((_, faced), (_, unknown)) = figures.opponents_with_expectation([row, Met("y", 1, 1)], 1800, known.get)
-    assert faced.expected == 2.0
-    assert unknown.expected is None
+def test_what_games_promise_by_their_results() -> None:
+    known = {"me": 1800.0, "x": 1800.0}
+    rows = [Met("x", 3, 1, 3), Met("y", 1, 1, 2)]
+    ((_, faced), (_, unknown)) = figures.opponents_with_expectation("me", rows, known.get, None)
+    assert faced == (0.5, 1.5), "of a game, and of the three that have a result"
+    assert unknown == (None, None)
 
 
 def test_colours_and_what_was_spoilt() -> None:

@@ -16,7 +16,7 @@ from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
 from cgos_server.service.owning import MOST_WEBHOOKS, url_fault
 from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX, Passwords, digest, looks_like_token
-from cgos_server.service.people import DAY_MS, MOST_REGISTRATIONS, MOST_SESSIONS, MOST_TOKENS
+from cgos_server.service.people import DAY_MS, MOST_REGISTRATIONS, MOST_SESSIONS, MOST_TOKENS, REMEMBERED_DAYS
 from cgos_server.storage.records import WebhookAdded
 
 HERE = "192.0.2.7"
@@ -267,6 +267,56 @@ async def test_accounts_from_one_address_are_limited(admin: Admin, clock: Any) -
     await register(91, "192.0.2.99")
     clock.ms += HOUR_MS
     await register(90)
+
+
+async def test_many_registrations_at_once_do_not_pass_the_limit(admin: Admin) -> None:
+    asked = [
+        deeds.AccountRegister(name=f"Anna{number}", password="secret", address=f"2001:db8:1:2::{number}")
+        for number in range(3 * MOST_REGISTRATIONS)
+    ]
+    answers = await asyncio.gather(*map(admin.handle, asked), return_exceptions=True)
+    assert sum(isinstance(answer, deeds.SignedIn) for answer in answers) <= MOST_REGISTRATIONS
+    assert any(isinstance(answer, Refused) and answer.code == "too-many" for answer in answers)
+
+
+async def test_a_registration_that_fails_does_not_count(admin: Admin) -> None:
+    await admin.handle(deeds.AccountAdd(name="Taken", password="secret"))
+    for _ in range(MOST_REGISTRATIONS):
+        asked = deeds.AccountRegister(name="Taken", password="secret", address=HERE)
+        assert await code(admin.handle(asked)) == "name-taken"
+    await admin.handle(deeds.AccountRegister(name="Anna", password="secret", address=HERE))
+
+
+async def test_all_of_one_customers_addresses_share_a_pause(admin: Admin) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    for number in range(10):
+        assert await code(signed_in(admin, password="wrong", address=f"2001:db8:1:2::{number}")) == "wrong-password"
+    assert await code(signed_in(admin, address="2001:db8:1:2:ffff::7")) == "too-many-failures"
+    await signed_in(admin, address="2001:db8:1:3::7")
+
+
+async def test_what_ended_long_ago_is_forgotten_at_the_next_sign_in(admin: Admin, store: Any, clock: Any) -> None:
+    session = await account(admin)
+    lasting, ended = await token(admin, session, "bots"), await token(admin, session, "bots")
+    await behalf(admin, session, deeds.AccessRevoke(access=ended.id))
+    clock.ms += REMEMBERED_DAYS * DAY_MS
+    await signed_in(admin)
+    assert ended.id in store.access_rows, "it is not so long ago"
+    clock.ms += 2 * DAY_MS + 1
+    await signed_in(admin)
+    assert ended.id not in store.access_rows
+    assert await store.person(digest(session), 0) is None
+    assert await store.access(lasting.id) is not None, "what is valid stays"
+
+
+async def test_what_people_write_is_one_line_of_printable_text(admin: Admin, store: Any) -> None:
+    session = await account(admin)
+    label = "lap\x00top\x1b[31m\n\u202eeman"
+    made = await behalf(admin, session, deeds.AccessMake(label=label, scopes=["bots"]))
+    assert store.access_rows[made.id][0].label == "laptop[31m eman"
+    await owned(admin, session)
+    bots = await behalf(admin, session, deeds.TokenMake(bot="Newbot", label=label))
+    assert store.token_rows[bots.id][2].label == "laptop[31m eman"
 
 
 async def test_a_closed_server_makes_none(

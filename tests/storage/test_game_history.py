@@ -98,6 +98,12 @@ async def test_many_versions_and_verdicts_are_asked_for_in_portions(
     monkeypatch.setattr(game_history, "_BRANCHES_AT_ONCE", 2)
     for asked in (GamesAsked(bot="ant"), GamesAsked(result="none"), GamesAsked(reason="score", result="B")):
         assert await history.find_games(asked, 7) == past.found(asked)[:7]
+    monkeypatch.setattr(game_history, "_AT_FIRST", 1)
+    for asked in past.rng.sample([each for each in combinations(past) if each.bot is not None], 40):
+        wanted = past.found(asked)
+        for most in (1, 3, 1_000):
+            assert await history.find_games(asked, most) == wanted[:most], asked
+            assert await history.games_after(asked, most) == wanted[::-1][:most], asked
 
 
 async def test_numbers_beyond_all_games(history: History, past: Past) -> None:

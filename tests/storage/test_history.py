@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
-from sqlalchemy import event
+from sqlalchemy import delete, event
 from storage_sample import execute, games, move, people, put, query, refits, unexpected, version
 
 from cgos_server.errors import Refused, StoreError
+from cgos_server.storage import tables
 from cgos_server.storage.answers import (
     AccountRow,
     BotRow,
@@ -151,7 +152,7 @@ async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: 
     await store.commit([RatingMoved(1, "whole", 3, 3, 1.0, 1.0, 2.0, 1.0, 0)])
     await store.close()
     [point] = await history.rating_history("gamma", "9x9")
-    assert (point.kind, point.game, point.opponent, point.score2) == ("game", None, None, None)
+    assert (point.kind, point.game, point.opponent, point.score2) == ("game", 1, None, None)
 
 
 async def test_bots_accounts_and_tokens(history: History) -> None:
@@ -387,9 +388,9 @@ async def test_reading_while_a_server_writes(history_database: Location, history
 
 
 async def test_reading_cannot_write(history: History) -> None:
-    async with history._engine.connect() as connection:
-        with pytest.raises(Exception, match=r"read-?only"):
-            await connection.exec_driver_sql("DELETE FROM bots")
+    with pytest.raises(StoreError, match=r"read-?only"):
+        async with history._snapshot() as read:
+            await read(cast(Any, delete(tables.bots)))
 
 
 async def test_numbers_beyond_what_any_game_has(history: History) -> None:

@@ -52,6 +52,22 @@ async def history(peopled: SqlStore, database: Location) -> AsyncIterator[Histor
         yield opened
 
 
+async def test_what_ended_is_forgotten(peopled: SqlStore, history: History) -> None:
+    assert await peopled.old_access(ANNA, T0 + 5) == []
+    assert await peopled.old_access(ANNA, T0 + 6) == [22]
+    assert await peopled.old_access(ANNA, T0 + 2000) == [20, 22]
+    await peopled.commit([r.AccessForgotten(20), r.AccessForgotten(22)])
+    assert [row.id for row in await history.access_of(ANNA)] == [21]
+    assert await peopled.old_access(ANNA, T0 + 2000) == []
+
+
+async def test_who_is_told(peopled: SqlStore, history: History) -> None:
+    assert [row.id for row in await history.webhooks(only_told=True)] == [30]
+    assert [row.id for row in await history.webhooks()] == [30, 31]
+    await peopled.commit([r.OwnerChanged("hash", 0, "disabled", ANNA)])
+    assert await history.webhooks(only_told=True) == [], "of a disabled account nothing is told"
+
+
 async def test_who_comes_in_by_what(peopled: SqlStore, history: History) -> None:
     session = Person(20, ANNA, "Anna", True, "session", (), T0 + 1000)
     token = Person(21, ANNA, "Anna", True, "token", ("bots", "admin"), None)

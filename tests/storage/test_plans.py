@@ -87,6 +87,8 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.games_after(GamesAsked(bot="Bot1"), 500, 1_000),
     ],
     "moves_after": [lambda h: h.moves_after({1: 0, 200: 0, 3: 1}), lambda h: h.moves_after({1: 0}, 10**6)],
+    "terms_of": [lambda h: h.terms_of([1, 200, 3])],
+    "played_by": [lambda h: h.played_by([1, 200, 3], 10**6)],
     "pair_record": [lambda h: h.pair_record("9x9", "Bot1", "Bot2")],
     "crosstable": [lambda h: h.crosstable("9x9", ["Bot1", "Bot2", "Bot3"])],
     "opponents": [lambda h: h.opponents("9x9", "Bot1")],
@@ -112,6 +114,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     ],
     "version_games": [lambda h: h.version_games("Bot3", "9x9"), lambda h: h.version_games("Bot3", "9x9", limit=2)],
     "bot": [lambda h: h.bot("Bot1")],
+    "relatives": [lambda h: h.relatives("Bot1")],
     "version": [lambda h: h.version("Bot1")],
     "presence": [lambda h: h.presence("Bot1", 0, 10_000)],
     "connections_of": [
@@ -130,6 +133,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.audit(20, subject="Bot3"),
     ],
     "stream_games": [lambda h: streamed(h.stream_games(GamesAsked(venue="9x9")))],
+    "stream_refits": [lambda h: streamed(h.stream_refits("9x9", "bayes"))],
     "stream_details": [lambda h: streamed(h.stream_details(GamesAsked(venue="9x9", max_moves=0)))],
     "stream_changes": [
         lambda h: streamed(h.stream_changes("9x9", "bayes")),
@@ -139,7 +143,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "games": [lambda h: h.games(), lambda h: h.games("9x9", before=2_000), lambda h: h.games("9x9", "Bot1")],
     "running_games": [lambda h: h.running_games()],
     "game": [lambda h: h.game(500)],
-    "bots": [lambda h: h.bots()],
+    "bots": [lambda h: h.bots(), lambda h: h.bots(20, "Bot10")],
     "venues": [lambda h: h.venues()],
     "tokens": [lambda h: h.tokens("Bot3")],
     "accounts": [lambda h: h.accounts()],

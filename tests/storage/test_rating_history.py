@@ -269,11 +269,13 @@ async def test_all_that_a_replay_needs(history: History) -> None:
             StoredRefit(1, 3, 0, 4, False, '{"draw":0.1}', "b1"),
             "Python, a processor",
             [PublishedPoint(1, 1_785.0, 215.0)],
+            2_600,
         ),
         PublishedRefit(
             StoredRefit(2, 4, 1, 4, True, '{"draw":0.2}', "b1"),
             "Python, a processor",
             [PublishedPoint(1, 1_790.0, 210.0), PublishedPoint(2, 1_760.0, 210.0)],
+            2_700,
         ),
     ]
     assert await history.published_refits("9x9", "bayes", after=1) == refitted[1:]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from writer_bench import Bench, SqliteDisk
 
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import checkpoints
+from cgos_server.storage.connections import connect_for_reading
 
 
 @pytest.fixture
@@ -74,6 +77,38 @@ async def test_a_log_that_grew_too_long_is_moved_by_the_writer_and_starts_again(
     assert max(sizes) < 30 * 4_200  # without it, 200 commits of a page or two each
     await bench.writer.close()
     assert {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql} == {1}
+
+
+async def test_a_log_that_grew_too_long_waits_for_its_readers_and_starts_again(
+    bench: Bench, sqlite_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    monkeypatch.setattr(checkpoints, "LONGEST_LOG", 30)
+    monkeypatch.setattr(checkpoints, "LONGEST_WAIT_MS", 5000)
+    wal = sqlite_database.with_name("cgos.sqlite-wal")
+    waits: list[threading.Timer] = []
+    with contextlib.closing(connect_for_reading(sqlite_database)) as reader:
+
+        def read() -> None:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM moves").fetchall()
+
+        def while_the_writer_waits(sql: str) -> None:
+            if "RESTART" in sql:
+                waits.append(threading.Timer(0.02, reader.rollback))
+                waits[-1].start()
+
+        bench.disk.fault = while_the_writer_waits
+        for ply in range(101, 701):
+            if not reader.in_transaction:
+                read()
+            await bench.writer.commit([move(3, ply)])
+        await bench.writer.close()
+        for wait in waits:
+            wait.join()
+    assert waits
+    assert wal.stat().st_size < 300 * 4_200  # without it, 600 commits of a page or two each
+    assert bench.errors == []
 
 
 async def test_a_checkpoint_that_fails_is_reported_and_nothing_is_lost(

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 
+import jinja2
 import pytest
+from jinja2.bccache import Bucket
 from web.past import Builder, write
 
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
+
+
+class Compiled(jinja2.BytecodeCache):
+    """Templates that were compiled once."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self.known:
+            bucket.bytecode_from_string(self.known[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.known[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Nearly every test makes an application of its own: they share what compiling the templates gives."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja2, "Environment", partial(jinja2.Environment, bytecode_cache=Compiled()))
+        yield
 
 
 @pytest.fixture(scope="session")

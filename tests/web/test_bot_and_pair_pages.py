@@ -11,11 +11,12 @@ import pytest
 from support.rated_past import NAMES, VENUE, alter
 from web.test_pages import assert_harmless, client, get
 
-from cgos_server.service.bot_figures import expected_score
+from cgos_server.service.expectation import chances
 from cgos_server.storage.game_answers import VerdictRow
 from cgos_server.storage.history import History
 from cgos_server.web.pages.bot import endings
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+from cgos_server.web.strengths import StrengthsOf
 
 SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 PAIR = f"/venue/{VENUE}/pair?a=Fox&b=Cat"
@@ -40,8 +41,12 @@ async def web(rated: History) -> AsyncIterator[httpx2.AsyncClient]:
 async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, "/bot/Fox")
     means = await rated.means(VENUE, "bayes", NAMES)
+    known = await StrengthsOf(rated, SETTINGS).venue(VENUE)
+    assert known is not None
     for row in await rated.opponents(VENUE, "Fox"):
-        expected = f"{100 * expected_score(means['Fox'], means[row.opponent]):.0f} %"
+        both = chances("Fox", row.opponent, means["Fox"], means[row.opponent], known)
+        assert both is not None
+        expected = f"{100 * both.a_game(row.as_black, row.as_white):.0f} %"
         score = f"{100 * row.score / row.rated:.0f} %" if row.rated else "–"
         assert [row.opponent, str(row.games), str(row.wins), str(row.losses), score, expected] in page.rows
     assert "Expected by the ratings of now, not of then" in page.text

@@ -66,7 +66,8 @@ async def test_a_badge_for_whom_nobody_knows_is_still_a_picture(client: httpx2.A
 async def test_badges_differ_by_style_and_label(client: httpx2.AsyncClient) -> None:
     pictures = {(await client.get(f"/badge/9x9/amigo.svg?style={style}")).text for style in STYLES}
     assert len(pictures) == len(STYLES)
-    hostile = "</text><script>alert(1)</script>\u202e\x00"
+    assert (await client.get("/badge/9x9/amigo.svg", params={"label": "\x00"})).status_code == 400
+    hostile = "</text><script>alert(1)</script>\u202e\x01"
     answer = await client.get("/badge/9x9/amigo.svg", params={"label": hostile})
     root = ET.fromstring(answer.text)
     assert not [node for node in root.iter() if "script" in node.tag.lower()]

@@ -16,7 +16,7 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.storage.history import History
 from cgos_server.web.pages.bot import CHANGES
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
-from cgos_server.web.strengths import StrengthsOf
+from cgos_server.web.strengths import FRESH_S, StrengthsOf
 
 SETTINGS = WebSettings(server_name="Riverside", venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 ODDS = f"/venue/{VENUE}/odds"
@@ -130,16 +130,21 @@ async def test_nothing_to_compare(web: httpx2.AsyncClient, history: History) -> 
 async def test_a_saved_state_is_loaded_once(rated_past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     async with History(data / "cgos.sqlite") as history:
-        strengths = StrengthsOf(history, SETTINGS)
+        now = [5.0]
+        strengths = StrengthsOf(history, SETTINGS, lambda: now[0])
         first = await strengths.venue(VENUE)
         assert first is not None
         assert await strengths.venue(VENUE) is first
         alter(data, "UPDATE rating_states SET refit = refit + 1")
+        now[0] += FRESH_S - 1
+        assert await strengths.venue(VENUE) is first
+        now[0] += 1
         later = await strengths.venue(VENUE)
         assert later is not first
         other = StrengthsOf(history, WebSettings(venues={VENUE: VenueSettings(0, Rated(("bayes",), 1500.0))}))
         assert await other.venue(VENUE) is None  # saved under other options
         alter(data, "UPDATE rating_states SET state = x'00', refit = refit + 1")
+        now[0] += FRESH_S
         assert await strengths.venue(VENUE) is None
 
 

@@ -98,6 +98,8 @@ def _part(effect: Effect, place: int, fenced: bool) -> str:
         if effect.counts_moves:
             values.append("plies = (SELECT count(*) FROM moves WHERE moves.game_id = games.id)")
         return f"UPDATE {table.name} SET {', '.join(values)} FROM {rows} WHERE {table.name}.id = u.id"
+    if effect.how is How.FORGET:
+        return f"DELETE FROM {table.name} USING {rows} WHERE {table.name}.id = u.id"
     sql = f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(f'u.{name}' for name in names)} FROM {rows}"
     if effect.how is How.REPLACE:
         keys = [column.name for column in table.primary_key.columns]
@@ -122,7 +124,11 @@ def _arrays(effect: Effect, rows: list[Sequence[Any]]) -> list[Any]:
 
 
 def _key_places(effect: Effect) -> list[int]:
-    keys = ["id"] if effect.how is How.CHANGE else [column.name for column in effect.table.primary_key.columns]
+    keys = (
+        ["id"]
+        if effect.how in (How.CHANGE, How.FORGET)
+        else [column.name for column in effect.table.primary_key.columns]
+    )
     return [effect.columns.index(key) for key in keys]
 
 

@@ -17,8 +17,10 @@ from cgos_server.errors import Refused
 from cgos_server.protocol import api_games as games
 from cgos_server.protocol import api_messages as api
 from cgos_server.protocol.ws_render import rules_info, time_info
-from cgos_server.storage.answers import GameChange, GameRow, Standing
-from cgos_server.storage.game_answers import PairRecord
+from cgos_server.service.bot_figures import Faced
+from cgos_server.service.expectation import Compared
+from cgos_server.storage.answers import GameChange, GameRow, RatingPoint, Standing
+from cgos_server.storage.game_answers import OpponentRow, PairRecord
 from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
 from cgos_server.web.pages.asked import Systems
@@ -100,7 +102,53 @@ def record(row: PairRecord, one: str | None = None) -> api.Record:
         losses_as_white=their_black,
         rated=row.rated,
         last_game=row.last_game,
-        last_at=row.last_at,
+        last_game_at=row.last_at,
+    )
+
+
+def pair_statistics(venue: str, had: PairRecord, one: str, compared: Compared | None) -> api.PairStatistics:
+    """Two versions compared, from the side of `one`."""
+    told = record(had, one)
+    as_black = had.one_black if one == had.one else had.games - had.one_black
+    said = None if compared is None else compared.chances
+    return api.PairStatistics(
+        venue=venue,
+        record=told,
+        score=(told.wins + told.draws / 2) / told.rated if told.rated else None,
+        expected=if_there(said, lambda both: both.a_game(as_black, told.games - as_black)),
+        expected_score_as_black=if_there(said, lambda both: both.black),
+        expected_score_as_white=if_there(said, lambda both: both.white),
+        jointly=if_there(compared, lambda each: each.jointly),
+        as_black=None if compared is None else if_there(compared.as_black, lambda odds: like(api.Expected, odds)),
+        as_white=None if compared is None else if_there(compared.as_white, lambda odds: like(api.Expected, odds)),
+        superiority=if_there(compared, lambda each: each.superiority),
+        difference=if_there(compared, lambda each: each.difference),
+        half_width=if_there(compared, lambda each: each.half_width),
+        system=if_there(compared, lambda each: each.system),
+        seq=if_there(compared, lambda each: each.seq),
+    )
+
+
+def opponent(row: OpponentRow, faced: Faced) -> api.Opponent:
+    """What came of a version's games against one opponent."""
+    return like(
+        api.Opponent,
+        row,
+        none=row.without_result,
+        score=row.score / row.rated if row.rated else None,
+        expected=faced.a_game,
+        last_game_at=row.last_at,
+    )
+
+
+def rating_change(row: RatingPoint) -> api.RatingChange:
+    """One change of a rating."""
+    return like(
+        api.RatingChange,
+        row,
+        score=None if row.score2 is None else row.score2 / 2,
+        before_half_width=half_width(row.system, row.before_spread),
+        after_half_width=half_width(row.system, row.after_spread),
     )
 
 
@@ -114,9 +162,7 @@ def change(row: GameChange) -> games.GameChange:
     return like(
         games.GameChange,
         row,
-        before=row.before_mean,
         before_half_width=half_width(row.system, row.before_spread),
-        after=row.after_mean,
         after_half_width=half_width(row.system, row.after_spread),
     )
 

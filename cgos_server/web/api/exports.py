@@ -21,11 +21,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cgos_server.errors import OurFault
 from cgos_server.protocol import api_route, sgf
-from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit, RefitMove
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.storage.answers import GameDetail
-from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.storage.game_answers import GamesAsked, NamedRefit
 from cgos_server.web.api.asked import like, system_among, systems_of
 from cgos_server.web.api.bulk_forms import Csv, File, Form, Ndjson, Tar, stream
 from cgos_server.web.api.framework import Asked, Handler
@@ -68,6 +68,15 @@ class Exports:
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
         chunks = self._site.history.stream_changes(venue, system, asked.count("after"))
         return self._lines(asked, chunks, ExportedChange, f"{venue}-ratings", last)
+
+    async def refits(self, asked: Asked) -> Bulk:
+        """Every refit of a system in a venue, by its number, with what it moved."""
+        venue = asked.word("venue")
+        system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
+        latest = await self._site.history.refits(venue, system, limit=1)
+        chunks = self._site.history.stream_refits(venue, system, asked.count("after"))
+        name, last = f"{venue}-refits.ndjson", latest[-1].number if latest else 0
+        return self._bulk(asked, chunks, refit_lines, Ndjson(), name, last)
 
     async def ledger(self, asked: Asked) -> Bulk:
         """A venue's numbered entries, in order."""
@@ -131,6 +140,18 @@ class Bulk(StreamingResponse):
             await super().__call__(scope, receive, in_time)
 
 
+def refit_lines(rows: Sequence[NamedRefit]) -> list[ExportedRefit]:
+    """Refits as they are exported."""
+    return [
+        like(
+            ExportedRefit,
+            row,
+            moved=[RefitMove(version=version, mean=mean, spread=spread) for version, mean, spread in row.moved],
+        )
+        for row in rows
+    ]
+
+
 def game_files(details: Sequence[GameDetail], place: str) -> list[File]:
     """Games as files. One that cannot be read is left out and logged: the others are wanted all the same.
 
@@ -157,6 +178,7 @@ def handlers(site: Site) -> dict[str, Handler]:
         "export_games_tar": exports.files,
         "export_ratings_ndjson": exports.ratings,
         "export_ratings_csv": exports.ratings,
+        "export_refits_ndjson": exports.refits,
         "export_ledger_ndjson": exports.ledger,
         "export_ledger_csv": exports.ledger,
     }

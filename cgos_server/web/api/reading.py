@@ -5,6 +5,7 @@ Must not know: SQL, how addresses are read.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from cgos_server import __version__
@@ -15,10 +16,19 @@ from cgos_server.protocol import openapi
 from cgos_server.protocol.api_route import PREFIX, Limit
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import ServerStatus
-from cgos_server.service.odds import Expected
+from cgos_server.service.expectation import compare
 from cgos_server.service.pairing_stats import statistics
-from cgos_server.storage.answers import VenueRow
-from cgos_server.web.api.asked import if_there, like, record, standing, system_among, systems_of, terms
+from cgos_server.storage.answers import Counts, VenueRow
+from cgos_server.web.api.asked import (
+    if_there,
+    like,
+    pair_statistics,
+    record,
+    standing,
+    system_among,
+    systems_of,
+    terms,
+)
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.recomputing import Recomputing
 from cgos_server.web.pages.asked import Systems
@@ -28,6 +38,7 @@ from cgos_server.web.site import Site
 FRESH_MS: Final = 2_000
 """How old what is known of the live server may be."""
 
+COUNTS_FRESH_MS: Final = 10_000
 FIGURES_FRESH_MS: Final = 30_000
 FIGURES_OF: Final = 2_000
 """Games that a venue's figures of pairing are counted up from: the latest."""
@@ -43,7 +54,9 @@ class Reading:
         self._recomputing = Recomputing(site)
         self._description: dict[str, Any] = {}
         self._status: tuple[int, ServerStatus | None] = (-FRESH_MS, None)
+        self._counted: tuple[int, Counts | None] = (0, None)
         self._figures: dict[str, tuple[int, figures.PairingFigures]] = {}
+        self._counting = asyncio.Lock()
 
     async def index(self, _asked: Asked) -> api.Index:
         """What this server is."""
@@ -65,7 +78,7 @@ class Reading:
 
     async def status(self, _asked: Asked) -> api.Status:
         """Whether the server plays, and how much there is."""
-        now, counts = await self._live(), await self._history.counts()
+        now, counts = await self._live(), await self._counts()
         return api.Status(
             server=self._site.settings.server_name,
             version=__version__,
@@ -78,11 +91,19 @@ class Reading:
             bots_here=if_there(now, lambda each: len(each.bots)),
             bots=counts.bots,
             versions=counts.versions,
-            ended=counts.ended,
+            ended=dict(sorted(counts.ended.items())),
             running=counts.running,
-            moves=counts.moves,
+            moves=counts.moves - await self._young(),
             created_at=counts.created_at,
         )
+
+    async def _young(self) -> int:
+        """How many moves of running games cannot be told yet."""
+        if not any(map(self._site.settings.delay_ms, self._site.settings.venues)):
+            return 0
+        rows = await self._history.running_games()
+        told = await self._site.visible_rows(rows)
+        return sum(row.moves - seen.moves for row, seen in zip(rows, told, strict=True))
 
     async def venues(self, _asked: Asked) -> api.Venues:
         """All venues."""
@@ -139,23 +160,13 @@ class Reading:
         venue, one, other = asked.word("venue"), asked.word("one"), asked.word("other")
         if one == other:
             raise Wrong("other", "A version is compared with another one, not with itself.")
-        had = record(await self._history.pair_record(venue, one, other), one)
+        had = await self._history.pair_record(venue, one, other)
+        headline = self._systems.headline(venue, await self._history.rated_counts(venue))
+        ranked = await self._history.ranked([one, other])
+        rated = {row.version: row for row in ranked if row.venue == venue and row.system == headline}
         known = await self._site.strengths.venue(venue)
-        compared = None if known is None else known.pair(one, other)
-        with_result = had.wins + had.losses + had.draws
-        odds = None if compared is None else compared[2]
-        return api.PairStatistics(
-            venue=venue,
-            record=had,
-            score=(had.wins + had.draws / 2) / with_result if with_result else None,
-            expected_as_black=if_there(odds, lambda each: _expected(each.as_black)),
-            expected_as_white=if_there(odds, lambda each: _expected(each.as_white)),
-            superiority=if_there(odds, lambda each: each.superiority),
-            difference=if_there(odds, lambda each: each.difference),
-            half_width=if_there(odds, lambda each: each.half_width),
-            system=known.system if known is not None and odds is not None else None,
-            seq=known.seq if known is not None and odds is not None else None,
-        )
+        compared = compare(one, other, rated.get(one), rated.get(other), known)
+        return pair_statistics(venue, had, one, compared)
 
     async def ledger(self, asked: Asked) -> figures.LedgerPage:
         """Entries of a ledger."""
@@ -208,6 +219,8 @@ class Reading:
             created_at=row.created_at,
             configured=configured is not None,
             rated=configured is None or configured.counts,
+            initial=if_there(configured, lambda each: each.rated.initial),
+            rating_options={} if configured is None else dict(configured.rated.options),
             port=configured.port if configured else 0,
             systems=await systems_of(self._site, row.name),
             policy=configured.policy if configured else None,
@@ -216,6 +229,15 @@ class Reading:
             last_entry=await self._history.last_entry(row.name),
             **terms(row.fixed),
         )
+
+    async def _counts(self) -> Counts:
+        """How much there is, some seconds old at most: everything is counted."""
+        at, known = self._counted
+        now = self._site.now_ms()
+        if known is None or not 0 <= now - at < COUNTS_FRESH_MS:
+            known = await self._history.counts()
+            self._counted = now, known
+        return known
 
     async def _live(self) -> ServerStatus | None:
         """What the server that plays says of itself, two seconds old at most; None where it does not answer."""
@@ -232,6 +254,11 @@ class Reading:
         return known
 
     async def _pairing(self, venue: str) -> figures.PairingFigures:
+        """Counted up once for everybody who asks in the meantime."""
+        async with self._counting:
+            return await self._counted(venue)
+
+    async def _counted(self, venue: str) -> figures.PairingFigures:
         now = self._site.now_ms()
         at, known = self._figures.get(venue, (0, None))
         if known is None or not 0 <= now - at < FIGURES_FRESH_MS:
@@ -241,10 +268,6 @@ class Reading:
             known = like(figures.PairingFigures, stats, **told)
             self._figures[venue] = (now, known)
         return known
-
-
-def _expected(one: Expected) -> api.Expected:
-    return like(api.Expected, one)
 
 
 def handlers(site: Site) -> dict[str, Handler]:

@@ -10,10 +10,18 @@ from typing import Final
 
 from cgos_server.core.rating.registry import half_width
 from cgos_server.protocol import api_messages as api
-from cgos_server.service.bot_figures import expected_of
-from cgos_server.storage.answers import BotRow, RatingPoint
+from cgos_server.service.bot_figures import opponents_with_expectation
+from cgos_server.storage.answers import BotRow
 from cgos_server.storage.rank_history import RankedRow
-from cgos_server.web.api.asked import like, ranked, system_among, systems_of, venue_meant
+from cgos_server.web.api.asked import (
+    like,
+    opponent,
+    ranked,
+    rating_change,
+    system_among,
+    systems_of,
+    venue_meant,
+)
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.pages.asked import Systems
 from cgos_server.web.problems import Wrong
@@ -33,10 +41,7 @@ class ReadingBots:
     async def bots(self, asked: Asked) -> api.BotPage:
         """All bots, by name without regard to capitals."""
         after, limit = asked.text("after"), asked.count("limit")
-        rows = await self._history.bots()
-        if after is not None:
-            key = after.lower().encode()
-            rows = [row for row in rows if row.name.lower().encode() > key]
+        rows = await self._history.bots(limit + 1, after or "")
         page = rows[:limit]
         return api.BotPage(items=[_bot(row) for row in page], next=page[-1].name if len(rows) > limit else None)
 
@@ -77,7 +82,7 @@ class ReadingBots:
             version=version,
             venue=venue,
             system=system,
-            items=[_change(row) for row in page],
+            items=[rating_change(row) for row in page],
             next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
         )
 
@@ -88,19 +93,11 @@ class ReadingBots:
         rows = await self._history.opponents(venue, version)
         system = system_among(None, await systems_of(self._site, venue), venue)
         means = await self._history.means(venue, system, [version, *(row.opponent for row in rows)])
-        own = means.get(version)
+        known = await self._site.strengths.venue(venue)
         return api.Opponents(
             version=version,
             venue=venue,
-            items=[
-                like(
-                    api.Opponent,
-                    row,
-                    score=row.score / row.rated if row.rated else None,
-                    expected=expected_of(row, own, means.get(row.opponent)).a_game,
-                )
-                for row in rows
-            ],
+            items=[opponent(*each) for each in opponents_with_expectation(version, rows, means.get, known)],
         )
 
     async def _ratings(self, versions: list[str]) -> list[RankedRow]:
@@ -119,18 +116,6 @@ class ReadingBots:
 
 def _bot(row: BotRow) -> api.Bot:
     return like(api.Bot, row, set_aside=[like(api.SetAside, each) for each in row.set_aside])
-
-
-def _change(row: RatingPoint) -> api.RatingChange:
-    return like(
-        api.RatingChange,
-        row,
-        score=None if row.score2 is None else row.score2 / 2,
-        before=row.before_mean,
-        before_half_width=half_width(row.system, row.before_spread),
-        after=row.after_mean,
-        after_half_width=half_width(row.system, row.after_spread),
-    )
 
 
 def _place(cursor: str | None) -> tuple[int, int]:

@@ -5,9 +5,7 @@ Must not know: SQL, how addresses are read.
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
-from typing import Any, Final, Literal, cast
+from typing import Any, Literal, cast
 
 import msgspec
 from starlette.responses import Response
@@ -18,19 +16,12 @@ from cgos_server.protocol import api_games as api
 from cgos_server.protocol import sgf
 from cgos_server.protocol.api_route import SGF
 from cgos_server.protocol.ws_render import color_word, rules_info, time_info
-from cgos_server.service.pairing_explained import explain
 from cgos_server.storage.answers import PairingRow
 from cgos_server.storage.game_answers import GamesAsked, Outcome
 from cgos_server.web.api.asked import change, game, like
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
-
-KEPT: Final = 32
-"""Explained rounds that are kept: they never change."""
-
-LARGEST_ACT: Final = 400
-"""Candidates of a round that is decided again here; a larger one takes too long."""
 
 
 class ReadingGames:
@@ -39,8 +30,6 @@ class ReadingGames:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._history = site.history
-        self._explained: OrderedDict[tuple[int, int | None], api.RoundDetail] = OrderedDict()
-        self._one_at_a_time = asyncio.Lock()
 
     async def games(self, asked: Asked) -> api.GamePage:
         """Games, newest first."""
@@ -48,7 +37,7 @@ class ReadingGames:
         rows = await self._history.find_games(
             games_asked(asked, asked.flag("running")), limit + 1, asked.number("before")
         )
-        page = rows[:limit]
+        page = await self._site.visible_rows(rows[:limit])
         return api.GamePage(items=[game(row) for row in page], next=page[-1].id if len(rows) > limit else None)
 
     async def game(self, asked: Asked) -> api.GameDetail:
@@ -124,21 +113,8 @@ class ReadingGames:
         return StoredGame(self._site.visible(await self._history.game(asked.count("game"))))
 
     async def _round(self, number: int, asked: int | None) -> api.RoundDetail:
-        known = self._explained.get((number, asked))
-        if known is not None:
-            self._explained.move_to_end((number, asked))
-            return known
-        detail, names = await self._history.round(number), await self._history.version_names()
-        candidates = detail.inputs.get("candidates") if isinstance(detail.inputs, dict) else None
-        if isinstance(candidates, list) and len(candidates) > LARGEST_ACT:
-            raise Refused("too-large", f"Round {number} had too many candidates to be decided again here.")
-        async with self._one_at_a_time:
-            found = await asyncio.to_thread(explain, detail, names, asked)
-        told = msgspec.convert(found, api.RoundDetail, from_attributes=True)
-        self._explained[number, asked] = told
-        while len(self._explained) > KEPT:
-            self._explained.popitem(last=False)
-        return told
+        found = await self._site.explaining.round(number, asked)
+        return msgspec.convert(found, api.RoundDetail, from_attributes=True)
 
 
 def games_asked(asked: Asked, running: bool | None) -> GamesAsked:

@@ -5,6 +5,7 @@ Must not know: handlers, the database.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ from cgos_server.web.problems import HttpRefused, Wrong
 
 MOST_BODY: Final = 65_536
 """Bytes of a body."""
+
+BODY_LIMIT_S: Final = 10.0
+"""Time that a body has to arrive."""
 
 _LONGEST_NUMBER: Final = 19
 Value = str | int | bool | list[str] | None
@@ -90,10 +94,14 @@ async def body_of(operation: Operation, request: Request) -> Any:
     if kind != "application/json":
         raise HttpRefused(415, "media-type", "The body must be JSON: send `Content-Type: application/json`.")
     data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > MOST_BODY:
-            raise HttpRefused(413, "too-large", f"The body must not be longer than {MOST_BODY} bytes.")
+    try:
+        async with asyncio.timeout(BODY_LIMIT_S):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > MOST_BODY:
+                    raise HttpRefused(413, "too-large", f"The body must not be longer than {MOST_BODY} bytes.")
+    except TimeoutError as error:
+        raise HttpRefused(408, "too-slow", f"The body did not come within {BODY_LIMIT_S:g} seconds.") from error
     try:
         return msgspec.json.decode(data, type=operation.body)
     except msgspec.ValidationError as error:

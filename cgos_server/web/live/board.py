@@ -7,24 +7,33 @@ and whoever comes again goes on where it was. Must not know: HTTP, the database,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from cgos_server.core import clock
 from cgos_server.protocol.api_live import LiveEnd, LiveMove, LiveRating
 from cgos_server.storage.answers import GameDetail, MoveRow
 from cgos_server.web import analysis, words
 from cgos_server.web.live.bell import Bell
-from cgos_server.web.live.framing import Form, Message, framed, message
+from cgos_server.web.live.framing import Form, Message, framed, message, portion
 from cgos_server.web.stored_game import StoredGame, clock_of
 
 CHUNKS: Final = 8
 """Portions that are kept for whoever is at the same place; nobody fills the memory by asking from everywhere."""
 
 
+class Portion(NamedTuple):
+    """What goes out next, and how many moves whoever has got it knows."""
+
+    data: bytes
+    known: int
+
+
 class Board:
     """One game.
 
     :ivar viewers: how many watch it
+    :ivar left_ms: when the last viewer left it, Unix milliseconds
+    :ivar broken: True where it cannot be read on
     :ivar known: moves that have been read
     :ivar told: moves that may be told by now
     :ivar over: True once its end is told
@@ -40,9 +49,11 @@ class Board:
         self._delay = delay_ms
         self._messages: list[Message] = []
         self._due: list[int] = []
-        self._chunks: dict[tuple[int, Form], bytes] = {}
+        self._chunks: dict[tuple[int, Form], Portion] = {}
         self._end: Message | None = None
         self.viewers = 0
+        self.left_ms = 0
+        self.broken = False
         self.told = 0
         self.bell = Bell()
         self._add(detail.moves)
@@ -82,19 +93,27 @@ class Board:
         self.told = -1
         self._tell(self.known)
 
-    def since(self, ply: int, form: Form) -> tuple[bytes, int]:
-        """What a viewer that knows so many moves has not been told, with the end where it has come, and how many it
-        knows then."""
-        known = (ply, form)
-        chunk = self._chunks.get(known)
-        if chunk is None:
+    def fail(self) -> None:
+        """It cannot be read on: its viewers are to go."""
+        self.broken = True
+        self.bell.ring()
+
+    def since(self, ply: int, form: Form) -> Portion:
+        """What a viewer that knows so many moves has not been told, as much as goes out at once; the end, where it has
+        come, stands behind the last move."""
+        place = (ply, form)
+        found = self._chunks.get(place)
+        if found is None:
             messages = self._messages[ply : self.told]
-            if self._end is not None:
-                messages.append(self._end)
-            chunk = framed(messages, form)
+            count = portion(messages)
+            if count < len(messages):
+                found = Portion(framed(messages[:count], form), ply + count)
+            else:
+                end = [] if self._end is None else [self._end]
+                found = Portion(framed([*messages, *end], form), max(ply, self.told))
             if len(self._chunks) < CHUNKS:
-                self._chunks[known] = chunk
-        return chunk, max(ply, self.told)
+                self._chunks[place] = found
+        return found
 
     def _tell(self, told: int) -> None:
         if told != self.told:

@@ -6,7 +6,7 @@ Must not know: what the messages say.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,6 +15,10 @@ from cgos_server.protocol.api_live import Live
 
 RETRY_MS: Final = 2000
 """After so long a browser connects again."""
+
+
+PORTION: Final = 262_144
+"""Bytes that are handed to a connection at once. Whoever does not read holds so much memory and no more."""
 
 
 class Form(enum.Enum):
@@ -42,6 +46,16 @@ def message(live: Live, identity: str = "") -> Message:
     tag = live.__struct_config__.tag
     assert isinstance(tag, str)
     return Message(tag, msgspec.json.encode(live), identity)
+
+
+def portion(messages: Sequence[Message]) -> int:
+    """How many of them, from the first on, go out at once: one at least, where there is one."""
+    size = 0
+    for number, one in enumerate(messages):
+        size += len(one.data)
+        if size > PORTION and number:
+            return number
+    return len(messages)
 
 
 def framed(messages: Iterable[Message], form: Form) -> bytes:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 import msgspec
@@ -19,6 +20,7 @@ from cgos_server.core.facts import AnyFact, GameEnded, GameStarted, MovePlayed
 from cgos_server.errors import OurFault, Refused, StoreError
 from cgos_server.protocol.api_live import LiveGame, VenueGames
 from cgos_server.storage.answers import GameDetail, GameRow
+from cgos_server.storage.game_answers import GameTerms
 from cgos_server.storage.history import History
 from cgos_server.web.live.bell import Bell, heard
 from cgos_server.web.live.board import Board
@@ -28,6 +30,9 @@ from cgos_server.web.settings import WebSettings
 from cgos_server.web.stored_game import StoredGame
 
 log = structlog.get_logger(__name__)
+
+LINGER_MS: Final = 2000
+"""So long a board is kept that nobody watches any more: those who come again find it, and need not read it again."""
 
 TICK_S: Final = 0.1
 """What happens within so long is told together."""
@@ -44,6 +49,9 @@ all the more."""
 
 _UNREAD: Final = 50_000
 """Facts that may wait while the database does not answer; with more of them all are lost."""
+
+_SAID: Final = 1000
+"""Games of which it is remembered that they were complained of."""
 
 _PICTURE_MS: Final = 2000
 """A picture is handed out for so long; what happened since follows it anyway."""
@@ -81,6 +89,8 @@ class Hub:
         self._ended: set[int] = set()
         self.followers = 0
         self._lost = True  # whatever happened before this process began
+        self._polling = False
+        self._unreadable: set[int] = set()
         self._after_ms = 0
         self._facts: list[AnyFact] = []
         self._wake = Bell()
@@ -91,7 +101,7 @@ class Hub:
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact; None where some were lost on the way. Returns at once."""
-        if fact is None or len(self._facts) == _UNREAD:
+        if fact is None or len(self._facts) >= _UNREAD:
             self._lost = True
             self._facts.clear()
         if fact is not None:
@@ -113,7 +123,7 @@ class Hub:
             due = self._next_due()
             wait = POLL_S if due is None else min(max(0.0, (due - self._now_ms()) / 1000), POLL_S)
             if not await heard(wake, wait) and wait == POLL_S:
-                self._again()
+                self._polling = True
             await asyncio.sleep(0 if self.stopping else TICK_S)
 
     def stop(self) -> None:
@@ -131,6 +141,9 @@ class Hub:
         self._forget()
         if self._lost and self._now_ms() >= self._after_ms:
             await self._after_loss()
+        elif self._polling:
+            await self._compare()
+            self._polling = False
         if not self._lost:
             await self._publish()
         # What is being read for the first time just now may have missed what rang: its turn is the next one.
@@ -173,7 +186,7 @@ class Hub:
             yield board
         finally:
             board.viewers -= 1
-            self._wake.ring()
+            board.left_ms = self._now_ms()
 
     async def picture(self, venue: str | None, moves: bool) -> Picture:
         """What runs in one venue or (None) in all, with the moves of the newest games where they are asked for.
@@ -193,7 +206,12 @@ class Hub:
             return picture
 
     def _forget(self) -> None:
-        unwatched = [game for game, board in self._boards.items() if board is not None and not board.viewers]
+        now = self._now_ms()
+        unwatched = [
+            game
+            for game, board in self._boards.items()
+            if board is not None and not board.viewers and not 0 <= now - board.left_ms < LINGER_MS
+        ]
         for game in unwatched:
             del self._boards[game]
             lock = self._loading.get(game)
@@ -203,9 +221,9 @@ class Hub:
     async def _publish(self) -> None:
         """Put what was heard into the news, games that have begun with their boards where anybody follows moves."""
         facts, self._facts = self._facts, []
-        begun = [fact.game for fact in facts if isinstance(fact, GameStarted)] if self.followers else []
+        begun = [fact for fact in facts if isinstance(fact, GameStarted)] if self.followers else []
         try:
-            boards = {game: await self._beginning_now(game) for game in begun[-BOARDS:]}
+            boards = await self._given(begun[-BOARDS:])
         except BaseException:
             self._facts = facts + self._facts
             raise
@@ -217,29 +235,39 @@ class Hub:
         if self.news.head != head:
             self.bell.ring()
 
-    async def _beginning_now(self, game: int) -> LiveGame | None:
-        """A game that has just begun, with the moves that were given; None where it means nothing."""
-        try:
-            detail = await self._history.game(game)
-            self._starts[game] = start = beginning(detail)
-        except StoreError:
-            raise
-        except (Refused, OurFault) as error:
-            log.error("a game that has begun cannot be shown", game=game, error=str(error))
-            return None
-        given = tuple(move.move for move in detail.moves if move.at <= start.started_at)
-        return msgspec.structs.replace(start, ply=len(given), moves=given)
+    async def _given(self, begun: Sequence[GameStarted]) -> dict[int, LiveGame]:
+        """Games that have just begun, with the moves that were given. Raises StoreError."""
+        rows = [
+            GameRow(fact.game, fact.venue, fact.black, fact.white, fact.black_label, fact.white_label,
+                    round(1000 * fact.at), None, None, None, 0)
+            for fact in begun
+        ]  # fmt: skip
+        starts = await self._beginnings(rows)
+        played = await self._history.moves_after(dict.fromkeys(starts, 0)) if starts else {}
+        found = {}
+        for game, start in starts.items():
+            given = tuple(move.move for move in played.get(game, ()) if move.at <= start.started_at)
+            found[game] = msgspec.structs.replace(start, ply=len(given), moves=given)
+        return found
 
     def _again(self) -> None:
         """Read everything that is watched."""
         self._rung |= {game for game, board in self._boards.items() if board is None or not board.over}
 
     async def _after_loss(self) -> None:
-        running = {row.id for row in await self._history.running_games()} if self._boards else set()
-        self._lost = False
+        self._lost = False  # something may be lost while this reads
+        try:
+            await self._compare()
+        except BaseException:
+            self._lost = True
+            raise
         self._after_ms = self._now_ms() + _LOSSES_MS
         self.news.lost(self._now_ms())
         self.bell.ring()
+
+    async def _compare(self) -> None:
+        """Ring for everything that is watched, and find out what has ended. Raises StoreError."""
+        running = {row.id for row in await self._history.running_games()} if self._boards else set()
         self._again()
         self._ended |= {game for game in self._rung if game not in running}
 
@@ -250,15 +278,36 @@ class Hub:
         found = await self._history.moves_after({game: board.known for game, board in boards.items()})
         now = self._now_ms()
         for game, moves in found.items():
-            boards[game].add(moves, now)
+            self._continued(game, boards[game], partial(boards[game].add, moves, now))
 
     async def _read_end(self, game: int) -> None:
         board = self._boards.get(game)
         if board is None or board.over:
             return
-        detail = await self._history.game(game)
+        try:
+            detail = await self._history.game(game)
+        except (Refused, OurFault) as error:
+            self._unread(game, error)
+            board.fail()
+            return
         if detail.game.result is not None:
-            board.finish(detail)
+            self._continued(game, board, partial(board.finish, detail))
+
+    def _continued(self, game: int, board: Board, tell: Callable[[], None]) -> None:
+        """What one game holds must not keep all others from going on."""
+        try:
+            tell()
+        except Exception as error:
+            self._unread(game, error)
+            board.fail()
+
+    def _unread(self, game: int, error: Exception) -> None:
+        """Say it once."""
+        if game not in self._unreadable:
+            log.error("a game cannot be shown and is left out", game=game, error=str(error))
+            self._unreadable.add(game)
+            if len(self._unreadable) > _SAID:
+                self._unreadable.clear()
 
     def _next_due(self) -> int | None:
         due = [board.next_due for board in self._boards.values() if board is not None and not board.over]
@@ -278,11 +327,12 @@ class Hub:
         if not moves:
             delayed = self._settings.delay_ms
             return [beginning_of(row, sizes[row.venue], None if delayed(row.venue) else row.moves) for row in rows]
-        return await self._standing(rows[:BOARDS])
+        return await self.standing(rows[:BOARDS])
 
-    async def _standing(self, rows: Sequence[GameRow]) -> list[LiveGame]:
-        """These games with their moves, as far as those may be told."""
-        starts = await self.beginnings(rows)
+    async def standing(self, rows: Sequence[GameRow]) -> list[LiveGame]:
+        """These games with their moves, as far as those may be told; without those that mean nothing. Raises
+        StoreError."""
+        starts = await self._beginnings(rows)
         played = await self._history.moves_after(dict.fromkeys(starts, 0)) if starts else {}
         now = self._now_ms()
         found = []
@@ -293,18 +343,28 @@ class Hub:
             found.append(msgspec.structs.replace(start, ply=len(told), moves=told))
         return found
 
-    async def beginnings(self, rows: Sequence[GameRow]) -> dict[int, LiveGame]:
-        """Game -> how it began, without its moves. Raises StoreError, OurFault."""
-        known = {row.id: self._starts.get(row.id) for row in rows}
-        starts = {game: start or beginning(await self._history.game(game)) for game, start in known.items()}
+    async def _beginnings(self, rows: Sequence[GameRow]) -> dict[int, LiveGame]:
+        """Game -> how it began, without its moves; in one question. Raises StoreError."""
+        new = [row.id for row in rows if row.id not in self._starts]
+        terms = await self._history.terms_of(new) if new else {}
+        starts = {}
+        for row in rows:
+            start = self._starts.get(row.id)
+            try:
+                if start is None and row.id in terms:
+                    start = _beginning(row, terms[row.id])
+            except OurFault as error:
+                self._unread(row.id, error)
+            if start is not None:
+                starts[row.id] = start
         self._starts = (self._starts if len(self._starts) < 4 * BOARDS else {}) | starts
         return starts
 
 
-def beginning(detail: GameDetail) -> LiveGame:
+def _beginning(row: GameRow, agreed: GameTerms) -> LiveGame:
     """How a game began, without its moves. Raises OurFault where its stored terms mean nothing."""
-    game = StoredGame(detail)
-    live = beginning_of(detail.game, game.terms.rules.size, 0)
+    game = StoredGame(GameDetail(row, agreed.terms, agreed.start, None, None, "", None, [], []))
+    live = beginning_of(row, game.terms.rules.size, 0)
     if game.start is None:
         return live
     return msgspec.structs.replace(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed, RatingChanged
 from cgos_server.protocol.api_live import (
@@ -21,9 +22,9 @@ from cgos_server.protocol.api_live import (
     VenueRating,
     VenueStarted,
 )
-from cgos_server.web.live.framing import Form, Message, framed, message
+from cgos_server.web.live.framing import PORTION, Form, Message, framed, message
 
-KEPT: Final = 8192
+KEPT: Final = 16_384
 """Messages that are kept for those who are behind."""
 
 YOUNG: Final = 50_000
@@ -32,6 +33,13 @@ YOUNG: Final = 50_000
 
 CHUNKS: Final = 64
 """Portions that are kept for whoever is at the same place, until something is added."""
+
+
+class Portion(NamedTuple):
+    """What goes out next, and the place of whoever has got it."""
+
+    data: bytes
+    place: int
 
 
 class _Entry:
@@ -60,8 +68,8 @@ class News:
         self._broken = 0
         self._entries: list[_Entry] = []
         self._young: deque[tuple[int, VenueMove]] = deque()
-        self._again_at: int | None = None
-        self._chunks: dict[tuple[int, str | None, bool, Form], bytes | None] = {}
+        self._again_at: list[int] = []
+        self._chunks: dict[tuple[int, str | None, bool, Form], Portion | None] = {}
 
     @property
     def head(self) -> int:
@@ -70,8 +78,7 @@ class News:
     @property
     def next_due(self) -> int | None:
         """When the next young move, or the picture after a loss, is due; None for never."""
-        due = [self._young[0][0]] if self._young else []
-        return min([*due, *([] if self._again_at is None else [self._again_at])], default=None)
+        return min([*(due for due, _ in islice(self._young, 1)), *self._again_at[:1]], default=None)
 
     def place(self, identity: str) -> int | None:
         """The place that a stream's last id names; None where it is not of this process or no id."""
@@ -90,7 +97,7 @@ class News:
         # Of what was lost some may not be told yet: what was played just now is in no picture before it is due.
         if self._delays:
             self._young.clear()
-            self._again_at = now_ms + max(self._delays.values()) + 1
+            self._again_at = sorted({*self._again_at, *(now_ms + delay + 1 for delay in self._delays.values())})
 
     def add(self, fact: AnyFact, now_ms: int, board: LiveGame | None = None) -> None:
         """The next fact; `board`: how the game that it begins stands."""
@@ -110,12 +117,13 @@ class News:
         while self._young and self._young[0][0] <= now_ms:
             move = self._young.popleft()[1]
             self._append(_Entry(move.venue, move))
-        if self._again_at is not None and self._again_at <= now_ms:
-            self._again_at = None
+        while self._again_at and self._again_at[0] <= now_ms:
+            del self._again_at[0]
             self._break()
 
-    def since(self, place: int, venue: str | None, moves: bool, form: Form) -> bytes | None:
-        """What came since `place`, of one venue or (None) all; None where only a fresh picture will do."""
+    def since(self, place: int, venue: str | None, moves: bool, form: Form) -> Portion | None:
+        """What came since `place`, of one venue or (None) all, as much as goes out at once; None where only a fresh
+        picture will do."""
         key = (place, venue, moves, form)
         if key in self._chunks:
             return self._chunks[key]
@@ -124,18 +132,23 @@ class News:
             self._chunks[key] = chunk
         return chunk
 
-    def _since(self, place: int, venue: str | None, moves: bool, form: Form) -> bytes | None:
+    def _since(self, place: int, venue: str | None, moves: bool, form: Form) -> Portion | None:
         if not self.reaches(place):
             return None
         found: list[Message] = []
-        for number, entry in enumerate(self._entries[place - self._base :], place + 1):
+        size = 0
+        for number, entry in enumerate(islice(self._entries, place - self._base, None), place + 1):
+            place = number
             if entry.live is None:
                 continue
             if venue in (None, entry.venue) and (moves or not isinstance(entry.live, VenueMove)):
                 if entry.message is None:
                     entry.message = message(entry.live, self.identity(number))
                 found.append(entry.message)
-        return framed(found, form)
+                size += len(entry.message.data)
+                if size > PORTION:
+                    break
+        return Portion(framed(found, form), place)
 
     def reaches(self, place: int) -> bool:
         """Whether everything since `place` is known."""

@@ -15,10 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import OurFault, Refused, StoreError
 from cgos_server.web.live.bell import heard
 from cgos_server.web.live.framing import Form, framed, heartbeat, opening, remark
 from cgos_server.web.live.hub import Hub
+from cgos_server.web.live.news import Portion
 
 HEARTBEAT_S: Final = 15.0
 """A stream that has nothing to say says so after so long."""
@@ -27,7 +28,7 @@ SEND_S: Final = 30.0
 """Time in which a viewer must take what it is sent; it comes again from where it was."""
 
 
-UNREADABLE: Final = "the database cannot be read just now; come again"
+UNREADABLE: Final = "this cannot be read just now; come again"
 STOPPING: Final = "the server stops; come again"
 
 
@@ -39,7 +40,7 @@ class Streaming(Response):
         self.status_code = 200
         self.background = None
         self.media_type = form.value
-        self.init_headers({"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        self.init_headers({"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -100,14 +101,20 @@ class Streams:
                 known = since
                 while not self._hub.stopping:
                     ring, over = board.bell.listen(), board.over
+                    if board.broken:
+                        yield remark(UNREADABLE, form)
+                        return
+                    told = board.told
                     chunk, known = board.since(known, form)
                     if chunk:
                         yield chunk
+                    if known < told:
+                        continue
                     if over:
                         return
                     if not ring.is_set() and not await heard(ring, HEARTBEAT_S):
                         yield heartbeat(form)
-        except (Refused, StoreError):
+        except (Refused, StoreError, OurFault):
             yield remark(UNREADABLE, form)
         else:
             yield remark(STOPPING, form)
@@ -130,19 +137,18 @@ class Streams:
         news = self._hub.news
         while not self._hub.stopping:
             ring = self._hub.bell.listen()
-            head = news.head
-            chunk = None if place is None else news.since(place, venue, moves, form)
-            if chunk is None:
+            portion = None if place is None else news.since(place, venue, moves, form)
+            if portion is None:
                 try:
                     picture = await self._hub.picture(venue, moves)
                 except (Refused, StoreError):
                     yield remark(UNREADABLE, form)
                     return
-                chunk, head = framed([picture.games], form), picture.place
-            place = head
+                portion = Portion(framed([picture.games], form), picture.place)
+            chunk, place = portion
             if chunk:
                 yield chunk
-            if head == news.head and not ring.is_set() and not await heard(ring, HEARTBEAT_S):
+            if place == news.head and not ring.is_set() and not await heard(ring, HEARTBEAT_S):
                 yield heartbeat(form)
         yield remark(STOPPING, form)
 

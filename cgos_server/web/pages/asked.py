@@ -16,7 +16,6 @@ from starlette.requests import Request
 
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
-from cgos_server.core.rating.registry import SYSTEMS
 from cgos_server.errors import Refused
 from cgos_server.storage.answers import GameRow, Standing, VenueRow
 from cgos_server.storage.game_answers import BotDetail
@@ -39,9 +38,7 @@ class Systems:
 
     def order(self, venue: str, there: Iterable[str]) -> list[str]:
         """Of rating systems that have published something in a venue, the headline first."""
-        found = set(there)
-        order = dict.fromkeys((*self._site.settings.rated(venue).systems, *SYSTEMS))
-        return [*(system for system in order if system in found), *sorted(found - set(order))]
+        return self._site.settings.rated(venue).order(there)
 
     def headline(self, venue: str, there: Iterable[str]) -> str:
         """The first of them; empty for none."""
@@ -134,7 +131,8 @@ def with_query(request: Request, **changes: str | int | None) -> str:
     """The address that was asked for, with these parts of its query changed, or with None left out."""
     query = {key: value for key, value in request.query_params.items() if value and key not in changes}
     query |= {key: str(value) for key, value in changes.items() if value is not None}
-    return f"{quote(request.url.path)}?{urlencode(query)}" if query else quote(request.url.path)
+    path = quote(request.scope["path"])
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 DAY_MS: Final = 86_400_000

@@ -33,6 +33,9 @@ OPPONENTS: Final = 20
 VERSIONS: Final = 30
 """Of a bot's versions the latest so many are shown."""
 
+RELATIVES: Final = 20
+"""Other bots of its family that are shown."""
+
 GAMES: Final = 15
 _POINTS: Final = 300
 _UPTIME_DAYS: Final = (7, 30)
@@ -87,11 +90,18 @@ class BotPages:
         history = self._site.history
         bot = await bot_of(self._site, name)
         latest = sorted(bot.versions, key=lambda version: -version.id)
-        version = next((each for each in latest if each.name == name), latest[0] if latest else None)
-        shown = latest[:VERSIONS]
+        # A bot that always says its version has one more by its bare name, which never came.
+        there = [each for each in latest if each.last_seen_at is not None] or latest
+        named = next((each for each in latest if each.name == name), None)
+        if named is not None and (named in there or name != bot.name):
+            version = named
+        else:
+            version = next(iter(there), None)
+        shown = there[:VERSIONS]
         if version is not None and version not in shown:
             shown.append(version)
         ratings = await history.ranked([each.name for each in shown])
+        relatives = await history.relatives(bot.name)
         headlines = await self._headlines(ratings)
         figures = await self._figures(request, bot, version, ratings, headlines)
         now = self._site.now_ms()
@@ -102,6 +112,9 @@ class BotPages:
             base=self._site.address(request),
             version=version,
             versions=shown,
+            all_versions=len(there),
+            relatives=relatives[:RELATIVES],
+            more_relatives=max(0, len(relatives) - RELATIVES),
             ratings=ratings,
             headlines=headlines,
             several=len({row.system for row in ratings}) > 1,
@@ -110,7 +123,7 @@ class BotPages:
             all_opponents=with_query(request, opponents="all"),
             by_time=with_query(request, over=None),
             by_games=with_query(request, over="games"),
-            games=await history.find_games(GamesAsked(bot=name), GAMES),
+            games=await self._site.visible_rows(await history.find_games(GamesAsked(bot=name), GAMES)),
             own=[each.name for each in bot.versions],
             uptimes=[] if version is None else await self._uptimes(version, now),
             badge=None if figures is None or version is None else _badge(figures.venue, version.name),
@@ -150,14 +163,15 @@ class BotPages:
         points = await history.rating_band(row.venue, version.name, row.system, _POINTS)
         opponents = await history.opponents(row.venue, version.name)
         some = opponents if request.query_params.get("opponents") == "all" else opponents[:OPPONENTS]
-        means = await history.means(row.venue, row.system, [each.opponent for each in some])
+        means = await history.means(row.venue, row.system, [version.name, *(each.opponent for each in some)])
+        known = await self._site.strengths.venue(row.venue)
         verdicts = await history.verdicts(row.venue, [version.name])
         return Figures(
             row.venue,
             row.system,
             _band(row, points, over_time, bot.versions),
             over_time,
-            bot_figures.opponents_with_expectation(some, row.mean, means.get),
+            bot_figures.opponents_with_expectation(version.name, some, means.get, known),
             len(opponents),
             bot_figures.color_split(verdicts),
             endings(verdicts),

@@ -38,6 +38,7 @@ class ConnectPage:
             ports=settings.ports,
             chosen=_chosen(venues, request.query_params.get("venue")),
             websocket=settings.websocket,
+            encrypted=settings.public_url.startswith("https:"),
             registration=settings.registration,
             accounts=settings.accounts,
             name_min=names.NAME_MIN,

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.errors import Refused
-from cgos_server.service.bot_figures import expected_score
+from cgos_server.service.expectation import Jointly, chances
 from cgos_server.storage.game_answers import PairRecord
 from cgos_server.web.drawing.heat_table import Cell, heat_rows
 from cgos_server.web.pages.asked import Systems, number, venue_of
@@ -54,7 +54,7 @@ class CrosstablePage:
             records = await history.crosstable(name, names)
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of one of these names on the server.") from refusal
-        cells = cells_of(records, means)
+        cells = cells_of(records, means, await self._site.strengths.venue(name))
         return self._site.render(
             "crosstable.html",
             here=name,
@@ -70,11 +70,13 @@ class CrosstablePage:
         )
 
 
-def cells_of(records: list[PairRecord], means: dict[str, float]) -> dict[tuple[str, str], Cell]:
-    """Both sides of every pair; expectations by the published means."""
+def cells_of(records: list[PairRecord], means: dict[str, float], known: Jointly | None) -> dict[tuple[str, str], Cell]:
+    """Both sides of every pair."""
     cells = {}
     for record in records:
-        expected = expected_score(means[record.one], means[record.other])
+        both = chances(record.one, record.other, means[record.one], means[record.other], known)
+        assert both is not None  # both have means
+        expected = both.a_game(record.one_black, record.games - record.one_black)
         points = record.one_wins + record.draws / 2
         cells[record.one, record.other] = Cell(points, record.rated, expected)
         cells[record.other, record.one] = Cell(record.rated - points, record.rated, 1 - expected)

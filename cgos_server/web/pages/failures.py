@@ -23,7 +23,7 @@ class Failures:
         assert isinstance(error, HTTPException)
         sentence = (
             error.detail
-            if error.status_code in (403, 404) and error.detail not in ("Forbidden", "Not Found")
+            if error.status_code in (403, 404, 503) and error.detail not in ("Forbidden", "Not Found")
             else _SENTENCES.get(error.status_code, "The server does not answer this request.")
         )
         return self._site.render(
@@ -41,7 +41,7 @@ class Failures:
         return self._site.render("failure.html", 500, title="Our fault", sentence=sentence)
 
 
-_TITLES = {403: "Not for you", 404: "Not here", 405: "Not so"}
+_TITLES = {403: "Not for you", 404: "Not here", 405: "Not so", 503: "Not now"}
 _SENTENCES = {
     400: "This request cannot be understood.",
     404: "There is no page at this address. The venues, with all their games and bots, are linked above.",

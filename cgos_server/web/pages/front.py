@@ -12,13 +12,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.rating.registry import sure
-from cgos_server.storage.answers import Standing
+from cgos_server.storage.answers import GameRow, Standing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import Systems, terms_of
+from cgos_server.web.pages.wall import SmallBoard, small_boards
 from cgos_server.web.site import Site
 
 FRONT_ROWS: Final = 8
 """Bots of each venue, running games and results that are shown."""
+
+BOARDS: Final = 2
+"""Running games whose boards are shown: those that have come furthest, of the ones that are listed."""
 
 _RUNNING_MOST: Final = 500
 """Running games are counted so far."""
@@ -49,7 +53,7 @@ class FrontPage:
         known = {venue.name: venue for venue in await history.venues()}
         order = [name for name in self._site.settings.ports if name in known]
         order += [name for name in known if name not in self._site.settings.ports]
-        running = await history.find_games(GamesAsked(running=True), _RUNNING_MOST + 1)
+        running = await self._site.visible_rows(await history.find_games(GamesAsked(running=True), _RUNNING_MOST + 1))
         newest = await history.find_games(GamesAsked(), 1)
         results = await history.find_games(GamesAsked(running=False), FRONT_ROWS)
         venues = []
@@ -76,10 +80,15 @@ class FrontPage:
             running=running[:FRONT_ROWS],
             running_count=len(running),
             running_most=_RUNNING_MOST,
+            boards=await self._boards(running[:FRONT_ROWS]),
             games=newest[0].id if newest else 0,
             rated=sum(venue.rated for venue in venues),
             results=results,
         )
+
+    async def _boards(self, running: list[GameRow]) -> list[SmallBoard]:
+        furthest = sorted(running, key=lambda game: -game.moves)[:BOARDS]
+        return small_boards(await self._site.hub.standing(furthest))
 
 
 def routes(site: Site) -> list[BaseRoute]:

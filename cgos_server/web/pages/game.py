@@ -131,7 +131,7 @@ class GamePages:
             change.version: (
                 words.rating(headline, change.before_mean, change.before_spread, False),
                 words.rating(headline, change.after_mean, change.after_spread, False),
-                f"{change.after_mean - change.before_mean:+.0f}",
+                f"{change.after_mean - change.before_mean:+.0f}".replace("-", "−"),
             )
             for change in detail.ratings
             if change.system == headline

@@ -102,14 +102,14 @@ class Curves(NamedTuple):
     """A picture of what both bots thought.
 
     :ivar there: False where it is empty, and kept for what may come
-    :ivar edges: what its upper and lower edge stand for
+    :ivar edges: what its upper edge, its middle and its lower edge stand for
     """
 
     kind: str
     heading: str
     picture: Markup
     there: bool
-    edges: str
+    edges: tuple[str, str, str]
 
 
 def curves(seen: Opinions, plies: int, ply: int) -> list[Curves]:
@@ -119,10 +119,14 @@ def curves(seen: Opinions, plies: int, ply: int) -> list[Curves]:
             kind, heading, curves_svg(*sides, plies, ply, bound, kind, f"{heading}, move by move"), any(sides), edges
         )
         for kind, heading, sides, bound, edges in (
-            ("winrate", "Black's win rate, as each bot sees it", seen.winrates, 0.5, "0 – 100 %"),
-            ("score", "Black's lead in points, as each bot sees it", seen.scores, seen.bound, f"±{seen.bound:.0f}"),
+            ("winrate", "Black's win rate, as each bot sees it", seen.winrates, 0.5, ("100 %", "50 %", "0 %")),
+            ("score", "Black's lead in points, as each bot sees it", seen.scores, seen.bound, _edges(seen.bound)),
         )
     ]
+
+
+def _edges(bound: float) -> tuple[str, str, str]:
+    return f"+{bound:.0f}", "0", f"−{bound:.0f}"
 
 
 def move_lines(game: StoredGame, said: dict[int, Analysis]) -> list[MoveLine]:

@@ -90,6 +90,7 @@ class GamesPage:
         if not problems:
             try:
                 games, older, newer = await self._page(filters)
+                games = await self._site.visible_rows(games)
             except Refused as refusal:
                 if refusal.code not in ("no-bot", "no-version"):
                     raise

@@ -5,7 +5,6 @@ Must not know: SQL, the live server, how pairs are made.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -13,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import OurFault, Refused
-from cgos_server.service.pairing_explained import Explained, Replay, explain
-from cgos_server.storage.answers import RoundDetail
+from cgos_server.errors import Refused
+from cgos_server.service.pairing_explained import Explained
 from cgos_server.web.pages.asked import LARGEST, before, stored_game, venue_of, with_query
 from cgos_server.web.site import Site
 
@@ -25,18 +23,12 @@ ROUNDS: Final = 30
 READY: Final = 100
 """Of those who were ready so many are shown."""
 
-_KEPT: Final = 16
-"""Explanations that are kept: what was decided once never changes."""
-
 
 class RoundPages:
     """The handlers."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._kept: dict[tuple[int, int | None], Explained] = {}
-        # Deciding a large act once more takes a while: one at a time, so that other pages have a processor left.
-        self._one_at_a_time = asyncio.Lock()
 
     async def rounds(self, request: Request) -> Response:
         """The latest acts of pairing of a venue."""
@@ -65,47 +57,13 @@ class RoundPages:
         return self._site.render("round.html", here=explained.venue, told=explained, ready_shown=READY)
 
     async def _explained(self, number: int, game: int | None) -> Explained:
-        key = number, game
-        async with self._one_at_a_time:
-            if key in self._kept:
-                return self._kept[key]
-            try:
-                if number > LARGEST:
-                    raise Refused("no-round", "")
-                detail = await self._site.history.round(number)
-            except Refused as refusal:
-                raise HTTPException(404, "There is no act of pairing of this number on the server.") from refusal
-            names = await self._site.history.version_names()
-            try:
-                found = await asyncio.to_thread(explain, detail, names, game)
-            except OurFault:
-                found = _told(detail, game)
-            while len(self._kept) >= _KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = found
-            return found
-
-
-def _told(detail: RoundDetail, game: int | None) -> Explained:
-    """An act whose record of what it was decided from cannot be read: what was said then."""
-    return Explained(
-        round=detail.id,
-        venue=detail.venue,
-        number=detail.number,
-        at=detail.at,
-        policy=detail.policy,
-        method=detail.method,
-        options=detail.options or {},
-        seed=detail.seed,
-        total=detail.total,
-        game=next((row for row in detail.pairings if row.game == game), None),
-        pairs=detail.pairings,
-        ready=[],
-        sits_out={str(version): str(why) for version, why in (detail.sits_out or {}).items()},
-        notes=list(detail.notes or ()),
-        partners={},
-        replay=Replay(None, "The record of what it was decided from cannot be read by this program."),
-    )
+        try:
+            if number <= LARGEST:
+                return await self._site.explaining.round(number, game)
+        except Refused as refusal:
+            if refusal.code != "no-round":
+                raise
+        raise HTTPException(404, "There is no act of pairing of this number on the server.")
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -128,11 +128,11 @@ class VenuePages:
         pages = max(1, -(-len(found) // ROWS))
         page = min(asked.page, pages)
         now = as_of is None
-        running = await history.running_games(name) if now else []
+        running = await self._site.visible_rows(await history.running_games(name)) if now else []
         recent = await history.find_games(GamesAsked(venue=name, running=False), _RECENT) if now else []
         return self._site.render(
             "venue.html",
-            refresh=now and not request.url.query,
+            refresh=now and not request.query_params,
             here=name,
             name=name,
             base=self._site.address(request),

@@ -5,8 +5,10 @@ Must not know: SQL, how boards are kept up to date.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+import structlog
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,6 +22,8 @@ from cgos_server.web.drawing.board_svg import small_board_svg
 from cgos_server.web.live.hub import BOARDS
 from cgos_server.web.pages.asked import venue_of
 from cgos_server.web.site import Site
+
+log = structlog.get_logger(__name__)
 
 
 class SmallBoard(NamedTuple):
@@ -50,11 +54,22 @@ class WallPage:
             here="/wall",
             name=name,
             venues=[venue.name for venue in venues],
-            boards=[SmallBoard(game, picture(game)) for game in games],
+            boards=small_boards(games),
             blanks=[(size, small_board_svg(size, {}, None, "")) for size in sizes],
             most=BOARDS,
             delays=sorted({self._site.settings.delay_ms(game.venue) // 1000 for game in games} - {0}),
         )
+
+
+def small_boards(games: Iterable[LiveGame]) -> list[SmallBoard]:
+    """Pictures of these games, without those that cannot be shown: they cost nobody the others."""
+    found = []
+    for game in games:
+        try:
+            found.append(SmallBoard(game, picture(game)))
+        except OurFault as fault:
+            log.error("a running game cannot be shown and is left out", game=game.game, error=str(fault))
+    return found
 
 
 def picture(game: LiveGame) -> Markup:

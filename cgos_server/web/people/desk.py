@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hmac
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -30,6 +29,7 @@ from cgos_server.web.people.sessions import (
     is_ours,
     read_form,
     said_cookie,
+    same,
     session_cookie,
     set_cookie,
     signed,
@@ -226,7 +226,8 @@ ENDED: Final = "not-signed-in"
 
 def _address(request: Request) -> str:
     """The page's own address, with its query."""
-    return quote(request.url.path) + (f"?{request.url.query}" if request.url.query else "")
+    query = request.scope["query_string"].decode("ascii", "replace")
+    return quote(request.scope["path"]) + (f"?{query}" if query else "")
 
 
 def tried(form: Form, refusal: Refused) -> Tried:
@@ -265,7 +266,7 @@ def tell(site: Site, request: Request, response: Response, secret: str, sentence
 def told(site: Site, request: Request, secret: str) -> str:
     """What the page before has to say, empty for nothing."""
     text, _, mark = request.cookies.get(said_cookie(site, request), "").strip('"').partition(".")
-    if not text or not hmac.compare_digest(mark, signed(secret, "said " + text)):
+    if not text or not same(mark, signed(secret, "said " + text)):
         return ""
     try:
         return base64.urlsafe_b64decode(text).decode(errors="ignore")

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import ipaddress
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -30,6 +32,7 @@ ANSWER_MAX: Final = 4096
 
 URL_MAX: Final = 2000
 _ADDRESSES_TRIED = 3
+_LOOKUPS = 8
 _SPECIAL: Final = tuple(
     ipaddress.ip_network(text)
     for text in ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "2001::/23", "3fff::/20", "5f00::/16",
@@ -105,11 +108,18 @@ def forbidden(address: IPv4Address | IPv6Address, permitted: Networks) -> bool:
     return not address.is_global or address.is_multicast or address.is_reserved or address.is_unspecified
 
 
-async def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a name, in a thread. Raises OSError, UnicodeError."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+class Resolver:
+    """Looks names up in threads of its own: a name whose servers never answer keeps a thread for half a minute, and
+    the pages need the common ones."""
+
+    def __init__(self, threads: int = _LOOKUPS) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="names")
+
+    async def __call__(self, host: str, port: int) -> list[str]:
+        """The addresses of a name. Raises OSError, UnicodeError."""
+        look = functools.partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(self._pool, look)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class Outside:
@@ -123,14 +133,15 @@ class Outside:
     def __init__(
         self,
         permitted: Networks = (),
-        resolver: Resolve = resolve,
+        resolver: Resolve | None = None,
         connect: Connect = asyncio.open_connection,
         limit_s: float = LIMIT_S,
     ) -> None:
         self._permitted = permitted
-        self._resolve = resolver
+        self._resolve = resolver or Resolver()
         self._connect = connect
         self._limit_s = limit_s
+        self._trust: ssl.SSLContext | None = None
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send it once. Raises Refused with the sentence that says why it did not arrive."""
@@ -177,7 +188,7 @@ class Outside:
         return [str(address) for address in found[:_ADDRESSES_TRIED]]
 
     async def _reach(self, to: Target, addresses: Sequence[str]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        secure = {"ssl": ssl.create_default_context(), "server_hostname": to.host} if to.secure else {}
+        secure = {"ssl": await self._trusted(), "server_hostname": to.host} if to.secure else {}
         for at, address in enumerate(addresses):
             try:
                 return await self._connect(address, to.port, limit=16_384, **secure)
@@ -187,6 +198,12 @@ class Outside:
                 if at + 1 == len(addresses):
                     raise
         raise OSError("no address")
+
+    async def _trusted(self) -> ssl.SSLContext:
+        """Whose certificates count. Read once, in a thread: it takes some hundredths of a second."""
+        if self._trust is None:
+            self._trust = await asyncio.to_thread(ssl.create_default_context)
+        return self._trust
 
 
 async def _exchange(

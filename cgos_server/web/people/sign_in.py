@@ -15,7 +15,7 @@ from cgos_server.protocol import names
 from cgos_server.protocol.api_route import Limit
 from cgos_server.service import requests as deeds
 from cgos_server.web.people import fields
-from cgos_server.web.people.desk import Tried, refused_form, status_of, tried, wait
+from cgos_server.web.people.desk import ENDED, Tried, refused_form, status_of, tried, wait
 from cgos_server.web.people.sessions import (
     FORM_S,
     PRIVATE,
@@ -66,7 +66,11 @@ class SignInPages:
         if here is not None:
             if not is_ours(self._site, request, form, here.session):
                 return refused_form(self._site)
-            await self._site.on_behalf(here.session, request, deeds.SignOut())
+            try:
+                await self._site.on_behalf(here.session, request, deeds.SignOut())
+            except Refused as refusal:
+                if refusal.code != ENDED:  # it is still valid: whoever believes to be out would not be
+                    raise HTTPException(503, f"You are still signed in. {refusal.sentence}") from refusal
         response = to("/sign-in")
         drop_cookie(self._site, request, response, session_cookie(self._site, request))
         drop_cookie(self._site, request, response, said_cookie(self._site, request))

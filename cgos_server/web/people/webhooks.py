@@ -226,7 +226,7 @@ class Webhooks:
         now = self._site.now_ms()
         if now - self._read_at < FRESH_MS:
             return
-        hooks = {row.id: row for row in await self._site.history.webhooks() if row.stopped_at is None}
+        hooks = {row.id: row for row in await self._site.history.webhooks(only_told=True)}
         self._read_at = now
         self._owners.clear()
         for number in [number for number in self._lines if number not in hooks]:

@@ -61,7 +61,7 @@ def as_text(lines: Sequence[TranscriptLine]) -> str:
 
 def _asks(text: str) -> bool:
     """Whether the server asks for a move with it: in lines by a command, in messages by their kind."""
-    return text.startswith("genmove") or '"genmove"' in text
+    return text.startswith("genmove") or '"type":"turn"' in text or '"your_turn":true' in text
 
 
 def _time_of_day(at_us: int) -> str:

@@ -17,6 +17,7 @@ function play(move) {
 
 for (const move of names(data.moves)) play(move);
 
+// A page may hold many such frames: those out of view wait.
 const end = follow(() => `/api/v1/games/${data.game}/live?since=${ply}`, {
   move({ ply: number, color, move, left }) {
     if (number !== ply + 1) return;
@@ -30,5 +31,5 @@ const end = follow(() => `/api/v1/games/${data.game}/live?since=${ply}`, {
     for (const clock of page.querySelectorAll(".left")) clock.textContent = "";
     end();
   },
-});
+}, undefined, page);
 page.dataset.ready = "1";

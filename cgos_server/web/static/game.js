@@ -16,6 +16,7 @@ const names = (text) => (text ? text.split(" ") : []);
 const board = new Board(page.querySelector("svg.board"));
 const rows = document.querySelector("#moves tbody");
 const form = document.getElementById("show");
+const help = document.getElementById("help");
 const colorOf = (ply) => (ply % 2 ? data.first : other(data.first));
 const moveWord = (move) => (move === "PASS" ? "pass" : move);
 const number = (text) => (text === undefined ? undefined : Number(text));
@@ -180,7 +181,7 @@ function candidateRow(candidate, rank) {
     element("th", { scope: "row" }, LETTERS[rank]),
     element("td", {}, moveWord(candidate.move)),
     element("td", { class: "n" }, candidate.winrate === undefined ? "" : `${percent(candidate.winrate)} %`),
-    element("td", { class: "n" }, candidate.score === undefined ? "" : points(candidate.score)),
+    element("td", { class: "n score" }, candidate.score === undefined ? "" : points(candidate.score)),
     element("td", { class: "n" }, candidate.visits === undefined ? "" : count(candidate.visits)),
     element("td", { class: "pv" }, (candidate.pv ?? []).join(" ")),
   );
@@ -253,7 +254,8 @@ function curves() {
     if (sides.b.length || sides.w.length) {
       const figure = picture.closest("figure");
       figure.hidden = false;
-      if (key === "score") figure.querySelector(".edges").textContent = `±${bound.toFixed(0)}`;
+      const edges = figure.querySelector(".edges").children;
+      if (key === "score") [edges[0].textContent, edges[2].textContent] = ["+", "−"].map((sign) => sign + bound.toFixed(0));
       document.getElementById("curves").hidden = false;
     }
   }
@@ -308,7 +310,8 @@ function played(live) {
   });
   if (said !== undefined) analyses.set(live.ply, said);
   lefts[live.color] = live.left_ms;
-  clock = { color: other(live.color), left: lefts[other(live.color)], at: performance.now() };
+  clock = { color: other(live.color), left: lefts[other(live.color)], at: performance.now() - late(live.at) };
+  toPlay(clock.color);
   document.getElementById("moves").hidden = false;
   document.getElementById("none").hidden = true;
   const state = document.getElementById("state");
@@ -317,6 +320,15 @@ function played(live) {
     for (const label of document.querySelectorAll(".analysed")) label.hidden = false;
   }
   if (!later) later = requestAnimationFrame(settle);
+}
+
+// How long ago a move was told, milliseconds: after a pause many come at once. Clocks of two machines differ by whatever
+// they do; the move that came fastest shows by how much.
+let skew = Infinity;
+function late(at) {
+  const lag = Date.now() - at;
+  skew = Math.min(skew, lag);
+  return lag - skew;
 }
 
 // However many moves came at once, what they change is shown once.
@@ -328,9 +340,14 @@ function settle() {
   else steps();
 }
 
+function toPlay(color) {
+  for (const side of ["b", "w"]) document.getElementById(`side-${side}`).classList.toggle("to-play", side === color);
+}
+
 function ended(live) {
   ticking = false;
   data.live = "0";
+  toPlay(null);
   stop();
   const state = document.getElementById("state");
   state.replaceChildren(element("strong", { class: "result" }, live.result), ` ${live.sentence}`);
@@ -394,7 +411,7 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   if (event.target.matches?.("input:not([type=checkbox]), textarea, select, pre")) return;
   if (event.key in KEYS) step(KEYS[event.key]());
-  else if (event.key === "?") document.getElementById("keys").hidden = !document.getElementById("keys").hidden;
+  else if (event.key === "?") help.open = !help.open;
   else if (event.key in SWITCHES) {
     form.elements[SWITCHES[event.key]].checked = !form.elements[SWITCHES[event.key]].checked;
     draw(position(ply));
@@ -439,6 +456,7 @@ for (const known of page.querySelectorAll(".steps > a, .steps > span:not(.at)"))
 }
 for (const button of document.querySelectorAll("#copy button")) button.hidden = false;
 form.querySelector("button").hidden = true;
+help.hidden = false;
 page.querySelector("svg.board").setAttribute("tabindex", "0");
 steps();
 thoughts();

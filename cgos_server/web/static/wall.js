@@ -3,6 +3,7 @@
 import { Board, Position, other } from "./board.js";
 import { follow } from "./live.js";
 
+const RENEWED_MS = 600000;
 const STAYS_MS = 8000; // an ended game, before another one may have its place
 
 const wall = document.getElementById("wall");
@@ -30,7 +31,7 @@ function add(live) {
 
 function made(live) {
   const blank = document.querySelector(`template[data-size="${live.size}"]`);
-  if (blank === null) return null; // a venue that has come since the page was loaded
+  if (blank === null) return renewed(); // a venue that has come since the page was loaded
   const place = blank.content.firstElementChild.cloneNode(true);
   place.dataset.game = live.game;
   place.querySelector("a").setAttribute("href", `/game/${live.game}`);
@@ -39,6 +40,16 @@ function made(live) {
   place.querySelector(".venue").textContent = live.venue;
   wall.prepend(place);
   return place;
+}
+
+// The page has an empty board for each size that there was. Not again and again: it may be a venue that is not shown.
+function renewed() {
+  const last = Number(sessionStorage.getItem("wall-renewed"));
+  if (Date.now() - last > RENEWED_MS) {
+    sessionStorage.setItem("wall-renewed", String(Date.now()));
+    location.reload();
+  }
+  return null;
 }
 
 function play(game, move) {

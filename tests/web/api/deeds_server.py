@@ -12,10 +12,11 @@ from typing import Any
 
 import httpx2
 from argon2 import PasswordHasher
-from web.past import NOW
+from web.past import NOW, terms
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.referee import encode
 from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
@@ -26,7 +27,15 @@ from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
-from cgos_server.storage.records import VenueAdded
+from cgos_server.storage.records import (
+    BotAdded,
+    GameAdded,
+    GameEnded,
+    Record,
+    RoundAdded,
+    VenueAdded,
+    VersionAdded,
+)
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import VenueSettings, WebSettings
@@ -131,6 +140,29 @@ class DeedsServer:
         if status is not None:
             assert answer.status_code == status, answer.text
         return answer
+
+    async def played(self, game: int, black: int, white: int) -> None:
+        """Two versions, by their ids, have played; Black won."""
+        pool = self.live.pool
+        records: list[Record] = [
+            RoundAdded(game, 1, game, NOW, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
+            GameAdded(game, 1, game, black, white, "1800?", "1800?", encode(terms(1)), "", NOW),
+            GameEnded(NOW, 0, "resignation", None, "", "B+Resign", 2, 2, game),
+        ]
+        for version in (black, white):
+            if not pool.knows(version):
+                records += pool.enter(version, 1800.0, NOW).records
+        records += pool.game(game, black, white, 2, NOW).records
+        await self.store.commit(records)
+
+    async def waiting(self, number: int, name: str) -> None:
+        """A bot that registered itself and waits."""
+        await self.store.commit(
+            [
+                BotAdded(number, name, name.lower(), "no hash", "pending", NOW),
+                VersionAdded(number, number, name, name.lower(), "", "", "", "", NOW),
+            ]
+        )
 
     async def sign_in(self, name: str, password: str = "secret") -> str:
         """A session's text."""

@@ -4,12 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from web.api.deeds_server import DeedsServer, deeds_server
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.api_acting import ADMINS, OWNERS
 from cgos_server.protocol.api_route import Needs
+from cgos_server.protocol.api_routes import BY_ID
 from cgos_server.service import requests as deeds
 
 UNTIL = 2_000_000_000_000
@@ -22,6 +24,8 @@ async def server(tmp_path: Path) -> AsyncIterator[DeedsServer]:
             await opened.admin.handle(deeds.BotAdd(name=name, password="playing"))
         await opened.admin.handle(deeds.AccountAdd(name="Olive", password="secret", admin=True))
         await opened.admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+        await opened.played(16, 1, 2)
+        await opened.waiting(90, "Waiter")
         yield opened
 
 
@@ -42,10 +46,10 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
     ("unlink_family", "DELETE", "/admin/bots/Newbot/family", None, 200),
     ("disable_bot", "POST", "/admin/bots/Newbot/disable", {"reason": "it hangs", "until": UNTIL}, 200),
     ("enable_bot", "POST", "/admin/bots/Newbot/enable", None, 200),
-    ("approve_bot", "POST", "/admin/bots/Newbot/approve", None, 409),
+    ("approve_bot", "POST", "/admin/bots/Waiter/approve", None, 200),
     ("kick_bot", "POST", "/admin/bots/Newbot/kick", {"reason": "it hangs"}, 200),
     ("abort_game", "POST", "/admin/games/17/abort", {"reason": "it hangs"}, 200),
-    ("correct_game", "POST", "/admin/games/17/correct", {"reason": "cheat", "result": "Void"}, 404),
+    ("correct_game", "POST", "/admin/games/16/correct", {"reason": "cheat", "result": "Void"}, 200),
     ("pause_venue", "POST", "/admin/venues/9x9/pause", None, 200),
     ("resume_venue", "POST", "/admin/venues/9x9/resume", None, 200),
     ("set_anchor", "PUT", "/admin/venues/9x9/anchors/Newbot", {"rating": 1500, "sd": 20}, 200),
@@ -66,12 +70,15 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
 
 def test_all_operators_deeds_are_below() -> None:
     assert {row[0] for row in EVERYTHING} == {operation.id for operation in ADMINS}
+    assert {row[0]: row[4] for row in EVERYTHING} == {operation.id: operation.status for operation in ADMINS}
 
 
 async def test_an_operator_does_all_that_operators_do(server: DeedsServer, operator: str) -> None:
     answers = {}
     for name, method, path, body, status in EVERYTHING:
-        answers[name] = (await server.ask(method, path, body, operator, status)).json()
+        answer = await server.ask(method, path, body, operator, status)
+        msgspec.json.decode(answer.content, type=BY_ID[name].answer)
+        answers[name] = answer.json()
     assert answers["admin_status"]["moves"] == 5
     assert answers["arrange_match"]["game"] == 17
     assert answers["abort_game"]["result"] == "Abort"

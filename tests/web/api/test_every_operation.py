@@ -58,6 +58,7 @@ ASKED = {
     "export_games_tar": "/export/games.tar?bot=amigo",
     "export_ratings_ndjson": "/export/venues/9x9/ratings.ndjson",
     "export_ratings_csv": "/export/venues/9x9/ratings.csv",
+    "export_refits_ndjson": "/export/venues/9x9/refits.ndjson",
     "export_ledger_ndjson": "/export/venues/9x9/ledger.ndjson",
     "export_ledger_csv": "/export/venues/9x9/ledger.csv",
 }

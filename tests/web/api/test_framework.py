@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,9 +25,9 @@ from cgos_server.protocol.api_route import LARGEST, LONGEST, PROBLEM, Limit, Nee
 from cgos_server.protocol.api_routes import ROUTES
 from cgos_server.storage.history import History
 from cgos_server.web.api.framework import CORS, Asked, Handler, api_routes, bearer
-from cgos_server.web.api.reading_in import MOST_BODY, Value, query_of, read
+from cgos_server.web.api.reading_in import MOST_BODY, Value, body_of, query_of, read
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.problems import STATUS, Wrong, problem_of, status_of
+from cgos_server.web.problems import STATUS, HttpRefused, Wrong, problem_of, status_of
 from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
@@ -256,6 +257,21 @@ async def test_a_body_arrives_as_its_type(web: httpx2.AsyncClient) -> None:
 async def test_a_body_that_is_wrong(web: httpx2.AsyncClient, content: bytes, kind: str, status: int) -> None:
     headers = TOKEN | ({"Content-Type": kind} if kind else {})
     problem(await web.post("/things/1", content=content, headers=headers), status)
+
+
+async def test_a_body_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.web.api.reading_in.BODY_LIMIT_S", 0.02)
+    parts = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive() -> Any:
+        if not parts:
+            await asyncio.Event().wait()
+        return parts.pop()
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-type", b"application/json")]}
+    with pytest.raises(HttpRefused) as raised:
+        await body_of(OPERATIONS[1], Request(scope, receive))
+    assert raised.value.status == 408
 
 
 @pytest.mark.parametrize("value", ["", "Basic abc", "Bearer", "Bearer ", "abc"])

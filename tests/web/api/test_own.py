@@ -9,6 +9,9 @@ import pytest
 from web.api.deeds_server import DeedsServer, deeds_server
 
 from cgos_server.observability import transcripts
+from cgos_server.protocol.api_acting import OWNERS as TABLE
+from cgos_server.protocol.api_route import JSON
+from cgos_server.protocol.api_routes import BY_ID
 from cgos_server.protocol.session import Limits
 from cgos_server.service import requests as deeds
 from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX
@@ -126,6 +129,57 @@ async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, s
         ("recall", None), ("wishes", 1, False, Limits()),
     ]  # fmt: skip
     assert await code(server, "POST", "/bots/Newbot/pause", None, by, status=403) == "not-allowed"
+
+
+# In an order in which each of them can be done; `{...}` is what an earlier answer said.
+WHOLE_LIFE: list[tuple[str, str, Any]] = [
+    ("register", "/accounts", {"name": "Carl", "password": "secret"}),
+    ("sign_in", "/sign-in", {"name": "Carl", "password": "secret"}),
+    ("me", "/me", None),
+    ("change_password", "/me/password", {"old": "secret", "new": "better"}),
+    ("my_sessions", "/me/sessions", None),
+    ("make_token", "/me/tokens", {"label": "laptop", "scopes": ["bots"]}),
+    ("my_tokens", "/me/tokens", None),
+    ("claim_bot", "/bots/Newbot/claim", {"secret": "playing"}),
+    ("my_bots", "/me/bots", None),
+    ("pause_bot", "/bots/Newbot/pause", None),
+    ("resume_bot", "/bots/Newbot/resume", None),
+    ("drain_bot", "/bots/Newbot/drain", None),
+    ("recall_bot", "/bots/Newbot/recall", {}),
+    ("set_limits", "/bots/Newbot/limits", {"games_a_day": 3}),
+    ("set_password", "/bots/Newbot/password", {"password": "replaced"}),
+    ("make_bot_token", "/bots/Newbot/tokens", {"label": "home"}),
+    ("bot_tokens", "/bots/Newbot/tokens", None),
+    ("revoke_bot_token", "/bots/Newbot/tokens/{make_bot_token}", None),
+    ("transcript", "/bots/Newbot/transcript", None),
+    ("make_webhook", "/me/webhooks", {"url": "https://a.example/told", "events": ["game-ended"]}),
+    ("my_webhooks", "/me/webhooks", None),
+    ("remove_webhook", "/me/webhooks/{make_webhook}", None),
+    ("release_bot", "/bots/Newbot/owner", None),
+    ("revoke_token", "/me/tokens/{make_token}", None),
+    ("sign_out", "/me/session", None),
+]
+BY_SESSION = ("change_password", "my_sessions", "make_token", "sign_out")
+
+
+def test_all_that_owners_do_is_above() -> None:
+    assert sorted(row[0] for row in WHOLE_LIFE) == sorted(operation.id for operation in TABLE)
+
+
+async def test_everything_succeeds_by_a_token(server: DeedsServer) -> None:
+    session, by, numbers = "", "", dict[str, int]()
+    for name, path, body in WHOLE_LIFE:
+        operation = BY_ID[name]
+        secret = session if name in BY_SESSION or not by else by
+        answer = await server.ask(operation.method, path.format(**numbers), body, secret, operation.status)
+        if operation.media != (JSON,):
+            continue
+        msgspec.json.decode(answer.content, type=operation.answer)
+        told = answer.json()
+        session = told.get("session", session) if name in ("register", "sign_in") else session
+        by = told["token"] if name == "make_token" else by
+        if "id" in told:
+            numbers[name] = told["id"]
 
 
 OWNERS = [

@@ -57,9 +57,9 @@ def test_standings_and_bots(server: api.Server) -> None:
 
 def test_a_history_comes_whole_over_all_pages(server: api.Server, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = list(server.history("amigo", venue="9x9"))
-    assert whole[-1].after == next(row.mean for row in server.standings("9x9").items if row.version == "amigo")
+    assert whole[-1].after_mean == next(row.mean for row in server.standings("9x9").items if row.version == "amigo")
     for before, after in itertools.pairwise(whole):
-        assert after.before == pytest.approx(before.after)
+        assert after.before_mean == pytest.approx(before.after_mean)
     monkeypatch.setattr(api.Server, "_pages", _small(api.Server._pages))
     assert list(server.history("amigo", venue="9x9")) == whole
     assert [game.id for game in server.games()] == list(range(FRESH, 0, -1))
@@ -70,7 +70,7 @@ def test_a_history_comes_whole_over_all_pages(server: api.Server, monkeypatch: p
 def test_a_curve_has_few_points(server: api.Server) -> None:
     points = server.curve("amigo", venue="9x9", points=5)
     whole = list(server.history("amigo", venue="9x9"))
-    assert points[-1].mean == whole[-1].after
+    assert points[-1].mean == whole[-1].after_mean
     assert len(points) < len(whole)
 
 
@@ -156,7 +156,7 @@ def test_the_example_draws_every_game(address: str, server: api.Server, tmp_path
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     picture = ET.fromstring(target.read_text("utf-8"))
-    games = [change for change in server.history("amigo", venue="9x9") if change.game is not None]
+    games = [change for change in server.history("amigo", venue="9x9") if change.opponent is not None]
     assert len([node for node in picture.iter() if node.tag.endswith("circle")]) == len(games)
     assert f"{len(games)} games" in done.stdout
     assert subprocess.run(words[:3], capture_output=True, timeout=60, check=False).returncode == 1

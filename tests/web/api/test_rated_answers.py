@@ -84,11 +84,11 @@ async def test_every_change_by_games_and_by_refits_page_by_page(history: History
             page = await get(web, f"/versions/{name}/history?limit={limit}{following}")
             found += page["items"]
             following = None if page["next"] is None else f"&after={page['next']}"
-    assert [(each["seq"], each["refit"], each["kind"], each["game"], each["after"]) for each in found] == [
+    assert [(each["seq"], each["refit"], each["kind"], each["game"], each["after_mean"]) for each in found] == [
         (point.seq, point.refit, point.kind, point.game, point.after_mean) for point in whole
     ]
     assert [each["after_half_width"] for each in found] == [half_width("bayes", point.after_spread) for point in whole]
-    assert [each["before"] for each in found] == pytest.approx([point.before_mean for point in whole])
+    assert [each["before_mean"] for each in found] == pytest.approx([point.before_mean for point in whole])
 
 
 async def test_the_portion_after_a_change_begins_with_the_next_one(history: History) -> None:
@@ -116,7 +116,7 @@ async def test_two_versions_compared_by_what_the_system_knows_of_both(history: H
     assert told["superiority"] == pytest.approx(1 - back["superiority"])
     assert told["superiority"] > 0.9
     assert told["difference"] == pytest.approx(-back["difference"])
-    black, white = told["expected_as_black"], back["expected_as_white"]
+    black, white = told["as_black"], back["as_white"]
     assert black["win"] == pytest.approx(white["loss"])
     assert black["score"] == pytest.approx(1 - white["score"])
 

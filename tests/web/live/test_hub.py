@@ -16,8 +16,8 @@ from cgos_server.core.facts import AnyFact, BotArrived, GameEnded, MovePlayed
 from cgos_server.errors import StoreError
 from cgos_server.web.live.board import CHUNKS
 from cgos_server.web.live.framing import Form
-from cgos_server.web.live.hub import Hub
-from cgos_server.web.live.news import KEPT, News
+from cgos_server.web.live.hub import LINGER_MS, Hub
+from cgos_server.web.live.news import KEPT, News, Portion
 from cgos_server.web.live.streams import Streams
 
 
@@ -68,6 +68,7 @@ steps = st.lists(
         st.tuples(st.just("missed"), st.just(0)),
         st.tuples(st.just("read"), st.integers(0, 2)),
         st.tuples(st.just("meanwhile"), st.sampled_from([1, 2])),
+        st.tuples(st.just("ends unheard meanwhile"), st.sampled_from([1, 2])),
         st.tuples(st.just("cut"), st.tuples(st.integers(0, 2), st.integers(0, 3))),
     ),
     max_size=60,
@@ -98,6 +99,10 @@ async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
             else:
                 lost = True
 
+    def ends_unheard(number: int) -> None:
+        world.end(number)
+        hub.heard(None)
+
     async def look() -> None:
         with contextlib.suppress(StoreError):
             await hub.look()
@@ -123,6 +128,8 @@ async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
                 lost = False
             case "meanwhile":
                 history.meanwhile = lambda number=what: move(number, True)
+            case "ends unheard meanwhile":
+                history.meanwhile = lambda number=what: ends_unheard(number)
             case "read":
                 await viewers[what].read()
             case "cut":
@@ -138,8 +145,9 @@ async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
     if lost:
         hub.heard(None)
     await look()
-    world.now += 2000
-    await look()
+    for _ in range(2):  # what is lost while losses are made up for waits for its turn
+        world.now += 2000
+        await look()
     world.now += world.delay
     await look()
     for viewer, number in zip(viewers, games, strict=True):
@@ -148,6 +156,7 @@ async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
         assert [seen["ply"] for seen in viewer.got] == [row.ply for row in game.moves]
         assert viewer.ended == (game.result is not None)
         await viewer.cut()
+    world.now += LINGER_MS
     await look()
     assert hub._boards == {}
 
@@ -250,14 +259,15 @@ async def test_a_disk_that_is_away_costs_no_move() -> None:
 async def venue_messages(world: World, place: int | None, moves: bool = True) -> tuple[list[dict[str, Any]], int]:
     """What a venue's viewer gets, with a picture where one is due, and its place then."""
     found: list[dict[str, Any]] = []
-    chunk = None if place is None else world.hub.news.since(place, "9x9", moves, Form.NDJSON)
-    if chunk is None:
+    portion = None if place is None else world.hub.news.since(place, "9x9", moves, Form.NDJSON)
+    if portion is None:
         picture = await world.hub.picture("9x9", moves)
         found.append(json.loads(picture.games.data))
         place = picture.place
-        chunk = world.hub.news.since(place, "9x9", moves, Form.NDJSON)
-        assert chunk is not None
-    return found + [json.loads(line) for line in chunk.splitlines()], world.hub.news.head
+        portion = world.hub.news.since(place, "9x9", moves, Form.NDJSON)
+        assert portion is not None
+    assert portion.place == world.hub.news.head
+    return found + [json.loads(line) for line in portion.data.splitlines()], portion.place
 
 
 venue_steps = st.lists(
@@ -342,9 +352,9 @@ def news(kept: int = KEPT, **delays: int) -> News:
     return News("ab", delays, kept)
 
 
-def lines(chunk: bytes | None) -> list[dict[str, Any]]:
-    assert chunk is not None
-    return [json.loads(line) for line in chunk.splitlines()]
+def lines(portion: Portion | None) -> list[dict[str, Any]]:
+    assert portion is not None
+    return [json.loads(line) for line in portion.data.splitlines()]
 
 
 def move(ply: int, venue: str = "9x9") -> AnyFact:

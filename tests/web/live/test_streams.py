@@ -10,6 +10,7 @@ from web.live.worlds import World
 
 from cgos_server.web.live import streams
 from cgos_server.web.live.framing import Form
+from cgos_server.web.live.hub import LINGER_MS
 from cgos_server.web.live.streams import Streaming, Streams
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "GET"}
@@ -54,6 +55,7 @@ async def test_a_visitor_that_leaves_is_forgotten() -> None:
         assert world.hub._boards[1] is not None
         visit.leaves.set()
         await serving
+    world.now += LINGER_MS
     await world.hub.look()
     assert world.hub._boards == {}
     assert visit.sent[0]["status"] == 200
@@ -66,6 +68,7 @@ async def test_a_visitor_that_does_not_read_is_let_go(monkeypatch: pytest.Monkey
     world.begin(1)
     visit.stuck = True
     await answer(world)(SCOPE, visit.receive, visit.send)
+    world.now += LINGER_MS
     await world.hub.look()
     assert world.hub._boards == {}
     assert visit.sent == []
@@ -88,7 +91,7 @@ async def test_head_has_no_body_and_no_length() -> None:
     assert visit.text == ""
     heads = dict(visit.sent[0]["headers"])
     assert b"content-length" not in heads
-    assert heads[b"cache-control"] == b"no-store"
+    assert heads[b"cache-control"] == b"no-store, no-transform"
 
 
 async def test_a_database_that_is_away_ends_the_stream_with_a_word() -> None:

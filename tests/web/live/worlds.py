@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 from web.past import NINE, terms
@@ -12,6 +12,7 @@ from cgos_server.core.facts import GameEnded, GameStarted, MovePlayed
 from cgos_server.core.games.notation import vertex
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage.answers import GameDetail, GameRow, MoveRow, VenueRow
+from cgos_server.storage.game_answers import GameTerms
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.settings import VenueSettings, WebSettings
 
@@ -65,6 +66,12 @@ class FakeHistory:
     async def moves_after(self, games: Mapping[int, int], until: int | None = None) -> dict[int, list[MoveRow]]:
         self.asked.append(dict(games))
         found = {number: self.games[number].moves[ply:] for number, ply in games.items()}
+        await asyncio.sleep(0)
+        self._answered()
+        return found
+
+    async def terms_of(self, games: Collection[int]) -> dict[int, GameTerms]:
+        found = {number: GameTerms(self.games[number].detail().terms, None) for number in games}
         await asyncio.sleep(0)
         self._answered()
         return found

@@ -9,10 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx2
-import jinja2
 import pytest
 from argon2 import PasswordHasher
-from jinja2.bccache import Bucket
 from web.past import NOW, Builder, write
 
 from cgos_server.core.games.base import Color
@@ -43,23 +41,6 @@ from cgos_server.web.settings import VenueSettings, WebSettings
 HOSTILE = "\"'><script>alert(1)</script>&amp;"
 BASE = "http://go.example.org"
 PASSWORD = "correct-horse"
-
-
-class Compiled(jinja2.BytecodeCache):
-    """Templates compiled once for all tests."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self.known:
-            bucket.bytecode_from_string(self.known[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self.known[bucket.key] = bucket.bytecode_to_string()
-
-
-COMPILED = Compiled()
 
 
 class Clock:
@@ -163,9 +144,7 @@ class House:
             "venues": {name: VenueSettings() for name in ("9x9", "13x13", "19x19")},
             "requests_per_minute": 10_000,
         } | settings
-        app = create_app(self.history, WebSettings(**given), self.clock, call=self.call, data=self.data)
-        app._site.templates.bytecode_cache = COMPILED
-        return app
+        return create_app(self.history, WebSettings(**given), self.clock, call=self.call, data=self.data)
 
     def browser(self, base: str = BASE, address: str = "192.0.2.7", **settings: Any) -> Browser:
         return Browser(self.app(**settings), base, address)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import socket
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -212,3 +214,16 @@ async def test_a_certificate_that_nobody_vouches_for_is_told() -> None:
             "no-trust",
             "not-reached",
         )
+
+
+async def test_names_that_never_resolve_keep_no_thread_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stuck.wait() and [])
+    outside = Outside(limit_s=0.05)
+    try:
+        asked = [refusal(outside.post(f"https://name{number}.example/", {}, b"")) for number in range(20)]
+        assert set(await asyncio.gather(*asked)) == {"too-slow"}
+        async with asyncio.timeout(10):
+            assert await asyncio.to_thread(lambda: "free") == "free"
+    finally:
+        stuck.set()

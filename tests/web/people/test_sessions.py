@@ -249,3 +249,56 @@ async def test_a_form_without_an_origin_needs_the_mark_alone(house: House) -> No
         headers={"Content-Type": "application/x-www-form-urlencoded", "Referer": BASE},
     )
     assert answer.status_code == 303
+
+
+@pytest.mark.parametrize("mark", ["é", "\udc80", "\u202e" * 32, "\x00"])
+async def test_marks_that_are_no_marks_are_refused(house: House, mark: str) -> None:
+    browser = await house.signed_in("alice")
+    fields = {"csrf": mark.encode("utf-8", "surrogateescape"), "deed": "access make", "label": "x", "scopes": "bots"}
+    assert (await browser.post("/account", fields)).status_code == 403
+    cookies = f"cgos-session={browser.web.cookies['cgos-session']}; cgos-said=aGFsbG8=.".encode() + b"\xe9\xff"
+    answer = await house.browser().get("/account", headers=[("Cookie", cookies)])
+    assert answer.status_code == 200
+    assert "hallo" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://[", "http://go.example.org@evil.example", "//go.example.org", "http://", ""]
+)
+async def test_origins_that_are_none_are_not_ours(house: House, origin: str) -> None:
+    browser = await house.signed_in("alice")
+    fields = {"csrf": await browser.csrf("/account"), "deed": "access make", "label": "x", "scopes": "bots"}
+    assert (await browser.post("/account", fields, Origin=origin)).status_code == 403
+
+
+async def test_a_page_without_encryption_sends_nothing_to_one_with_it(house: House) -> None:
+    await house.account("alice")
+    browser = house.browser("https://go.example.org", public_url="https://go.example.org")
+    fields = {"csrf": await browser.csrf("/sign-in"), "form": "sign-in", "name": "alice", "password": PASSWORD}
+    assert (await browser.post("/sign-in", fields, Origin="http://go.example.org")).status_code == 403
+    assert (await browser.post("/sign-in", fields)).status_code == 303
+
+
+async def test_signing_out_without_the_live_server_is_not_claimed(house: House) -> None:
+    browser = await house.signed_in("alice")
+    mark = await browser.csrf("/account")
+    house.reachable = False
+    answer = await browser.post("/sign-out", {"csrf": mark})
+    assert answer.status_code == 503
+    assert "You are still signed in." in answer.text
+    house.reachable = True
+    assert (await browser.get("/account")).status_code == 200
+
+
+async def test_signing_out_of_what_has_just_ended_is_no_failure(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = await house.signed_in("alice")
+    mark = await browser.csrf("/account")
+    inner = house.admin.answer
+
+    async def ended_meanwhile(line: bytes) -> bytes:
+        await house.admin.handle(AccountDisable(name="alice", reason="for a test"))
+        return await inner(line)
+
+    monkeypatch.setattr(house.admin, "answer", ended_meanwhile)
+    answer = await browser.post("/sign-out", {"csrf": mark})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")

@@ -1,0 +1,60 @@
+"""Which networks an address lies in, and where a request that came through proxies came from.
+
+Only what a proxy of ours wrote is believed: everything further left in ``X-Forwarded-For`` may have been made up by the
+client. Must not know: HTTP, what is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Final
+
+Network = IPv4Network | IPv6Network
+
+_PORT: Final = re.compile(r"\[([0-9a-fA-F:.]+)\](?::\d+)?|([0-9.]+):\d+")
+
+
+def origin(peer: str, values: Iterable[str], proxies: tuple[Network, ...]) -> str:
+    """The last address that is no proxy itself, starting from the peer's.
+
+    :param values: of all ``X-Forwarded-For`` headers in their order: some proxies add a header of their own below the
+        client's
+    """
+    found = bare(peer)
+    entries = [entry.strip() for value in values for entry in value.split(",")]
+    for entry in reversed(entries):
+        if not is_among(found, proxies):
+            break
+        match = _PORT.fullmatch(entry)
+        try:
+            ip_address(address := (match[1] or match[2]) if match else entry)
+        except ValueError:
+            break
+        found = bare(address)
+    return found
+
+
+def bare(address: str) -> str:
+    """The address itself where it is an IPv4 address in the clothes of IPv6, as a socket for both says it."""
+    try:
+        return str(getattr(ip_address(address), "ipv4_mapped", None) or address)
+    except ValueError:
+        return address
+
+
+def is_among(address: str, networks: tuple[Network, ...]) -> bool:
+    """True where `address` lies in one of `networks`; False for what is no address."""
+    if not networks:
+        return False
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return any(parsed in network for network in networks)
+
+
+def comes_from(address: str, networks: tuple[Network, ...], proxies: tuple[Network, ...]) -> bool:
+    """True where whoever has `address` surely sits in one of `networks`: a proxy's address is anybody's."""
+    return is_among(address, networks) and not is_among(address, proxies)
