@@ -133,6 +133,7 @@ class _Writer:
     def write(self) -> None:
         self._people()
         games = self._draw()
+        self._play(games)
         self._rounds(games)
         self._games(games)
         self._moves(games)
@@ -336,13 +337,12 @@ class _Writer:
     def _moves(self, games: _Games) -> None:
         """Legal games by chance, each of a few cut to length: the latest games are alike, and long."""
         first = max(0, self._sizes.games - self._sizes.moves)
-        played = {venue.id: [self._random_game(venue) for _ in range(8)] for venue in self._venues}
         said = [self._analysis(venue) for venue in self._venues]
 
         def each() -> Iterator[tuple[int, int, int, int, str]]:
             for n in range(first, self._sizes.games):
                 venue = int(games.venue[n])
-                texts = played[venue][n % 8]
+                texts = self._played[venue][n % 8]
                 plies = int(games.plies[n]) // (2 if self._is_running(n) else 1)
                 for ply, text in enumerate(texts[:plies], 1):
                     yield n, venue, ply, plies, text
@@ -360,6 +360,12 @@ class _Writer:
             "game_id ply text",
             ((n + 1, ply, said[venue - 1]) for n, venue, ply, _, _ in each() if n % 2 == 0),
         )
+
+    def _play(self, games: _Games) -> None:
+        """Some games by chance for each venue; none of the latest games is longer than the one it is a copy of."""
+        self._played = {venue.id: [self._random_game(venue) for _ in range(8)] for venue in self._venues}
+        for n in range(max(0, self._sizes.games - self._sizes.moves), self._sizes.games):
+            games.plies[n] = min(int(games.plies[n]), len(self._played[int(games.venue[n])][n % 8]))
 
     def _random_game(self, venue: Venue) -> list[str]:
         position = game_kind(venue.rules.game).new(venue.rules)

@@ -561,7 +561,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--viewers", type=int, default=500)
     parser.add_argument("--pages", type=float, default=50.0, help="page requests a second")
     parser.add_argument("--bots", type=int, default=200)
-    parser.add_argument("--windows", type=int, default=9, help="pairs of windows, without and with viewers")
+    parser.add_argument("--windows", type=int, default=8, help="pairs of windows, without and with viewers")
     parser.add_argument("--window", type=float, default=5.0, help="seconds of one window")
     parser.add_argument("--brief", action="store_true", help="three pairs of windows")
     parser.add_argument("--occasions", nargs="*", default=["busy", "think"], choices=("busy", "think"))

@@ -59,7 +59,7 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
     """
 
     async def ask(history: History) -> tuple[BotDetail, list[RankedRow], list[Figures]]:
-        found = await history.bot(name)
+        found = await _bot_of(history, name)
         ratings = await history.ranked([version.name for version in found.versions])
         newest = max(found.versions, key=lambda version: version.id, default=None)
         chosen = next((version for version in found.versions if version.name == name), newest)
@@ -82,6 +82,18 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
         print_json({"bot": found, "ratings": [_rating(row) for row in ratings], "figures": list(map(_told, figures))})
         return
     _describe(found, ratings, figures)
+
+
+async def _bot_of(history: History, name: str) -> BotDetail:
+    """The bot of this name, or the one that has a version of this name. Raises Refused."""
+    try:
+        return await history.bot(name)
+    except Refused as nobody:
+        try:
+            version = await history.version(name)
+        except Refused:
+            raise nobody from None
+        return await history.bot(version.bot)
 
 
 async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -> Figures:
@@ -113,13 +125,12 @@ def _told(each: Figures) -> dict[str, Any]:
     """The figures, opponents in the API's words."""
     from cgos_server.web.api.asked import opponent
 
-    told = msgspec.structs.asdict(each) | {
+    return msgspec.structs.asdict(each) | {
         "rating": _rating(each.rating),
         "opponents": [opponent(*met) for met in each.opponents],
         "colors": {color: split._asdict() | {"score": split.score} for color, split in each.colors.items()},
         "spoilt": {reason: share._asdict() | {"rate": share.rate} for reason, share in each.spoilt.items()},
     }
-    return told
 
 
 def _describe(found: BotDetail, ratings: list[RankedRow], figures: list[Figures]) -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
-from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.output import print_json, print_table, shown
 from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.cli.tournament_files import write
 from cgos_server.cli.tournament_picture import crosstable_svg, ink, shade
@@ -84,8 +84,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     points = record.one_wins + record.draws / 2
     click.echo(f"{venue}, {found.system}")
     for name, row in zip((one, other), found.ratings, strict=True):
-        shown = words.rating(row.system, row.mean, row.spread, bool(row.provisional)) if row else "not rated"
-        click.echo(f"{name}: {shown}")
+        rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional)) if row else "not rated"
+        click.echo(f"{name}: {rating}")
     click.echo(f"{record.games} games, {record.rated} with a result: {points:g} - {record.rated - points:g}")
     click.echo(f"{one} won {record.one_wins_black} as Black and {record.one_wins_white} as White")
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
@@ -254,17 +254,21 @@ def _print_crosstable(table: Crosstable) -> None:
             title=table.name,
         )  # fmt: skip
         return
-    shown = Table(title=Text(table.name), title_justify="left", box=None, padding=(0, 1, 0, 0))
+    drawn = Table(title=Text(shown(table.name)), title_justify="left", box=None, padding=(0, 1, 0, 0))
     for name in columns:
-        shown.add_column(name, justify="left" if name == "name" else "right", no_wrap=True)
+        drawn.add_column(name, justify="left" if name == "name" else "right", no_wrap=True)
     for row in table.rows:
-        line = [Text(str(row.number)), Text(row.name), Text("" if row.values[0] is None else f"{row.values[0]:g}")]
+        line = [
+            Text(str(row.number)),
+            Text(shown(row.name)),
+            Text("" if row.values[0] is None else f"{row.values[0]:g}"),
+        ]
         for other in table.rows:
             pair = cells.get((row.number, other.number))
             share = pair.points / 2 / pair.games if pair is not None and pair.games else None
             line.append(Text(_cell(pair), "" if share is None else f"{ink(share)} on {shade(share)}"))
-        shown.add_row(*line)
-    console.print(shown)
+        drawn.add_row(*line)
+    console.print(drawn)
 
 
 def _cell(pair: Pair | None) -> str:

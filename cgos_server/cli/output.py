@@ -27,10 +27,10 @@ def print_json(value: Any) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
     """A table; columns that hold only numbers stand to the right. None is shown as ``-``."""
-    cells = [[_shown(cell) for cell in row] for row in rows]
+    cells = [[shown(cell) for cell in row] for row in rows]
     right = [_numbers([row[at] for row in cells]) for at in range(len(columns))]
     if sys.stdout and sys.stdout.isatty():  # there is none at all where the shell has closed it
-        table = Table(title=Text(_shown(title)) if title else None, title_justify="left", box=SIMPLE_HEAD)
+        table = Table(title=Text(shown(title)) if title else None, title_justify="left", box=SIMPLE_HEAD)
         for name, is_right in zip(columns, right, strict=True):
             table.add_column(name, justify="right" if is_right else "left")
         for row in cells:
@@ -38,7 +38,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         Console().print(table)
         return
     if title:
-        click.echo(_shown(title))
+        click.echo(shown(title))
     widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
     for row in [list(columns), *cells]:
         padded = [
@@ -57,7 +57,7 @@ def _numbers(column: Sequence[str]) -> bool:
     return any(cell != "-" for cell in column) and all(cell == "-" or _NUMBER.fullmatch(cell) for cell in column)
 
 
-def _shown(cell: object) -> str:
+def shown(cell: object) -> str:
     """One cell, without characters that a terminal would obey."""
     text = "-" if cell is None or cell == "" else f"{cell:g}" if isinstance(cell, float) else str(cell)
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -75,10 +75,7 @@ def standings(
     found = read(setup, ask)
     if as_json:
         print_json(
-            {
-                name: [_as_json(rank, row) for rank, row in enumerate(table.rows, 1)]
-                for name, table in found.items()
-            }
+            {name: [_as_json(rank, row) for rank, row in enumerate(table.rows, 1)] for name, table in found.items()}
         )
         return
     for index, (name, table) in enumerate(found.items()):

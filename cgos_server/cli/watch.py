@@ -19,6 +19,7 @@ from rich.text import Text
 
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.game_text import board
+from cgos_server.cli.output import shown
 from cgos_server.cli.reading import read
 from cgos_server.core.games.base import Color
 from cgos_server.storage.answers import GameDetail
@@ -109,7 +110,7 @@ class _Lines(_Told):
             click.echo(f"{move.ply:3} {stored.color(move.ply).letter} {move.move:5} {left}")
         self._told = len(detail.moves)
         if detail.game.result is not None:
-            click.echo(f"{detail.game.result}: {stored.ending()}")
+            click.echo(shown(f"{detail.game.result}: {stored.ending()}"))
 
 
 class _Screen:
@@ -133,10 +134,10 @@ class _Screen:
             (Color.WHITE, game.white, game.white_label),
         ):
             left = time_left(stored.terms.time, stored.clock_after(color, ply))
-            lines.append(Text(f"{'XO'[color]} {name} ({label})  {left}"))
+            lines.append(Text(shown(f"{'XO'[color]} {name} ({label})  {left}")))
         lines += [Text(line) for line in board(stored.position(ply), stored.terms.rules.size)]
         if game.result is not None:
-            lines.append(Text(f"{game.result}: {stored.ending()}"))
+            lines.append(Text(shown(f"{game.result}: {stored.ending()}")))
         self._live.update(Group(*lines), refresh=True)
 
 

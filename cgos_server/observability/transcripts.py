@@ -198,6 +198,8 @@ class _Shelf:
         self._part = max(1, most // PARTS)
         self._part_us = part_us
         self._files = [_File(path, path.stat().st_size) for path in _files(folder)]
+        # A crash or a full disk may have cut a line: what follows must not become part of it.
+        self._torn = bool(self._files) and _is_torn(self._files[-1].path)
 
     def write(self, at: int, lines: bytes) -> None:
         """Append whole lines, the first of which is of `at`. Raises OSError."""
@@ -215,11 +217,14 @@ class _Shelf:
             began = at if last is None else max(at, _began(last.path) + 1)
             last = _File(self._folder / f"{began:020d}{_SUFFIX}", 0)
             files.append(last)
+        elif self._torn:
+            data = b"\n" + data
         while len(files) > 1 and sum(file.size for file in files) + len(data) > self._most:
             files[0].path.unlink(missing_ok=True)
             files.pop(0)
         self._put(last.path, data)
         last.size += len(data)
+        self._torn = False
 
     def _put(self, path: Path, data: bytes) -> None:
         # Not Path.open: so many bots have a line every second.
@@ -227,7 +232,9 @@ class _Shelf:
         try:
             descriptor = os.open(path, flags, 0o600)
         except FileNotFoundError:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # One after the other: the mode of those that are made on the way is nobody's choice.
+            for folder in (self._folder.parent, self._folder):
+                folder.mkdir(exist_ok=True, mode=0o700)
             descriptor = os.open(path, flags, 0o600)
         try:
             while data:
@@ -338,8 +345,10 @@ class Transcripts:
         self._shelves.clear()
         oldest = (now - self._keep_us) / 1e6
         with contextlib.suppress(OSError):
-            for folder in self._folder.iterdir():
+            for number, folder in enumerate(self._folder.iterdir()):
                 _sweep(folder, oldest)
+                if number % 4 == 3:
+                    self._breathe()
 
 
 def forget(folder: Path) -> None:
@@ -430,6 +439,13 @@ def _files(folder: Path) -> list[Path]:
 
 def _began(path: Path) -> int:
     return int(path.stem)
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether its last line has no end."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 1))
+        return file.read(1) not in (b"", b"\n")
 
 
 def _sweep(folder: Path, oldest: float) -> None:

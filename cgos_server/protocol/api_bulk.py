@@ -49,7 +49,9 @@ class ExportedRefit(Answer, frozen=True, kw_only=True):
     again there with `notes` to follow, it comes to the same.
     """
 
-    number: Annotated[Id, Meta(description="Of the refits of the system in the venue, in the order of their putting in.")]
+    number: Annotated[
+        Id, Meta(description="Of the refits of the system in the venue, in the order of their putting in.")
+    ]
     at: Moment
     system: str
     included: Count

@@ -55,17 +55,15 @@ _OLDEST_GAMES = "Ended games only, by their numbers, oldest first. "
 _IN_ORDER = "By the ledger's entries, in order. "
 _BY_NUMBER = "By the refits' numbers, in order. "
 _LEFT_OUT = (
-    " A game whose record breaks the rules of its own venue (a fault that the server logs) has no file; nothing else is "
-    "left out."
+    " A game whose record breaks the rules of its own venue (a fault that the server logs) has no file; nothing else "
+    "is left out."
 )
 _NEXT_TIME = "the header `Next-After` says what to give the next time, to get what is new by then."
 _WHOLE_ENTRY = (
     "One entry may change several ratings: after an interruption leave out the lines of the last number that came, and "
     f"go on with the number before it as `after`; {_NEXT_TIME}"
 )
-_GO_ON = (
-    f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
-)
+_GO_ON = f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
 
 VENUES, BOTS, GAMES, SERVER = "Venues", "Bots and versions", "Games and pairings", "The server"
 LIVE, EXPORT = "Live", "Exports"

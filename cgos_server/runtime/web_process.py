@@ -23,6 +23,9 @@ PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 STEADY_S = 60.0
 """A child that lived so long starts the count of deaths anew."""
 
+BACKLOG = 2048
+"""Visitors who wait while no child is there: all viewers come again at about the same time."""
+
 STOP_LIMIT_S = 5.0
 """Time a child has to go after its pipe was closed and SIGTERM sent; then it is killed."""
 
@@ -85,7 +88,7 @@ class WebProcess:
 
     async def run(self) -> None:
         """Keep a child running until :meth:`stop`; when cancelled, end it first."""
-        self._sock.listen(128)
+        self._sock.listen(BACKLOG)
         loop = asyncio.get_running_loop()
         deaths = 0
         while not self._stopping.is_set():

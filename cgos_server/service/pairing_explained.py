@@ -153,7 +153,7 @@ def explain(
 
 
 def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None, why: str) -> Explained:
-    """What was said of an act when it was decided, without what it was decided from; `why` says why there is no more."""
+    """What was said of an act when it was decided, without what it was decided from; `why`: why there is no more."""
     return Explained(
         round=detail.id,
         venue=detail.venue,

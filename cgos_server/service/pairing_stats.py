@@ -155,12 +155,14 @@ class Tally:
 
     :param most: games that are looked at, the latest
     :param since: Unix ms
+    :param most_rounds: acts that are looked at, the latest
     """
 
-    def __init__(self, venue: str, most: int, since: int) -> None:
+    def __init__(self, venue: str, most: int, since: int, most_rounds: int = MOST_ROUNDS) -> None:
         self._venue = venue
         self._most = most
         self._since = since
+        self._most_rounds = most_rounds
         self._count = self._arranged = self._opened = self._looked_at = 0
         self._first, self._until = 0, 0
         self._ended_span = False

@@ -214,8 +214,8 @@ class PublishedPoint(Value, frozen=True):
 
 
 class PublishedRefit(Value, frozen=True):
-    """A refit as it can be taken again, the text of what computed it, what it moved, by version ids, and when it was put
-    in."""
+    """A refit as it can be taken again, the text of what computed it, what it moved, by version ids, and when it was
+    put in."""
 
     refit: StoredRefit
     build: str

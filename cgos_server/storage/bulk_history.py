@@ -51,7 +51,7 @@ class BulkHistory(GameHistory, LedgerHistory):
         """A few questions for all of them together."""
         ids = [row.id for row in rows]
         columns = [_games.c[name] for name in ("id", "terms", "start", "winner", "margin2", "detail")]
-        async with self._snapshot() as read:
+        async with self._portion() as read:
             more = {row["id"]: row for row in await read(select(*columns).where(_games.c.id.in_(ids)))}
             corrections = await correction_rows(read, tables.corrections.c.game_id.in_(ids))
         moves = await self.moves_after(dict.fromkeys(ids, 0))
@@ -77,7 +77,7 @@ class BulkHistory(GameHistory, LedgerHistory):
         """All changes of ratings in a venue by entries from `after` + 1 on, in order, in portions; under all systems
         unless one is named."""
         while True:
-            async with self._snapshot() as read:
+            async with self._portion() as read:
                 at = await venue_id(read, venue)
                 last = await last_entry(read, at)
                 rows = await read(

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from cgos_server.storage.sqlite_reading import SqliteReaders
 
@@ -21,6 +22,9 @@ _SYNCHRONOUS: dict[Durability, str] = {"process": "NORMAL", "power": "FULL"}
 
 _BUSY_S = 1.0
 """How long SQLite itself waits for another connection's lock."""
+
+BULK_WAIT_S = 60.0
+"""How long one bulk reader may wait for the others."""
 
 _CACHE_KIB = 32_768
 """The last page of every running game should stay in the writer's cache: 8,000 games."""
@@ -63,6 +67,14 @@ def reading_engine(path: Path) -> SqliteReaders:
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended by those who read
     )
     return SqliteReaders(engine)
+
+
+def bulk_engine(path: Path) -> AsyncEngine:
+    """An engine on the database at `path` for those who read all of it: few connections, and nobody else's."""
+    url = URL.create("sqlite+aiosqlite", database=_uri(path), query={"mode": "ro", "uri": "true"})
+    engine = create_async_engine(url, pool_size=2, max_overflow=0, pool_timeout=BULK_WAIT_S)
+    _begin_by(engine.sync_engine, "BEGIN")
+    return engine
 
 
 def migrating_engine(path: Path) -> Engine:

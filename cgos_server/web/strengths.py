@@ -1,7 +1,7 @@
 """What the pages know of strengths jointly: the saved state of a venue's rating system, some time old.
 
-While games are played a state is saved every few seconds; it is loaded again once a minute at most. Loading costs one factorisation and is done in a thread; nothing is ever refitted here. Must not know: HTTP, how a page
-looks.
+While games are played a state is saved every few seconds; it is loaded again once a minute at most. Loading costs one
+factorisation and is done in a thread; nothing is ever refitted here. Must not know: HTTP, how a page looks.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ colors = {1.0: "#2c6e49", 0.5: "#8a5a00", 0.0: "#a4243b"}
 parts = [
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
     f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-    f'<text x="{LEFT}" y="24" font-size="17">{escape(version)} in {escape(venue)}: {last.after_mean:.0f}{interval}</text>',
+    f'<text x="{LEFT}" y="24" font-size="17">{escape(f"{version} in {venue}: {last.after_mean:.0f}{interval}")}</text>',
     f'<polygon points="{" ".join(upper + lower[::-1])}" fill="#3a6ea5" fill-opacity="0.18"/>',
     f'<polyline points="{curve}" fill="none" stroke="#3a6ea5" stroke-width="2"/>',
 ]

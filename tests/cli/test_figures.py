@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +12,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from support.rated_past import NAMES, VENUE, VOIDED
+from rich.console import Console
+from support.rated_past import NAMES, VENUE, VOIDED, alter
 
+from cgos_server.cli import figures
 from cgos_server.cli.main import main
+from cgos_server.cli.tournament_picture import shade
 
 Run = Callable[..., Result]
 
@@ -134,3 +139,44 @@ def test_games_filtered(told: Callable[..., Any], games: list[dict[str, Any]], p
         game["id"] for game in games
     )
     assert "is no date" in past("games", "--since", "yesterday", fails=2).stderr
+
+
+def test_in_a_terminal_colours_say_the_share(
+    past: Run, told: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, color_system="truecolor", width=200)
+    monkeypatch.setattr(figures, "Console", lambda: terminal)
+    past("crosstable", VENUE)
+    table = told("crosstable", VENUE)
+    text = written.getvalue()
+    for pair in table["pairs"]:
+        if pair["rated"]:
+            share = (pair["wins"] + pair["draws"] / 2) / pair["rated"]
+            red, green, blue = (int(shade(share)[at : at + 2], 16) for at in (1, 3, 5))
+            assert f"48;2;{red};{green};{blue}m{share * pair['rated']:g}/{pair['rated']}" in text
+    assert all(name in text for name in NAMES)
+
+
+def test_a_name_in_a_terminal_is_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever looks like markup, or like a terminal's orders, is shown as text."""
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, color_system="truecolor", width=200)
+    monkeypatch.setattr(figures, "Console", lambda: terminal)
+    names = ["[red]Bold[/red]", "Esc\x1b[2J"]
+    figures._print_crosstable(figures.as_crosstable("9x9", names, dict.fromkeys(names, 1800.0), []))
+    assert "[red]Bold[/red]" in written.getvalue()
+    assert "\x1b[2J" not in written.getvalue()
+
+
+def test_a_bot_is_found_by_its_versions_name(rated_past: Path, tmp_path: Path) -> None:
+    shutil.copy(rated_past / "cgos.sqlite", tmp_path / "cgos.sqlite")
+    alter(
+        tmp_path, "UPDATE versions SET wire_name = 'Dog-v2', wire_key = 'dog-v2', label = 'v2' WHERE wire_name = 'Dog'"
+    )
+    for name in ("Dog", "Dog-v2"):
+        done = CliRunner().invoke(main, ["bot", "show", name, "--data", str(tmp_path), "--json"])
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        assert found["bot"]["name"] == "Dog"
+        assert [each["version"] for each in found["figures"]] == ["Dog-v2"]

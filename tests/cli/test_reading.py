@@ -124,7 +124,17 @@ def test_sgf(run: Any, tmp_path: Path) -> None:
 
 
 def test_bots_accounts_anchors(run: Any, as_json: Any) -> None:
-    assert run("bots").stdout.splitlines()[1].split() == ["Alpha", "active", "-", "0", "2023-11-14", "22:13", "-", "-", "-"]
+    assert run("bots").stdout.splitlines()[1].split() == [
+        "Alpha",
+        "active",
+        "-",
+        "0",
+        "2023-11-14",
+        "22:13",
+        "-",
+        "-",
+        "-",
+    ]
     assert [row["name"] for row in as_json("bots")] == ["Alpha", "Beta", "Gamma"]
     assert as_json("account", "list") == []
     assert run("anchor", "list").stdout.splitlines()[1].split() == ["9x9", "Beta", "1900.0", "1", "1"]

@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
 from support.lying_proxy import Change, as_it_is, lying_proxy
-from support.processes import ServerProcess, server
+from support.processes import ServerProcess, free_port, server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-VENUE = 'time = { system = "absolute", main = "15s" }'
+TIME = 'time = { system = "absolute", main = "15s" }'
+MORE = """
+pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
+[[venue]]
+name = "{name}"
+port = {port}
+size = 9
+komi = 7.0
+{time}"""
+LANES = 5
+"""Venues in which lies are told at the same time: the cases wait far more than they work."""
+
+
+class Serving(NamedTuple):
+    """A server, and the ports of those of its venues where the kit as a whole does not play."""
+
+    process: ServerProcess
+    lanes: list[int]
 
 
 @pytest.fixture(scope="module")
-def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    with server(tmp_path_factory.mktemp("conformance"), venue=VENUE) as process:
-        yield process
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    lanes = [free_port() for _ in range(LANES)]
+    more = "".join(MORE.format(name=f"lane-{port}", port=port, time=TIME) for port in lanes)
+    with server(tmp_path_factory.mktemp("conformance"), venue=TIME + more) as process:
+        yield Serving(process, lanes)
 
 
-def test_our_server_passes_everything(serving: ServerProcess) -> None:
-    command = [sys.executable, "-m", "cgos_client", "conformance", "--server", f"127.0.0.1:{serving.port}"]
+def test_our_server_passes_everything(serving: Serving) -> None:
+    process = serving.process
+    command = [sys.executable, "-m", "cgos_client", "conformance", "--server", f"127.0.0.1:{process.port}"]
     command += ["--strict", "--json", "--patience", "30", "--quiet", "0.3", "--jobs", "8"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     assert [outcome for outcome in outcomes if outcome["verdict"] != "passed"] == [], done.stderr
     assert len(outcomes) == len(all_cases())
     assert done.returncode == 0
-    assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []
-
-
-async def played(serving: ServerProcess, case: str, said: Change, asked: Change) -> Outcome:
-    async with lying_proxy(serving.port, said, asked) as port:
-        terms = Terms("127.0.0.1", port, "lie-", 20.0, 3.0, 0.4, 1.0)
-        (outcome,) = await play_all(chosen(all_cases(), [case]), terms, 1, random.Random(), lambda _: None)
-        return outcome
-
-
-@pytest.mark.parametrize("case", ["genmove-after-play", "back-and-to-move", "viewer-updates", "small-letters"])
-async def test_what_is_carried_as_it_is_passes(serving: ServerProcess, case: str) -> None:
-    for said in (as_it_is, lambda line: [line + "\r\n"]):
-        outcome = await played(serving, case, said, as_it_is)
-        assert (outcome.verdict, outcome.why) == (Verdict.PASSED, "")
+    assert [event for event in process.log_events() if event["level"] in ("warning", "error")] == []
 
 
 def instead(begin: str, change: Change) -> Change:
@@ -118,13 +126,47 @@ ASKED: list[tuple[str, Change, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "case"), [pytest.param(change, case, id=lie) for lie, change, case in SAID])
-async def test_a_lie_of_the_server_is_noticed(serving: ServerProcess, change: Change, case: str) -> None:
-    outcome = await played(serving, case, change, as_it_is)
-    assert outcome.verdict in (Verdict.DIFFERS, Verdict.QUIRK), outcome
+CARRIED = ("genmove-after-play", "back-and-to-move", "viewer-updates", "small-letters")
+HONEST: list[tuple[str, Change, str]] = [
+    (f"{case}, lines that end in {end!r}", change, case)
+    for case in CARRIED
+    for end, change in (("\n", as_it_is), ("\r\n", lambda line: [line + "\r\n"]))
+]
 
 
-@pytest.mark.parametrize(("change", "case"), [pytest.param(change, case, id=lie) for lie, change, case in ASKED])
-async def test_a_server_that_hears_wrongly_is_noticed(serving: ServerProcess, change: Change, case: str) -> None:
-    outcome = await played(serving, case, as_it_is, change)
-    assert outcome.verdict in (Verdict.DIFFERS, Verdict.QUIRK), outcome
+@pytest.fixture(scope="module")
+def outcomes(serving: Serving) -> dict[str, Outcome]:
+    """What the kit says of each change on the way, by the change's name; a case has its venue to itself."""
+    told = [(lie, said, as_it_is, case) for lie, said, case in (*SAID, *HONEST)]
+    told += [(lie, as_it_is, asked, case) for lie, asked, case in ASKED]
+    found: dict[str, Outcome] = {}
+
+    async def lane(port: int) -> None:
+        while told:
+            lie, said, asked, case = told.pop()
+            async with lying_proxy(port, said, asked) as liar:
+                terms = Terms("127.0.0.1", liar, "lie-", 20.0, 3.0, 0.4, 1.0)
+                (found[lie],) = await play_all(chosen(all_cases(), [case]), terms, 1, random.Random(), lambda _: None)
+
+    async def play() -> None:
+        async with asyncio.TaskGroup() as lanes:
+            for port in serving.lanes:
+                lanes.create_task(lane(port))
+
+    asyncio.run(play())
+    return found
+
+
+@pytest.mark.parametrize("how", [how for how, _, _ in HONEST])
+def test_what_is_carried_as_it_is_passes(outcomes: dict[str, Outcome], how: str) -> None:
+    assert (outcomes[how].verdict, outcomes[how].why) == (Verdict.PASSED, "")
+
+
+@pytest.mark.parametrize("lie", [lie for lie, _, _ in SAID])
+def test_a_lie_of_the_server_is_noticed(outcomes: dict[str, Outcome], lie: str) -> None:
+    assert outcomes[lie].verdict in (Verdict.DIFFERS, Verdict.QUIRK), outcomes[lie]
+
+
+@pytest.mark.parametrize("lie", [lie for lie, _, _ in ASKED])
+def test_a_server_that_hears_wrongly_is_noticed(outcomes: dict[str, Outcome], lie: str) -> None:
+    assert outcomes[lie].verdict in (Verdict.DIFFERS, Verdict.QUIRK), outcomes[lie]

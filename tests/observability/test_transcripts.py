@@ -171,6 +171,28 @@ def test_the_queue_is_bounded_in_lines_and_bytes() -> None:
     assert len(list(queue.take())) == 1
 
 
+def test_a_line_that_was_cut_costs_no_other_line(keeper: Keeper) -> None:
+    keeper.bot().heard(b"before", 1 * S)
+    keeper.transcripts.write()
+    (path,) = (keeper.folder / "5").iterdir()
+    path.write_bytes(path.read_bytes() + b'{"at":17000000')  # the machine's end
+    again = Keeper(keeper.folder)
+    again.bot().heard(b"after", 2 * S)
+    again.transcripts.write()
+    again.bot().heard(b"and on", 3 * S)
+    again.transcripts.write()
+    assert [line.text for line in again.read()] == ["before", "after", "and on"]
+
+
+def test_nobody_else_may_look_in(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path / "transcripts")
+    keeper.bot().heard(b"hello", 1 * S)
+    keeper.transcripts.write()
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (keeper.folder, keeper.folder / "5")}
+    assert modes == {"transcripts": 0o700, "5": 0o700}
+    assert [path.stat().st_mode & 0o777 for path in (keeper.folder / "5").iterdir()] == [0o600]
+
+
 def test_a_long_line_is_cut_and_broken_lines_in_a_file_are_left_out(keeper: Keeper) -> None:
     keeper.bot().heard(b"y" * (TEXT_MAX + 7), 0)
     keeper.transcripts.write()

@@ -251,3 +251,14 @@ def test_who_must_never_be_met_is_told() -> None:
     found = explain(paired("adjacent", replace(act, candidates=candidates)), NAMES, 101)
     (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
     assert (first.kept, first.possible) == ("both are of one owner, which is forbidden", False)
+
+
+def test_a_large_act_is_shown_as_it_was_recorded() -> None:
+    detail = paired("information", an_act())
+    found = explain(detail, NAMES, 101, most=8, too_many="Too many.")
+    whole = explain(detail, NAMES, 101, most=9, too_many="Too many.")
+    assert (found.replay.agrees, found.replay.sentence, found.partners) == (None, "Too many.", {})
+    assert whole.replay.agrees is True
+    assert (found.ready, found.pairs, found.game, found.sits_out) == (
+        whole.ready, whole.pairs, whole.game, whole.sits_out
+    )  # fmt: skip

@@ -130,14 +130,13 @@ def test_waits_are_those_of_who_was_paired() -> None:
     assert (by_name["Dot"].games, by_name["Dot"].sat_out, by_name["Dot"].most) == (0, 2, None)
 
 
-def test_rounds_before_the_span_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_before_the_span_do_not_count() -> None:
     tally = Tally("9x9", 100, 0)
     assert not tally.rounds([round_(1, 1_000, [ready(1)])])
     tally.games([game(2, 1, 2, 2_000, 2_500, act=2)])
     assert not tally.rounds([round_(2, 2_000, [ready(1), ready(2)]), round_(1, 1_999, [ready(1), ready(2)])])
     assert tally.result(NAMES, []).looked_at == 1
-    monkeypatch.setattr(pairing_stats, "MOST_ROUNDS", 1)
-    tally = Tally("9x9", 100, 0)
+    tally = Tally("9x9", 100, 0, most_rounds=1)
     tally.games([game(2, 1, 2, 1_000, 2_500, act=2)])
     assert not tally.rounds([round_(2, 2_000, [ready(1)]), round_(1, 1_999, [ready(1)])])
     assert tally.result(NAMES, []).looked_at == 1

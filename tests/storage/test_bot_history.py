@@ -46,6 +46,13 @@ async def history(database: Location) -> AsyncIterator[History]:
 AUDIT = [(who, did, whom) for who in ("Olive", "cli") for did in ("kick", "void") for whom in ("alpha", "game 1")] * 2
 
 
+async def test_relatives_are_those_of_one_leader(history: History) -> None:
+    names = {bot.id: bot.name for bot in await history.bots()}
+    assert await history.relatives(names[1]) == [names[2]]
+    assert await history.relatives(names[2]) == [names[1]]
+    assert await history.relatives("nobody") == []
+
+
 async def test_a_bot(history: History) -> None:
     first = VersionRow(1, "alpha", "", "alpha engine", None, "author of alpha", 201, 450, "alpha")
     second = VersionRow(4, "alpha-2", "2", "engine", {"visits": 5}, "author", 250, 560, "alpha")

@@ -155,6 +155,19 @@ async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: 
     assert (point.kind, point.game, point.opponent, point.score2) == ("game", 1, None, None)
 
 
+async def test_bots_page_by_page(history: History) -> None:
+    whole = await history.bots()
+    assert [bot.name for bot in whole] == ["alpha", "Beta", "gamma"], "capitals do not matter"
+    for limit in (1, 2, 3):
+        found, after = [], ""
+        while page := await history.bots(limit, after):
+            assert len(page) <= limit
+            found += page
+            after = page[-1].name
+        assert found == whole
+    assert await history.bots(9, "GAMMA") == []
+
+
 async def test_bots_accounts_and_tokens(history: History) -> None:
     assert await history.bots() == [
         BotRow(1, "alpha", "active", "", 201, ["alpha"], 1, 450),

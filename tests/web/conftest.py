@@ -54,6 +54,13 @@ async def history(database: Path) -> AsyncIterator[History]:
 
 
 @pytest.fixture
+async def rated(rated_past: Path) -> AsyncIterator[History]:
+    """Of the venue whose games were rated."""
+    async with History(rated_past / "cgos.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
 async def empty_history(tmp_path: Path) -> AsyncIterator[History]:
     """Of a server that has never had a bot, nor even its venues."""
     path = tmp_path / "cgos.sqlite"

@@ -45,10 +45,10 @@ PAGES = {
     "/games": [
         "/games",
         "/games?bot=Sakura-5k",
-        "/games?result=running",
+        "/games?running=yes",
         "/games?after=60",
-        "/games?min=1",
-        "/games?max=40",
+        "/games?min_moves=1",
+        "/games?max_moves=40",
     ],
     "/bot/{name}": ["/bot/Sakura-5k", "/bot/gnugo-3.8-L1?opponents=all"],
     "/game/{id:int}.sgf": [f"/game/{RUNNING}.sgf"],
@@ -83,7 +83,7 @@ API = [
     f"/games/{RUNNING}/pairing",
     "/bots/Sakura-5k",
     "/versions/Sakura-5k",
-    "/versions/Sakura-5k/opponents",
+    "/versions/Sakura-5k/opponents?venue=9x9",
     "/versions/Sakura-5k/history?venue=9x9",
     "/venues/9x9/pairs/Sakura-5k/gnugo-3.8-L1",
     "/export/games.ndjson",
@@ -137,8 +137,8 @@ async def test_answers_are_those_of_a_server_that_does_not_know(knowing: Path, i
     async with served(knowing) as (_, first), served(ignorant) as (_, other):
         for path in [*(path for asked in PAGES.values() for path in asked), *(PREFIX + path for path in API)]:
             told, right = await first.get(path), await other.get(path)
-            assert right.status_code < 400 or right.status_code == told.status_code, path
             assert told.status_code == right.status_code, path
+            assert right.status_code in (200, 307), path
             assert told.content == right.content, path
 
 

@@ -25,12 +25,6 @@ CROSS = f"/venue/{VENUE}/crosstable"
 
 
 @pytest.fixture
-async def rated(rated_past: Path) -> AsyncIterator[History]:
-    async with History(rated_past / "cgos.sqlite") as opened:
-        yield opened
-
-
-@pytest.fixture
 async def web(rated: History) -> AsyncIterator[httpx2.AsyncClient]:
     async with client(rated, SETTINGS) as opened:
         yield opened

@@ -11,8 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from cgos_server.storage.history import History
+from cgos_server.web.application import create_app
 from cgos_server.web.caching import Caching
 from cgos_server.web.remembering import KEPT, Remembering
+from cgos_server.web.settings import WebSettings
 
 
 class Counting:
@@ -97,3 +100,14 @@ async def test_memory_is_bounded(web: httpx2.AsyncClient, counting: Counting) ->
     assert counting.count == KEPT + 1
     await web.get("/page?0")
     assert counting.count == KEPT + 2
+
+
+async def test_forms_of_strangers_are_never_shared(empty_history: History) -> None:
+    app = create_app(empty_history, WebSettings(), lambda: 0, remember_s=60.0)
+    forms = []
+    for _ in range(2):
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as stranger:
+            answer = await stranger.get("/sign-in")
+            forms.append((answer.text, answer.headers["set-cookie"]))
+    assert forms[0][0] != forms[1][0]
+    assert forms[0][1] != forms[1][1]

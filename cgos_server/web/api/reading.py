@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+import msgspec
+
 from cgos_server import __version__
 from cgos_server.errors import CgosError, Refused
 from cgos_server.protocol import api_figures as figures
@@ -40,8 +42,11 @@ FRESH_MS: Final = 2_000
 
 COUNTS_FRESH_MS: Final = 10_000
 FIGURES_FRESH_MS: Final = 30_000
-FIGURES_OF: Final = 2_000
+FIGURES_OF: Final = 1_000
 """Games that a venue's figures of pairing are counted up from: the latest."""
+
+ROUNDS_OF: Final = 200
+"""Acts of pairing whose candidates these figures look at: some hundred kilobytes each where a pool is large."""
 
 
 class Reading:
@@ -93,7 +98,7 @@ class Reading:
             versions=counts.versions,
             ended=dict(sorted(counts.ended.items())),
             running=counts.running,
-            moves=counts.moves - await self._young(),
+            moves=counts.moves,
             created_at=counts.created_at,
         )
 
@@ -149,8 +154,8 @@ class Reading:
         venue, names = asked.word("venue"), asked.names("versions")
         if names is None:
             system = system_among(None, await systems_of(self._site, venue), venue)
-            best = await self._history.standings(venue, system) if system else []
-            names = [row.version for row in best if row.games][: asked.count("top")]
+            best = await self._history.standings(venue, system, limit=asked.count("top")) if system else []
+            names = [row.version for row in best if row.games]
         names = list(dict.fromkeys(names))
         pairs = await self._history.crosstable(venue, names)
         return api.Crosstable(venue=venue, versions=names, pairs=[record(pair) for pair in pairs])
@@ -231,11 +236,12 @@ class Reading:
         )
 
     async def _counts(self) -> Counts:
-        """How much there is, some seconds old at most: everything is counted."""
+        """How much there is that may be told, some seconds old at most: everything is counted."""
         at, known = self._counted
         now = self._site.now_ms()
         if known is None or not 0 <= now - at < COUNTS_FRESH_MS:
             known = await self._history.counts()
+            known = msgspec.structs.replace(known, moves=known.moves - await self._young())
             self._counted = now, known
         return known
 
@@ -256,13 +262,13 @@ class Reading:
     async def _pairing(self, venue: str) -> figures.PairingFigures:
         """Counted up once for everybody who asks in the meantime."""
         async with self._counting:
-            return await self._counted(venue)
+            return await self._counted_up(venue)
 
-    async def _counted(self, venue: str) -> figures.PairingFigures:
+    async def _counted_up(self, venue: str) -> figures.PairingFigures:
         now = self._site.now_ms()
         at, known = self._figures.get(venue, (0, None))
         if known is None or not 0 <= now - at < FIGURES_FRESH_MS:
-            stats = await statistics(self._history, venue, FIGURES_OF)
+            stats = await statistics(self._history, venue, FIGURES_OF, most_rounds=ROUNDS_OF)
             spreads = ("gaps", "waits", "expected", "bits")
             told = {name: like(figures.Spread, getattr(stats, name)) for name in spreads}
             known = like(figures.PairingFigures, stats, **told)

@@ -17,6 +17,9 @@ from markupsafe import Markup, escape
 WIDTH: Final = 600
 HEIGHT: Final = 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 8, 14, 26
+_WORD_ROOM: Final = 60.0
+"""What a marked place needs from left to right."""
+
 _DAY_MS: Final = 86_400_000
 _STEPS_MS: Final = tuple(
     round(step * _DAY_MS)
@@ -107,9 +110,12 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
                 min(max(x(at), _LEFT), WIDTH - _RIGHT - 20), HEIGHT - 8, word
             )
         )
-    for mark in marks:
-        if left <= mark.at <= right:
-            end = x(mark.at) > WIDTH / 2
+    drawn = -_WORD_ROOM
+    for mark in sorted(marks, key=lambda mark: mark.at):
+        # Many that came close together would be a smear: the first of them stands for all.
+        if left <= mark.at <= right and x(mark.at) - drawn >= _WORD_ROOM:
+            drawn = x(mark.at)
+            end = drawn > WIDTH / 2
             parts.append(
                 Markup('<path class="mark" d="M{} {}V{}"/><text x="{}" y="{}" text-anchor="{}">{}</text>').format(
                     x(mark.at), _TOP, HEIGHT - _BOTTOM, x(mark.at) + (-4 if end else 4), _TOP + 9,

@@ -37,6 +37,9 @@ LINGER_MS: Final = 2000
 TICK_S: Final = 0.1
 """What happens within so long is told together."""
 
+SLOWEST_TICK_S: Final = 0.5
+"""The same while the process cannot keep up: fewer and larger portions cost less."""
+
 POLL_S: Final = 30.0
 """Everything watched is read again so often, whatever rang."""
 
@@ -112,6 +115,8 @@ class Hub:
 
     async def run(self) -> None:
         """Look whenever something rang, until :meth:`stop`."""
+        clock = asyncio.get_running_loop().time
+        tick = TICK_S
         while not self.stopping:
             wake = self._wake.listen()
             try:
@@ -124,7 +129,9 @@ class Hub:
             wait = POLL_S if due is None else min(max(0.0, (due - self._now_ms()) / 1000), POLL_S)
             if not await heard(wake, wait) and wait == POLL_S:
                 self._polling = True
-            await asyncio.sleep(0 if self.stopping else TICK_S)
+            due_at = clock() + tick
+            await asyncio.sleep(0 if self.stopping else tick)
+            tick = min(2 * tick, SLOWEST_TICK_S) if clock() - due_at > TICK_S / 2 else max(0.8 * tick, TICK_S)
 
     def stop(self) -> None:
         """All streams end, and :meth:`run` returns."""

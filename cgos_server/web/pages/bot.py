@@ -36,6 +36,9 @@ VERSIONS: Final = 30
 RELATIVES: Final = 20
 """Other bots of its family that are shown."""
 
+_LOOKED_AT: Final = 300
+"""Of a bot's versions the latest so many are looked at for ratings."""
+
 GAMES: Final = 15
 _POINTS: Final = 300
 _UPTIME_DAYS: Final = (7, 30)
@@ -93,14 +96,19 @@ class BotPages:
         # A bot that always says its version has one more by its bare name, which never came.
         there = [each for each in latest if each.last_seen_at is not None] or latest
         named = next((each for each in latest if each.name == name), None)
+        version: VersionRow | None
+        ratings = await history.ranked([each.name for each in there[:_LOOKED_AT]])
+        rated = {row.version for row in ratings}
         if named is not None and (named in there or name != bot.name):
             version = named
         else:
-            version = next(iter(there), None)
-        shown = there[:VERSIONS]
-        if version is not None and version not in shown:
-            shown.append(version)
-        ratings = await history.ranked([each.name for each in shown])
+            version = next((each for each in there if each.name in rated), next(iter(there), None))
+        # Those that are rated are shown before newer ones that have not played.
+        shown = sorted(there, key=lambda each: (each is not version, each.name not in rated, -each.id))[:VERSIONS]
+        shown.sort(key=lambda each: -each.id)
+        if version is not None and version.name not in rated and version not in there[:_LOOKED_AT]:
+            ratings += await history.ranked([version.name])
+        ratings = [row for row in ratings if row.version in {each.name for each in shown}]
         relatives = await history.relatives(bot.name)
         headlines = await self._headlines(ratings)
         figures = await self._figures(request, bot, version, ratings, headlines)

@@ -1,4 +1,4 @@
-"""The same past in SQLite and, copied, in PostgreSQL: every route that anybody may read, and every page, says the same."""
+"""The same past in SQLite and, copied, in PostgreSQL: every route that anybody may read, every page, says the same."""
 
 from __future__ import annotations
 

@@ -29,9 +29,7 @@ from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
 NOW = T0 + 86_400_000
 SYSTEMS = ("bayes", "cgos-elo")
-SETTINGS = WebSettings(
-    venues={VENUE: VenueSettings(rated=Rated(SYSTEMS, initial=1800.0))}, requests_per_minute=100_000
-)
+SETTINGS = WebSettings(venues={VENUE: VenueSettings(rated=Rated(SYSTEMS, initial=1800.0))}, requests_per_minute=100_000)
 ONE, OTHER = "Fox", "Bee"
 
 
@@ -174,7 +172,9 @@ def test_histories(server: api.Server, told: Callable[..., Any], system: str) ->
         whole = list(server.history(name, venue=VENUE, system=system))
         (command,) = told("history", name, "--venue", VENUE, "--system", system).values()
         assert command == [{"system": system} | each for each in plain(whole)]
-        assert [(c.seq, c.game, c.before_mean, c.after_mean, c.after_spread, c.games) for c in whole if not c.refit] == [
+        assert [
+            (c.seq, c.game, c.before_mean, c.after_mean, c.after_spread, c.games) for c in whole if not c.refit
+        ] == [
             (c.seq, c.game, c.before_mean, c.after_mean, c.after_spread, c.games) for c in changes if c.version == name
         ]
         moved = [
@@ -260,7 +260,7 @@ def test_an_altered_rating_is_found(server: api.Server, monkeypatch: pytest.Monk
     changes = list(server.export_ratings(VENUE, system="cgos-elo"))
     wrong = msgspec.structs.replace(changes[30], after_mean=changes[30].after_mean + 1)
     altered = [*changes[:30], wrong, *changes[31:]]
-    monkeypatch.setattr(server, "export_ratings", lambda _venue, system: iter(altered))
+    monkeypatch.setattr(server, "export_ratings", lambda _venue, system: iter(altered if system else ()))
     assert replay(server, VENUE, "cgos-elo").largest == pytest.approx(1.0)
 
 
@@ -300,7 +300,9 @@ def test_bytes_in_sum_are_the_same(address: str, path: str) -> None:
     lines = re.findall(rb"[^\n]*\n", whole)
     table = path.endswith(".csv")
     had = lines[: 12 + table]
-    last = had[-1].split(b",")[0].decode() if table else str(json.loads(had[-1]).get("seq") or json.loads(had[-1])["id"])
+    last = (
+        had[-1].split(b",")[0].decode() if table else str(json.loads(had[-1]).get("seq") or json.loads(had[-1])["id"])
+    )
     rest = httpx2.get(f"{address}/api/v1/export/{path}?after={last}", timeout=60).content
     if table:
         rest = rest[len(lines[0]) :]  # its head comes again

@@ -102,3 +102,12 @@ def test_words_of_times_follow_the_distance() -> None:
     assert all(":" in word for _, word in time_ticks(T0, T0 + DAY // 4))
     assert ("Nov 03") in [word for _, word in time_ticks(T0, T0 + 8 * DAY)]
     assert any(word.endswith(("2026", "2027")) for _, word in time_ticks(T0, T0 + 700 * DAY))
+
+
+def test_marks_that_would_lie_on_each_other_are_left_out() -> None:
+    points = [Point(T0, 1800, 90.0), Point(T0 + DAY, 1810, 60.0)]
+    near = [Mark(T0 + DAY // 2 + second * 1000, f"v{second}") for second in range(200)]
+    picture = band_svg(points, True, "many", [*near, Mark(T0 + DAY // 10, "early")])
+    assert picture.count('class="mark"') == 2
+    assert ">early<" in picture
+    assert ">v0<" in picture

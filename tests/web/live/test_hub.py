@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from web.live.worlds import POINTS, World
 
 from cgos_server.core.facts import AnyFact, BotArrived, GameEnded, MovePlayed
 from cgos_server.errors import StoreError
+from cgos_server.storage.game_answers import GameTerms
+from cgos_server.web.live import framing
+from cgos_server.web.live import news as news_module
 from cgos_server.web.live.board import CHUNKS
 from cgos_server.web.live.framing import Form
 from cgos_server.web.live.hub import LINGER_MS, Hub
@@ -430,3 +434,130 @@ async def test_asking_from_everywhere_fills_no_memory() -> None:
     for place in range(200):
         assert len(lines(told.since(place, None, True, Form.NDJSON))) == 199 - min(place, 199)
     assert len(told._chunks) < 100
+
+
+# -- what cannot be read, and what is too much at once
+
+
+async def test_a_game_that_means_nothing_costs_nobody_the_others() -> None:
+    world = World()
+    for number in (1, 2):
+        world.hub.heard(world.begin(number))
+        world.play(number)
+    history = world.history
+    sound = history.terms_of
+
+    async def terms_of(games: Collection[int]) -> dict[int, GameTerms]:
+        return await sound(games) | ({1: GameTerms({"rules": "broken"}, None)} if 1 in games else {})
+
+    history.terms_of = terms_of  # type: ignore[method-assign]
+    assert [game.game for game in await world.hub.running("9x9", moves=True)] == [2]
+    world.hub.followers = 1
+    await world.hub.look()
+    told = world.hub.news.since(world.hub.news.head - 2, None, True, Form.NDJSON)
+    assert [said.get("board") is None for said in lines(told)] == [True, False]
+
+
+async def test_a_watched_game_that_cannot_be_read_on_ends_alone() -> None:
+    world = World()
+    for number in (1, 2):
+        world.hub.heard(world.begin(number))
+    await world.hub.look()
+    streams = Streams(world.hub)
+    one, other = streams.game_chunks(1, 0, Form.SSE), streams.game_chunks(2, 0, Form.SSE)
+    async with world.hub.watching(1) as broken, world.hub.watching(2):
+        for chunks in (one, other):
+            await anext(chunks)
+        broken.add = broken.finish = fail  # type: ignore[method-assign, assignment]
+        for number in (1, 2):
+            world.hub.heard(world.play(number))
+        await world.hub.look()
+        assert b"come again" in await anext(one)
+        assert b"event: move" in await anext(other)
+        for number in (1, 2):
+            world.hub.heard(world.end(number))
+        await world.hub.look()
+        assert b"event: end" in await anext(other)
+    for chunks in (one, other):
+        await chunks.aclose()
+
+
+def fail(*_: object) -> None:
+    raise ValueError("a row that nobody foresaw")
+
+
+async def test_much_goes_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (framing, news_module):
+        monkeypatch.setattr(module, "PORTION", 300)
+    world = World()
+    world.begin(1)
+    for _ in range(20):
+        world.play(1)
+    world.end(1)
+    chunks = [chunk async for chunk in Streams(world.hub).game_chunks(1, 0, Form.NDJSON) if chunk]
+    assert len(chunks) > 5
+    assert max(map(len, chunks)) < 700
+    said = [json.loads(line) for line in b"".join(chunks).splitlines()]
+    assert [one.get("ply") for one in said] == [*range(1, 21), None]
+    told = news()
+    for ply in range(1, 21):
+        told.add(move(ply), 0)
+    place, plies = 0, []
+    while place < told.head:
+        portion = told.since(place, None, True, Form.NDJSON)
+        assert portion is not None
+        assert len(portion.data) < 700
+        plies += [one["ply"] for one in lines(portion)]
+        place = portion.place
+    assert plies == list(range(1, 21))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_what_happens_while_a_game_is_first_read_is_told_afterwards(
+    ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the hub looks in between, when there is no board yet to tell it to."""
+    world = World()
+    world.begin(1)
+    reading, told = asyncio.Event(), asyncio.Event()
+    read = world.history.game
+
+    async def slowly(number: int) -> Any:
+        detail = await read(number)
+        reading.set()
+        await told.wait()
+        return detail
+
+    monkeypatch.setattr(world.history, "game", slowly)
+    async with asyncio.TaskGroup() as tasks, contextlib.AsyncExitStack() as stack:
+        entering = tasks.create_task(stack.enter_async_context(world.hub.watching(1)))
+        await reading.wait()
+        world.hub.heard(world.end(1) if ends else world.play(1))
+        await world.hub.look()
+        told.set()
+        board = await entering
+        assert (board.over, board.known) == (False, 0)
+        await world.hub.look()
+        assert (board.over, board.known) == (ends, 0 if ends else 1)
+
+
+async def test_an_end_that_nobody_told_is_found_by_the_poll() -> None:
+    world = World()
+    world.begin(1)
+    async with world.hub.watching(1) as board:
+        await world.hub.look()
+        world.end(1)
+        world.hub._polling = True
+        await world.hub.look()
+        assert board.over
+
+
+def test_each_venues_delay_is_waited_for_after_a_loss() -> None:
+    told = news(**{"9x9": 1000, "slow": 60_000})
+    told.lost(0)
+    breaks = []
+    for now in (1000, 1001, 60_000, 60_001):
+        head = told.head
+        told.release(now)
+        breaks.append(told.head > head)
+    assert breaks == [False, True, False, True]
