@@ -13,6 +13,7 @@ import pytest
 
 from cgos_server.protocol import asyncapi
 from cgos_server.protocol import ws_messages as ws
+from cgos_server.service.failures import WRONG_PASSWORD
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [
@@ -22,7 +23,7 @@ SOURCES = [
 ] + [ROOT / "cgos_server/net/websocket_bot.py"]
 
 
-POLICY = ("service/accounts.py", "service/passwords.py", "runtime/lobby.py", "runtime/contention.py",
+POLICY = ("service/accounts.py", "service/failures.py", "service/passwords.py", "runtime/lobby.py", "runtime/contention.py",
           "runtime/concierge.py")  # fmt: skip
 
 
@@ -165,7 +166,7 @@ def test_every_code_that_the_connection_says_is_documented() -> None:
 
 def test_every_refusal_of_a_sign_in_is_documented() -> None:
     text = "".join((ROOT / "cgos_server" / path).read_text("utf-8") for path in POLICY)
-    said = set(re.findall(r'(?:Refused|_stays|\.refused)\(\s*"([a-z0-9-]+)"', text))
+    said = {WRONG_PASSWORD, *re.findall(r'(?:Refused|_stays|\.refused)\(\s*"([a-z0-9-]+)"', text)}
     assert {"wrong-password", "name-taken", "already-here", "already-arriving", "busy", "store"} <= said
     assert said - {"drained"} <= set(asyncapi.CODES), sorted(said - set(asyncapi.CODES))
 

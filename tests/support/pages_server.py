@@ -27,7 +27,9 @@ def serving(database: Path, settings: WebSettings, now_ms: Callable[[], int]) ->
         async def run() -> None:
             async with History(database) as history:
                 app = create_app(history, settings, now_ms)
-                server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
+                server = uvicorn.Server(
+                    uvicorn.Config(app, log_config=None, log_level="error", lifespan="off", ws="none")
+                )
                 loop = asyncio.get_running_loop()
 
                 def stop() -> None:
