@@ -23,8 +23,8 @@ SOURCES = [
 ] + [ROOT / "cgos_server/net/websocket_bot.py"]
 
 
-POLICY = ("service/accounts.py", "service/failures.py", "service/passwords.py", "runtime/lobby.py", "runtime/contention.py",
-          "runtime/concierge.py")  # fmt: skip
+POLICY = ("service/accounts.py", "service/failures.py", "service/passwords.py", "runtime/lobby.py",
+          "runtime/contention.py", "runtime/concierge.py")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
