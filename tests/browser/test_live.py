@@ -4,36 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import re
 from collections.abc import Iterator
-from itertools import count
 
 import pytest
 from playwright.async_api import Page, expect
 from support.cutting_proxy import CuttingProxy, Kind
-from support.line_bot import LineBot
-
-_numbers = count(1)
-
-
-class Duel:
-    """A running game whose moves the test makes."""
-
-    def __init__(self, port: int, stack: contextlib.ExitStack, names: tuple[str, str] | None = None) -> None:
-        number = next(_numbers)
-        one, other = (stack.enter_context(LineBot(port, name)) for name in names or (f"Ann{number}", f"Bob{number}"))
-        self.game = one.game
-        assert other.game == self.game
-        self.sides = (one, other) if one.is_black else (other, one)
-        self.moves: list[str] = []
-
-    async def play(self, *moves: str, analysis: object = None) -> None:
-        for move in moves:
-            bot = self.sides[len(self.moves) % 2]
-            text = "" if analysis is None else analysis if isinstance(analysis, str) else json.dumps(analysis)
-            await asyncio.to_thread(bot.play, move, text)
-            self.moves.append(move)
+from support.duel import Duel
+from support.game_page import at, listed
 
 
 @pytest.fixture
@@ -44,15 +22,6 @@ def stack() -> Iterator[contextlib.ExitStack]:
 
 async def stones(page: Page) -> int:
     return await page.locator("svg.board .stones circle:not(.last)").count()
-
-
-async def listed(page: Page) -> list[str]:
-    """The moves on the page's list."""
-    return await page.locator("#moves tbody tr td:nth-child(2)").all_text_contents()
-
-
-async def at(page: Page, words: str) -> None:
-    await expect(page.locator("#at")).to_have_text(words)
 
 
 async def test_a_game_is_followed_to_its_end_without_loading(visitor, serving, stack) -> None:

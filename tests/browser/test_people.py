@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from browser.test_live import Duel
 from playwright.async_api import Page, expect
+from support.duel import Duel
 
 PASSWORD = "correct-horse"
 

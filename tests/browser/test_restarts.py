@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.test_live import Duel, at, listed
+from support.duel import Duel
+from support.game_page import at, listed
 from support.line_bot import LineBot
 from support.processes import ServerProcess, server, until
 
