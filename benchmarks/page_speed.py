@@ -11,6 +11,7 @@ import argparse
 import gc
 import http.client
 import json
+import math
 import os
 import random
 import socket
@@ -147,7 +148,7 @@ def measure(process: int, port: int, kind: str, draw: Callable[[], str], request
     connection.close()
     used = (cpu_ms(process) - used) / requests
     taken.sort()
-    p99 = taken[min(len(taken) - 1, round(0.99 * len(taken)))]
+    p99 = taken[math.ceil(0.99 * len(taken)) - 1]
     size = round(statistics.median(sizes))
     return Measured(kind, requests, statistics.median(taken), p99, taken[-1], used, size, failed)
 
