@@ -66,7 +66,7 @@ def export_games(setup: Setup, asked: GamesAsked, target: Path, after: int, as_j
 
     async def ask(history: History) -> dict[str, Any]:
         newest = await history.find_games(ended, 1)
-        chunks = history.stream_games(ended, after)
+        chunks = history.bulk.stream_games(ended, after)
         last = newest[0].id if newest else after
         return await _written(target, chunks, _as(Game), _form(target, Game), last, lambda row: row.id)
 
@@ -89,7 +89,7 @@ def export_sgf(setup: Setup, asked: GamesAsked, target: Path, after: int, as_jso
 
     async def ask(history: History) -> dict[str, Any]:
         newest = await history.find_games(ended, 1)
-        chunks = history.stream_details(ended, after)
+        chunks = history.bulk.stream_details(ended, after)
         return await _written(target, chunks, files, Tar(), newest[0].id if newest else after, lambda row: row.game.id)
 
     _tell(target, read(setup, ask), as_json)
@@ -111,7 +111,7 @@ def export_ratings(setup: Setup, venue: str, target: Path, system: str | None, a
 
     async def ask(history: History) -> dict[str, Any]:
         chosen = system or headline(setup, where, await history.rated_counts(where))
-        chunks = history.stream_changes(where, chosen, after)
+        chunks = history.bulk.stream_changes(where, chosen, after)
         last = await history.last_entry(where)
         return await _written(
             target, chunks, _as(ExportedChange), _form(target, ExportedChange), last, lambda row: row.seq
@@ -139,7 +139,7 @@ def export_refits(setup: Setup, venue: str, target: Path, system: str | None, af
     async def ask(history: History) -> dict[str, Any]:
         chosen = system or headline(setup, where, await history.rated_counts(where))
         latest = await history.refits(where, chosen, limit=1)
-        chunks = history.stream_refits(where, chosen, after)
+        chunks = history.bulk.stream_refits(where, chosen, after)
         last = latest[-1].number if latest else after
         return await _written(target, chunks, refit_lines, Ndjson(), last, lambda row: row.number)
 
@@ -160,7 +160,7 @@ def export_ledger(setup: Setup, venue: str, target: Path, after: int, as_json: b
     where = one_venue(setup, venue)
 
     async def ask(history: History) -> dict[str, Any]:
-        chunks = history.stream_ledger(where, after)
+        chunks = history.bulk.stream_ledger(where, after)
         last = await history.last_entry(where)
         return await _written(target, chunks, _as(LedgerEntry), _form(target, LedgerEntry), last, lambda row: row.seq)
 

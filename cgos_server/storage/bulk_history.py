@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from sqlalchemy import and_, select
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from cgos_server.storage import tables
 from cgos_server.storage.answers import GameDetail, GameRow, LedgerRow
+from cgos_server.storage.connections import bulk_engine
 from cgos_server.storage.game_answers import ChangeRow, GamesAsked, NamedRefit
 from cgos_server.storage.game_history import GameHistory
 from cgos_server.storage.ledger_history import LedgerHistory, correction_rows, entry_of_change, last_entry
-from cgos_server.storage.reading import decoded, number, value, venue_id
+from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.reading import decoded, number, postgres_engine, value, venue_id
 
 _ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions
 _games = tables.games
@@ -28,11 +31,11 @@ REFITS_AT_ONCE = 10
 
 
 class BulkHistory(GameHistory, LedgerHistory):
-    """The part of :class:`cgos_server.storage.history.History` that hands out everything."""
+    """Hands out everything; on SQLite by few connections of its own, so that no page waits for it."""
 
-    async def game(self, game_id: int) -> GameDetail:
-        """As :class:`cgos_server.storage.history.History` answers it."""
-        raise NotImplementedError
+    @staticmethod
+    def _opened(location: Location) -> AsyncEngine:
+        return postgres_engine(location) if isinstance(location, PostgresUrl) else bulk_engine(location)
 
     async def stream_games(self, asked: GamesAsked, after: int = 0) -> AsyncIterator[list[GameRow]]:
         """All games of this kind in the order of their ids, from `after` + 1 on, in portions."""
@@ -51,7 +54,7 @@ class BulkHistory(GameHistory, LedgerHistory):
         """A few questions for all of them together."""
         ids = [row.id for row in rows]
         columns = [_games.c[name] for name in ("id", "terms", "start", "winner", "margin2", "detail")]
-        async with self._portion() as read:
+        async with self._snapshot() as read:
             more = {row["id"]: row for row in await read(select(*columns).where(_games.c.id.in_(ids)))}
             corrections = await correction_rows(read, tables.corrections.c.game_id.in_(ids))
         moves = await self.moves_after(dict.fromkeys(ids, 0))
@@ -77,7 +80,7 @@ class BulkHistory(GameHistory, LedgerHistory):
         """All changes of ratings in a venue by entries from `after` + 1 on, in order, in portions; under all systems
         unless one is named."""
         while True:
-            async with self._portion() as read:
+            async with self._snapshot() as read:
                 at = await venue_id(read, venue)
                 last = await last_entry(read, at)
                 rows = await read(

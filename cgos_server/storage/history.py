@@ -32,8 +32,9 @@ from cgos_server.storage.band_history import BandHistory
 from cgos_server.storage.bot_history import BotHistory
 from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.functions import bytewise
-from cgos_server.storage.game_history import game_rows, games_by_id, version_ids
+from cgos_server.storage.game_history import GameHistory, game_rows, games_by_id, version_ids
 from cgos_server.storage.ledger_history import changes_by_game, corrections_of, repeated_by
+from cgos_server.storage.location import Location
 from cgos_server.storage.pairing_history import PairingHistory
 from cgos_server.storage.people_history import PeopleHistory
 from cgos_server.storage.rank_history import RankHistory
@@ -82,12 +83,23 @@ _PAIRED_ROUND: Final = _PAIRED.where(tables.pairings.c.round_id == bindparam("ro
 
 
 class History(
-    RatingHistory, PairingHistory, BandHistory, RankHistory, RecordHistory, BotHistory, BulkHistory, PeopleHistory
+    RatingHistory, PairingHistory, BandHistory, GameHistory, RankHistory, RecordHistory, BotHistory, PeopleHistory
 ):
     """Reads a database on connections that cannot write. Close it, or use it as a context manager.
 
     Every method raises StoreError where the database cannot be read, and Refused where a name or number is unknown.
+
+    :ivar bulk: hands out everything
     """
+
+    def __init__(self, location: Location) -> None:
+        super().__init__(location)
+        self.bulk = BulkHistory(location)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await super().close()
+        await self.bulk.close()
 
     async def venues(self) -> list[VenueRow]:
         """All venues, oldest first."""

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.answers import Value
-from cgos_server.storage.connections import bulk_engine, reading_engine
+from cgos_server.storage.connections import reading_engine
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.sqlite_reading import SqliteReaders
 
@@ -62,8 +62,7 @@ class Reader:
 
     def __init__(self, location: Location) -> None:
         self._location = location
-        self._engine = _engine(location)
-        self._bulk: AsyncEngine | None = None
+        self._engine = self._opened(location)
         self._ids: dict[tuple[str, str], int] = {}
 
     @property
@@ -74,8 +73,11 @@ class Reader:
     async def close(self) -> None:
         """Close all connections."""
         await self._engine.dispose()
-        if self._bulk is not None:
-            await self._bulk.dispose()
+
+    @staticmethod
+    def _opened(location: Location) -> AsyncEngine | SqliteReaders:
+        """What opens the connections."""
+        return postgres_engine(location) if isinstance(location, PostgresUrl) else reading_engine(location)
 
     async def __aenter__(self) -> Self:
         return self
@@ -95,44 +97,21 @@ class Reader:
                 async with self._engine.connect() as one:
                     yield Read(one.ask, self._ids)
                 return
-            async with self._asked_by(self._engine) as read:
-                yield read
+            async with self._engine.connect() as connection:
+
+                async def ask(statement: Statement, values: Mapping[str, Any]) -> Sequence[RowMapping]:
+                    return (await connection.execute(statement, values)).mappings().all()
+
+                yield Read(ask, self._ids)
         except SQLAlchemyError as error:
             raise StoreError(f"the database could not be read: {error}") from error
 
-    @contextlib.asynccontextmanager
-    async def _portion(self) -> AsyncIterator[Read]:
-        """As :meth:`_snapshot`, for those who read a whole database portion by portion: on SQLite by connections of
-        their own, so that no page waits for them."""
-        if not isinstance(self._location, Path):
-            async with self._snapshot() as read:
-                yield read
-            return
-        if not self._location.exists():
-            raise StoreError(f"there is no database at {self._location}")
-        self._bulk = self._bulk or bulk_engine(self._location)
-        try:
-            async with self._asked_by(self._bulk) as read:
-                yield read
-        except SQLAlchemyError as error:
-            raise StoreError(f"the database could not be read: {error}") from error
 
-    @contextlib.asynccontextmanager
-    async def _asked_by(self, engine: AsyncEngine) -> AsyncIterator[Read]:
-        async with engine.connect() as connection:
+def postgres_engine(url: PostgresUrl) -> AsyncEngine:
+    """An engine on a database in PostgreSQL that cannot write to it."""
+    from cgos_server.storage.postgres import connections as postgres
 
-            async def ask(statement: Statement, values: Mapping[str, Any]) -> Sequence[RowMapping]:
-                return (await connection.execute(statement, values)).mappings().all()
-
-            yield Read(ask, self._ids)
-
-
-def _engine(location: Location) -> AsyncEngine | SqliteReaders:
-    if isinstance(location, PostgresUrl):
-        from cgos_server.storage.postgres import connections as postgres
-
-        return postgres.reading_engine(location)
-    return reading_engine(location)
+    return postgres.reading_engine(url)
 
 
 async def venue_id(read: Read, name: str) -> int:

@@ -42,22 +42,22 @@ async def test_games(database: Location) -> None:
     async with History(database) as history:
         for asked in (GamesAsked(), GamesAsked(bot="ant", result="B"), GamesAsked(venue="9x9", min_moves=1)):
             wanted = past.found(asked)[::-1]
-            assert await rows(history.stream_games(asked), 4) == wanted
-            details = await rows(history.stream_details(asked), 3)
+            assert await rows(history.bulk.stream_games(asked), 4) == wanted
+            details = await rows(history.bulk.stream_details(asked), 3)
             assert [detail.game for detail in details] == wanted
             assert details == [await history.game(game.id) for game in wanted]
             middle = wanted[len(wanted) // 2].id
-            assert await rows(history.stream_games(asked, after=middle), 4) == [g for g in wanted if g.id > middle]
+            assert await rows(history.bulk.stream_games(asked, after=middle), 4) == [g for g in wanted if g.id > middle]
 
 
 async def test_ledger_and_changes(database: Location) -> None:
     put(database, [*people(), *games(), *refits()])
     async with History(database) as history:
         entries = await history.ledger("9x9")
-        assert await rows(history.stream_ledger("9x9"), 4) == entries
-        assert await rows(history.stream_ledger("9x9", after=5), 4) == entries[5:]
+        assert await rows(history.bulk.stream_ledger("9x9"), 4) == entries
+        assert await rows(history.bulk.stream_ledger("9x9", after=5), 4) == entries[5:]
         for system in (None, "bayes", "cgos-elo"):
-            found = await rows(history.stream_changes("9x9", system), 4 * 2 * 2)
+            found = await rows(history.bulk.stream_changes("9x9", system), 4 * 2 * 2)
             points = {
                 (point.system, point.seq, name): point
                 for name in ("alpha", "Beta")
@@ -79,7 +79,7 @@ async def test_ledger_and_changes(database: Location) -> None:
                     "games",
                 ):
                     assert getattr(row, name) == getattr(point, name)
-            later = await rows(history.stream_changes("9x9", system, after=3), 16)
+            later = await rows(history.bulk.stream_changes("9x9", system, after=3), 16)
             assert later == [row for row in found if row.seq > 3]
 
 

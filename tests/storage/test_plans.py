@@ -17,6 +17,7 @@ import pytest
 from rich.progress import Progress
 from sqlalchemy import event
 
+from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.connections import connect_for_reading, connect_for_writing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
@@ -132,14 +133,14 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.audit(20, action="kick"),
         lambda h: h.audit(20, subject="Bot3"),
     ],
-    "stream_games": [lambda h: streamed(h.stream_games(GamesAsked(venue="9x9")))],
-    "stream_refits": [lambda h: streamed(h.stream_refits("9x9", "bayes"))],
-    "stream_details": [lambda h: streamed(h.stream_details(GamesAsked(venue="9x9", max_moves=0)))],
+    "stream_games": [lambda h: streamed(h.bulk.stream_games(GamesAsked(venue="9x9")))],
+    "stream_refits": [lambda h: streamed(h.bulk.stream_refits("9x9", "bayes"))],
+    "stream_details": [lambda h: streamed(h.bulk.stream_details(GamesAsked(venue="9x9", max_moves=0)))],
     "stream_changes": [
-        lambda h: streamed(h.stream_changes("9x9", "bayes")),
-        lambda h: streamed(h.stream_changes("9x9")),
+        lambda h: streamed(h.bulk.stream_changes("9x9", "bayes")),
+        lambda h: streamed(h.bulk.stream_changes("9x9")),
     ],
-    "stream_ledger": [lambda h: streamed(h.stream_ledger("9x9"))],
+    "stream_ledger": [lambda h: streamed(h.bulk.stream_ledger("9x9"))],
     "games": [lambda h: h.games(), lambda h: h.games("9x9", before=2_000), lambda h: h.games("9x9", "Bot1")],
     "running_games": [lambda h: h.running_games()],
     "game": [lambda h: h.game(500)],
@@ -184,7 +185,8 @@ def methods() -> set[str]:
     """All that somebody can ask."""
     return {
         name
-        for name, _ in inspect.getmembers(History, inspect.isfunction)
+        for reader in (History, BulkHistory)
+        for name, _ in inspect.getmembers(reader, inspect.isfunction)
         if not name.startswith("_") and name != "close"
     }
 
@@ -232,13 +234,15 @@ async def test_no_walk_through_a_large_table(plenty: dict[bool, Path], method: s
     connection = connect_for_reading(plenty[analyzed])
     asked: list[tuple[str, Any]] = []
     async with History(plenty[analyzed]) as history:
-        event.listen(
-            history._engine.sync_engine,
-            "before_cursor_execute",
-            lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
-        )
+        for engine in (history._engine, history.bulk._engine):
+            event.listen(
+                engine.sync_engine,
+                "before_cursor_execute",
+                lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+            )
         for question in QUESTIONS[method]:
             await question(history)
+    assert asked
     for sql, parameters in asked:
         if sql != "BEGIN":
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]

@@ -52,12 +52,12 @@ class Exports:
 
     async def games(self, asked: Asked) -> Bulk:
         """Ended games, oldest first."""
-        chunks = self._site.history.stream_games(await self._found(asked), asked.count("after"))
+        chunks = self._site.history.bulk.stream_games(await self._found(asked), asked.count("after"))
         return self._lines(asked, chunks, Game, "games", await self._next_after())
 
     async def files(self, asked: Asked) -> Bulk:
         """The same games as files in an archive, a folder a venue."""
-        chunks = self._site.history.stream_details(await self._found(asked), asked.count("after"))
+        chunks = self._site.history.bulk.stream_details(await self._found(asked), asked.count("after"))
         files = functools.partial(game_files, place=self._site.settings.server_name)
         return self._bulk(asked, chunks, files, Tar(), "games.tar", await self._next_after())
 
@@ -66,7 +66,7 @@ class Exports:
         venue = asked.word("venue")
         last = await self._site.history.last_entry(venue)
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
-        chunks = self._site.history.stream_changes(venue, system, asked.count("after"))
+        chunks = self._site.history.bulk.stream_changes(venue, system, asked.count("after"))
         return self._lines(asked, chunks, ExportedChange, f"{venue}-ratings", last)
 
     async def refits(self, asked: Asked) -> Bulk:
@@ -74,7 +74,7 @@ class Exports:
         venue = asked.word("venue")
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
         latest = await self._site.history.refits(venue, system, limit=1)
-        chunks = self._site.history.stream_refits(venue, system, asked.count("after"))
+        chunks = self._site.history.bulk.stream_refits(venue, system, asked.count("after"))
         name, last = f"{venue}-refits.ndjson", latest[-1].number if latest else 0
         return self._bulk(asked, chunks, refit_lines, Ndjson(), name, last)
 
@@ -82,7 +82,7 @@ class Exports:
         """A venue's numbered entries, in order."""
         venue = asked.word("venue")
         last = await self._site.history.last_entry(venue)
-        chunks = self._site.history.stream_ledger(venue, asked.count("after"))
+        chunks = self._site.history.bulk.stream_ledger(venue, asked.count("after"))
         return self._lines(asked, chunks, LedgerEntry, f"{venue}-ledger", last)
 
     def _lines(self, asked: Asked, chunks: Chunks, kind: type[msgspec.Struct], name: str, next_after: int) -> Bulk:

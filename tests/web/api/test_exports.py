@@ -17,6 +17,7 @@ from cgos_server.protocol.api_bulk import ExportedChange
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.protocol.sgf_reader import main_lines
+from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.history import History
 from cgos_server.web.api import exports
 from cgos_server.web.application import create_app
@@ -151,7 +152,7 @@ async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(hi
     asked: list[int] = []
     closed: list[bool] = []
 
-    class Watched(History):
+    class Watched(BulkHistory):
         async def stream_games(self, wanted: Any, after: int = 0) -> Any:
             try:
                 row = (await history.find_games(wanted, 1))[0]
@@ -161,7 +162,9 @@ async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(hi
             finally:
                 closed.append(True)
 
-    watched = Watched(history._location)
+    watched = History(history.location)
+    await watched.bulk.close()
+    watched.bulk = Watched(history.location)
     app = create_app(watched, SETTINGS, lambda: NOW)
     sent: list[bytes] = []
     left = False
