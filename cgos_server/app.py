@@ -486,10 +486,10 @@ class App:
             for player in venue.lobby.idle():
                 if player.session is not None:
                     player.session.info("The server goes down for a while and takes no new games. Please come back.")
-        log.info("draining", games=self._running())
+        log.info("draining", games=self._begun())
         try:
             async with asyncio.timeout(self.config.server.drain_limit_s):
-                while self._running() and not self._at_once:
+                while self._begun() and not self._at_once:
                     self._progress.clear()
                     await self._progress.wait()
         except TimeoutError:
@@ -514,6 +514,10 @@ class App:
 
     def _running(self) -> int:
         return sum(len(running(venue)) for venue in self.venues.values())
+
+    def _begun(self) -> int:
+        """With those that begin in a moment, when they are committed: their players have been chosen."""
+        return sum(venue.lobby.begun() for venue in self.venues.values())
 
     def _bots(self) -> dict[tuple[str, str], int]:
         return {

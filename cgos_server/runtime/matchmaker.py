@@ -224,7 +224,7 @@ class VenueMatchmaker:
                 widowed += [player for player in both if player.could_play]
             if count % SLICE == 0:
                 await asyncio.sleep(0)
-        if prepared:
+        if prepared and not self._stopped:
             self._gatherer.decided(
                 [side.version for one in prepared for side in one.game.sides],
                 [version for version in pairing.sits_out if players[version].could_play],
@@ -265,7 +265,7 @@ class VenueMatchmaker:
                 prepared.append(self._beginner.second(round_id, pair, one.black, players, at, one.opening))
             if count % SLICE == 0:
                 await asyncio.sleep(0)
-        if prepared:
+        if prepared and not self._stopped:
             self._gatherer.decided([side.version for one in prepared for side in one.game.sides], [])
             record = RoundAdded(
                 round_id, self._desk.venue.id, self._gatherer.number, at, act.policy.value, SECOND_GAMES,

@@ -129,6 +129,10 @@ class Visitor:
     def unexpected(self) -> list[str]:
         return [fault for fault in self.faults if not any(re.search(pattern, fault) for pattern in self.allowed)]
 
+    def fetched(self) -> list[str]:
+        """What has been asked for so far, without the icon, which browsers fetch when they please."""
+        return [response.url for response in self.responses if "/icon." not in response.url]
+
     async def weight(self) -> int:
         """Bytes that have been transferred, heads included."""
         total = 0

@@ -85,7 +85,7 @@ async def test_standings_sort_and_search_without_a_request(visitors: Visitors) -
     page = await visitor.open("/venue/9x9")
     everybody = await names(page)
     assert len(everybody) >= 2
-    asked = len(visitor.responses)
+    asked = visitor.fetched()
     await page.get_by_role("link", name="Bot", exact=True).click()
     assert await names(page) == sorted(everybody, key=str.lower)
     await page.get_by_role("link", name="Bot", exact=True).press("Enter")
@@ -94,7 +94,7 @@ async def test_standings_sort_and_search_without_a_request(visitors: Visitors) -
     await page.get_by_label("Name").fill("greed")
     assert await names(page) == ["Greedy"]
     assert await page.locator("#found").text_content() == "One bot."
-    assert len(visitor.responses) == asked
+    assert visitor.fetched() == asked
 
 
 async def test_without_scripts_the_server_sorts_and_searches(visitors: Visitors) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -28,6 +29,7 @@ from cgos_server.config.schema import (
 from cgos_server.errors import Refused
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability.logs import LogCounts
+from cgos_server.runtime.beginning import Beginner
 
 
 def config(data: Path, drain_limit_s: float = 0.0) -> Config:
@@ -109,6 +111,37 @@ def test_a_running_game_is_left_as_it_is_and_everybody_is_let_go(tmp_path: Path)
     assert rows(tmp_path, "select result from games") == [(None,)]
     assert [event for event in logs if event["log_level"] in ("warning", "error")] == []
     assert rows(tmp_path, "select 1 from connections where closed_at is null") == []
+
+
+def test_a_game_that_is_just_being_committed_is_played_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def resign(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            if line.startswith(b"genmove"):
+                writer.write(b"resign\n")
+        writer.close()
+        await writer.wait_closed()
+
+    async def during(app: App) -> None:
+        submit, signalled = Beginner.submit, app._signalled
+
+        def signalled_meanwhile(*args: Any) -> None:
+            submit(*args)
+            signalled()
+            submitted.set()
+
+        submitted = asyncio.Event()
+        monkeypatch.setattr(Beginner, "submit", signalled_meanwhile)
+        monkeypatch.setattr(app, "_signalled", lambda: None)
+        playing.extend([asyncio.ensure_future(resign(*await knock(app, name))) for name in ("anna", "bert")])
+        await submitted.wait()
+
+    playing: list[asyncio.Future[None]] = []
+    with capture_logs() as logs:
+        assert run(config(tmp_path, drain_limit_s=5.0), during) == 0
+    assert rows(tmp_path, "select reason from games") == [("resignation",)]
+    assert [event["games"] for event in logs if event["event"] == "draining"] == [1]
 
 
 def test_a_data_directory_that_cannot_be_used_is_refused_with_a_sentence(tmp_path: Path) -> None:

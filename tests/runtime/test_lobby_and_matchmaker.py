@@ -20,6 +20,7 @@ from cgos_server.core.referee import encode, terms_of
 from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault
 from cgos_server.protocol.session import Credentials
+from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
 from cgos_server.runtime.player import State
 from cgos_server.runtime.recovery import restore
 from cgos_server.storage import records as rows
@@ -357,6 +358,28 @@ async def test_no_game_begins_once_the_server_goes_down(house: House) -> None:
     await act
     assert house.store.of(rows.GameAdded) == []
     assert house.live.lobby.count(State.IDLE) == 2
+
+
+async def test_no_game_begins_where_the_server_goes_down_in_the_middle_of_a_large_round(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.arrive(*(f"bot{number}" for number in range(2 * SLICE)))
+    matchmaker = house.live.matchmaker
+
+    def goes_down() -> None:
+        matchmaker.draining = True
+
+    pair = Beginner.pair
+
+    def prepared(*args: Any) -> Prepared:
+        asyncio.get_running_loop().call_soon(goes_down)  # has its turn between two slices
+        return pair(*args)
+
+    monkeypatch.setattr(Beginner, "pair", prepared)
+    await matchmaker.act()
+    assert matchmaker.draining
+    assert house.store.of(rows.GameAdded) == []
+    assert house.live.lobby.count(State.IDLE) == 2 * SLICE
 
 
 async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:

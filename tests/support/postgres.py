@@ -11,13 +11,14 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from support.processes import free_port
 
 USER = "cgos"
 SECRET = "a secret of the tests"
@@ -62,9 +63,7 @@ class PostgresServer:
     def __init__(self, directory: Path, settings: str = "") -> None:
         self.directory = directory
         self.data = directory / "data"
-        with socket.socket() as sock:
-            sock.bind(("127.0.0.1", 0))
-            self.port = int(sock.getsockname()[1])
+        self.port = free_port()
         if os.geteuid() == 0:
             user = _other_user()
             assert user is not None

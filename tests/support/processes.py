@@ -1,14 +1,15 @@
 """Real processes for end to end tests: a server that can be killed and started again, and bots that keep coming back.
 
-Everything listens on loopback at ports that the system gives, is bounded in time, and only processes that were
-started here are ended.
+Everything listens on loopback, is bounded in time, and only processes that were started here are ended.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -30,10 +31,17 @@ def gnugo() -> str | None:
     return shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
 
+# Below the ports that the system lends to outgoing connections: none of these takes one while its server is down.
+_PORTS = itertools.cycle(random.Random(os.getpid()).sample(range(12_000, 32_000), 20_000))
+
+
 def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+    """A port nobody listens on. It is not given again soon, so that two servers never get the same."""
+    for port in _PORTS:
+        with socket.socket() as sock, contextlib.suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("never")
 
 
 def until(condition: Callable[[], Any], seconds: float, what: str) -> Any:
