@@ -96,6 +96,17 @@ async def test_it_goes_on_sigterm_and_ignores_what_comes_through_the_pipe(data: 
     assert child.returncode == 0
 
 
+async def killed(web: WebProcess) -> int:
+    """The child that runs, ended; its number. As long as it dies it might still take a connection."""
+    gone = web.pid
+    assert gone is not None
+    os.kill(gone, signal.SIGKILL)
+    async with asyncio.timeout(20):
+        while web.pid == gone:
+            await asyncio.sleep(0.01)
+    return gone
+
+
 async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: socket.socket) -> None:
     """The two halves fit: what WebProcess executes is what the module understands."""
     restarts: list[None] = []
@@ -110,9 +121,7 @@ async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: so
         async with asyncio.TaskGroup() as group:
             group.create_task(web.run())
             assert (await get(sock, "/")).status_code == 200
-            first = web.pid
-            assert first is not None
-            os.kill(first, signal.SIGKILL)
+            first = await killed(web)
             assert (await get(sock, "/")).status_code == 200
             assert web.pid not in (None, first)
             web.stop()
@@ -160,9 +169,7 @@ async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: sock
                 await event("games")
                 bus.publish(BotArrived("9x9", "anna"))
                 assert (await event("arrived"))["version"] == "anna"
-                first = web.pid
-                assert first is not None
-                os.kill(first, signal.SIGKILL)
+                first = await killed(web)
             async with stream(sock) as event:
                 await event("games")
                 assert web.pid not in (None, first)
