@@ -43,18 +43,21 @@ def sock() -> Iterator[socket.socket]:
 
 
 class Restarts:
-    """Counts restarts and notes pauses, which take no time; at the pause of number `last` it calls `stop`."""
+    """Counts restarts and notes pauses, which take no time; at the pause of number `last` it calls `stop`. `dead`: set
+    once a child is gone."""
 
     def __init__(self, last: int = 0) -> None:
         self.count = 0
         self.pauses: list[float] = []
         self.last = last
         self.stop: Callable[[], None] | None = None
+        self.dead = asyncio.Event()
 
     def restarted(self) -> None:
         self.count += 1
 
     async def pause(self, seconds: float) -> None:
+        self.dead.set()
         self.pauses.append(seconds)
         if len(self.pauses) == self.last and self.stop is not None:
             self.stop()
@@ -152,10 +155,9 @@ async def test_a_dead_child_is_replaced_and_counted(sock: socket.socket) -> None
         first = int(await ask(sock))
         assert await ask(sock, b"die") == b""
         second = int(await ask(sock))
+        restarts.dead.clear()
         os.kill(second, signal.SIGKILL)
-        async with asyncio.timeout(20):
-            while restarts.count < 2:  # as long as it dies it might still take a connection
-                await asyncio.sleep(0.01)
+        await restarts.dead.wait()  # as long as it dies it might still take a connection
         third = int(await ask(sock))
         web.stop()
     assert len({first, second, third}) == 3

@@ -96,32 +96,36 @@ async def test_it_goes_on_sigterm_and_ignores_what_comes_through_the_pipe(data: 
     assert child.returncode == 0
 
 
-async def killed(web: WebProcess) -> int:
-    """The child that runs, ended; its number. As long as it dies it might still take a connection."""
-    gone = web.pid
-    assert gone is not None
-    os.kill(gone, signal.SIGKILL)
-    async with asyncio.timeout(20):
-        while web.pid == gone:
-            await asyncio.sleep(0.01)
-    return gone
+class Death:
+    """As `pause` of a supervisor: takes no time. It is called when a child is gone."""
+
+    def __init__(self) -> None:
+        self._came = asyncio.Event()
+
+    async def __call__(self, _seconds: float) -> None:
+        self._came.set()
+
+    async def of(self, web: WebProcess) -> int:
+        """Kill the child that runs; its number. As long as it dies it might still take a connection."""
+        gone = web.pid
+        assert gone is not None
+        os.kill(gone, signal.SIGKILL)
+        await self._came.wait()
+        return gone
 
 
 async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: socket.socket) -> None:
     """The two halves fit: what WebProcess executes is what the module understands."""
     restarts: list[None] = []
-
-    async def pause(seconds: float) -> None:
-        pass
-
+    death = Death()
     line = command(data, SETTINGS, "json", "warning")
     assert line[0] == sys.executable
-    web = WebProcess(line, sock, log=structlog.get_logger(), restarted=lambda: restarts.append(None), pause=pause)
+    web = WebProcess(line, sock, log=structlog.get_logger(), restarted=lambda: restarts.append(None), pause=death)
     with sock:
         async with asyncio.TaskGroup() as group:
             group.create_task(web.run())
             assert (await get(sock, "/")).status_code == 200
-            first = await killed(web)
+            first = await death.of(web)
             assert (await get(sock, "/")).status_code == 200
             assert web.pid not in (None, first)
             web.stop()
@@ -153,14 +157,12 @@ async def stream(sock: socket.socket) -> AsyncIterator[Callable[[str], Awaitable
 async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: socket.socket) -> None:
     """From the bus through the pipe to a viewer; a child that died is followed by one that hears what comes then."""
 
-    async def pause(seconds: float) -> None:
-        pass
-
+    death = Death()
     bus = Bus(lambda error: pytest.fail(repr(error)))
     pipe = FactPipe(bus, LoopTime(asyncio.get_running_loop(), PollClock()))
     line = command(data, SETTINGS, "json", "warning")
     web = WebProcess(
-        line, sock, log=structlog.get_logger(), restarted=lambda: None, pause=pause, telling=pipe
+        line, sock, log=structlog.get_logger(), restarted=lambda: None, pause=death, telling=pipe
     )  # fmt: skip
     with sock:
         async with asyncio.timeout(60), asyncio.TaskGroup() as group:
@@ -169,7 +171,7 @@ async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: sock
                 await event("games")
                 bus.publish(BotArrived("9x9", "anna"))
                 assert (await event("arrived"))["version"] == "anna"
-                first = await killed(web)
+                first = await death.of(web)
             async with stream(sock) as event:
                 await event("games")
                 assert web.pid not in (None, first)
