@@ -176,8 +176,3 @@ def _met(meetings: Meetings, driver: Driven, new: int, colours: Colours) -> tupl
                 found = first, second
         if found is not None:
             return found
-
-
-def games_to(rmse: Sequence[float], goal: float) -> int | None:
-    """After how many games the RMSE is at most `goal`; None: not within these."""
-    return next((number for number, value in enumerate(rmse, 1) if value <= goal), None)

@@ -98,6 +98,7 @@ PICTURES = (
 
 @contextlib.contextmanager
 def child(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is ended with the block, in the end by force."""
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
     try:
@@ -111,6 +112,7 @@ def child(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]
 
 
 def until(condition: Callable[[], Any], seconds: float, what: str) -> Any:
+    """The first true value of `condition`; `what` is said where there is none in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()
@@ -176,6 +178,7 @@ def playing(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def sign_in(page: Page, url: str, name: str, password: str) -> None:
+    """By the form, as people do."""
     page.goto(f"{url}/sign-in")
     page.fill("main input[name=name]", name)
     page.fill("main input[name=password]", password)
@@ -184,6 +187,7 @@ def sign_in(page: Page, url: str, name: str, password: str) -> None:
 
 
 def take(browser: Browser, url: str, picture: Picture, words: dict[str, Any], target: Path) -> None:
+    """One picture, with a palette of 128 colours."""
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height}, color_scheme=picture.scheme, locale="en-GB"
     )  # fmt: skip

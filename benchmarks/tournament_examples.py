@@ -24,7 +24,6 @@ from cgos_server.core.tournaments.tournament import is_over, next_round, to_json
 
 PAGE = ROOT / "docs" / "tournaments.md"
 EXAMPLES = ROOT / "docs" / "examples"
-IMAGES = ROOT / "docs" / "images"
 
 ENGINES = (
     ("Alder", 2410, "3d", "North"), ("Birch", 2330, "2d", "South"), ("Cedar", 2290, "2d", "North"),

@@ -49,7 +49,7 @@ from cgos_server.runtime.housekeeping import calm_collector, look_after, measure
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, reconfigure, running
 from cgos_server.runtime.operator_desk import Operators
-from cgos_server.runtime.recovery import restore
+from cgos_server.runtime.recovery import cut_off, restore
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
@@ -297,6 +297,8 @@ class App:
             raise _Stopped
 
     async def _restore(self, store: SqlStore) -> None:
+        if left_open := await store.left_open():
+            await store.commit(cut_off(left_open))
         by_id = {venue.venue.id: venue for venue in self.venues.values()}
         restored, waiting = restore(await store.unfinished_games(), by_id)
         if restored or waiting:

@@ -1,4 +1,4 @@
-"""The one tree of errors: the peer broke the protocol, we did something wrong, or policy refused.
+"""The one tree of errors: we did something wrong, or policy refused. What a peer may not say is answered, not raised.
 
 Nothing here decides a game: only a :class:`cgos_server.core.verdict.Verdict` does. Every message is a sentence that a
 person can act on.
@@ -9,10 +9,6 @@ from __future__ import annotations
 
 class CgosError(Exception):
     """Anything that this project raises on purpose. Never raised itself."""
-
-
-class ProtocolViolation(CgosError):
-    """The peer sent what its protocol does not allow at this point. The connection is answered and closed."""
 
 
 class OurFault(CgosError):

@@ -126,11 +126,12 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
         print_json(rows)
         return
     print_table(
-        ("bot", "state", "paused", "games a day", "avoids", "last seen (UTC)", "reason"),
+        ("bot", "state", "paused", "games a day", "avoids", "hours (UTC)", "last seen (UTC)", "reason"),
         [
             (
                 row.name, row.state, "yes" if row.paused else None, row.limits.games_a_day,
-                ", ".join(row.limits.avoid) or None, _moment(row.last_seen_at), row.reason or None,
+                ", ".join(row.limits.avoid) or None, row.limits.hours or None, _moment(row.last_seen_at),
+                row.reason or None,
             )
             for row in rows
         ],

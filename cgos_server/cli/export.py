@@ -30,7 +30,7 @@ from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
-from cgos_server.web.api.asked import like
+from cgos_server.web.api.asked import exported
 from cgos_server.web.api.bulk_forms import Csv, Form, Ndjson, Tar, stream
 from cgos_server.web.api.exports import game_files, refit_lines
 
@@ -224,7 +224,7 @@ def _is_table(target: Path) -> bool:
 
 def _as(kind: type[msgspec.Struct]) -> Callable[[Any], Sequence[Any]]:
     """Rows of the read side as the API shows them."""
-    return lambda chunk: [like(kind, row) for row in chunk]
+    return functools.partial(exported, kind)
 
 
 def _tell(target: Path, done: dict[str, Any], as_json: bool) -> None:

@@ -72,7 +72,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
         compared = compare(one, other, of.get(one), of.get(other), await known_strengths(setup, history, venue))
-        games = await history.find_games(GamesAsked(venue=venue, bot=one, opponent=other), limit) if limit else []
+        asked = GamesAsked(venue=venue, bot=one, opponent=other, exact=True)
+        games = await history.find_games(asked, limit) if limit else []
         return _Pair(record, system, ratings, compared, games)
 
     found = read(setup, ask)
@@ -199,7 +200,7 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
     where = one_venue(setup, venue)
     (terms,) = [venue_value(each, 0) for each in setup.config.venue if each.name == where]
     port = next(each.port for each in setup.config.venue if each.name == where)
-    fixed = next((row.fixed for row in _stored(setup) if row.name == where), None)
+    fixed = next((row.fixed for row in stored_venues(setup) if row.name == where), None)
     ruleset = terms.rules if fixed is None else msgspec.convert(fixed, Ruleset)
     time = terms.time if fixed is None else msgspec.convert(fixed["time"], TimeControl)
     told = sections(ruleset, time, VenueSettings.of(terms, port))
@@ -212,7 +213,7 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
             click.echo(f"  {line.name}: {line.sentence}")
 
 
-def _stored(setup: Setup) -> list[Any]:
+def stored_venues(setup: Setup) -> list[Any]:
     """The venues of the database; none where there is no database yet."""
     if isinstance(setup.database, Path) and not setup.database.exists():
         return []

@@ -9,19 +9,22 @@ from collections.abc import Iterator
 
 import click
 
-from cgos_server.cli.output import print_table
-from cgos_server.core.clock import ClockState
+from cgos_server.cli.output import print_table, shown
 from cgos_server.core.games.base import Color
 from cgos_server.core.games.notation import COLUMNS, vertex
 from cgos_server.storage.answers import GameDetail
+from cgos_server.web.pages import game_view as view
 from cgos_server.web.stored_game import Seen, StoredGame
-from cgos_server.web.words import finely, moment, span, terms, time_left
+from cgos_server.web.words import finely, moment, terms
 
 _MARKS = {None: ".", Color.BLACK: "X", Color.WHITE: "O"}
 
 
-def describe(detail: GameDetail) -> None:
-    """Print everything about a game. Raises OurFault where its stored moves cannot be played."""
+def describe(detail: GameDetail, ply: int | None = None) -> None:
+    """Print everything about a game. Raises OurFault where its stored moves cannot be played.
+
+    :param ply: show the board after so many moves, and what was said with the last of them; None: as it stands
+    """
     stored = StoredGame(detail)
     game, played_by = detail.game, stored.terms
     click.echo(f"game {game.id}, {game.venue}: {terms(played_by.rules, played_by.time)}")
@@ -45,15 +48,43 @@ def describe(detail: GameDetail) -> None:
         after = finely(change.system, change.after_mean, change.after_spread)
         click.echo(f"rating of {change.version} ({change.system}, entry {change.seq}): {before} -> {after}")
     click.echo()
-    for line in board(stored.position(len(detail.moves)), played_by.rules.size):
+    last = len(detail.moves)
+    at = last if ply is None else min(ply, last)
+    if at < last:
+        click.echo(f"after move {at} of {last}")
+    for line in board(stored.position(at), played_by.rules.size):
         click.echo(line)
-    if detail.moves:
-        click.echo()
-        rows = []
-        for move in detail.moves:
-            left = time_left(played_by.time, ClockState(move.main_us, move.period_us, move.quota, move.bank_us))
-            rows.append((move.ply, stored.color(move.ply).letter, move.move, span(move.used_us), left))
-        print_table(("move", "by", "at", "used", "left"), rows)
+    said = view.analyses(stored)
+    _describe_thoughts(view.said_with(stored, at, said.get(at)))
+    if not detail.moves:
+        return
+    click.echo()
+    lines = view.move_lines(stored, said)
+    columns: tuple[str, ...] = ("move", "by", "at", "used", "left")
+    rows: list[tuple[object, ...]] = [(each.ply, each.color, each.move, each.used, each.left) for each in lines]
+    if said:
+        columns = (*columns, "black wins %", "black leads")
+        rows = [(*row, _per_cent(each.winrate), each.score or None) for row, each in zip(rows, lines, strict=True)]
+    print_table(columns, rows)
+
+
+def _describe_thoughts(said: view.Said | None) -> None:
+    """What the mover thought with the move shown."""
+    if said is None:
+        return
+    click.echo()
+    click.echo(shown(f"thought with this move: {said.figures}"))
+    if said.comment:
+        click.echo(shown(said.comment))
+    if said.candidates:
+        print_table(
+            ("considered", "wins", "score", "visits", "and then"),
+            [(each.move, each.winrate, each.score, each.visits, each.pv) for each in said.candidates],
+        )
+
+
+def _per_cent(share: str) -> str | None:
+    return f"{100 * float(share):.1f}" if share else None
 
 
 def board(seen: Seen, size: int) -> Iterator[str]:

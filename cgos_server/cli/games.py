@@ -94,18 +94,23 @@ def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, bef
 
 @click.command()
 @click.argument("game", type=game_number)
+@click.option("--ply", type=click.IntRange(0, 1_000_000), metavar="N", help="The board after N moves, not at the end.")
 @json_option
 @configured
-def show(setup: Setup, game: int, as_json: bool) -> None:
+def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
     """One game with everything about it.
 
-    Board, moves with clocks, verdict, why the two met, what it did to their ratings.
+    Board, moves with clocks and with what the bots thought, verdict, why the two met, what it did to their ratings.
+    With --json always the whole game.
     """
     found = read(setup, lambda history: history.game(game))
-    if as_json:
-        print_json(found)
-    else:
-        describe(found)
+    if not as_json:
+        describe(found, ply)
+        return
+    # Only this answer needs the API's words.
+    from cgos_server.web.api.reading_games import game_detail
+
+    print_json(msgspec.to_builtins(found) | msgspec.to_builtins(game_detail(StoredGame(found))))
 
 
 @click.command()

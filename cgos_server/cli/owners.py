@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import click
 
-from cgos_server.cli.common import Setup, configured
+from cgos_server.cli.asking import ask_server
+from cgos_server.cli.common import Setup, configured, json_option
+from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.perform import perform_and_say
+from cgos_server.errors import OurFault
 from cgos_server.service.owning import MOST_GAMES_A_DAY
-from cgos_server.service.requests import BotDrain, BotLimit, BotOwn, BotPause, BotRelease, BotResume
+from cgos_server.service.requests import BotDrain, BotLimit, BotLook, BotOwn, BotPause, BotRelease, BotResume, BotSeen
+from cgos_server.web.words import moment
 
 
 @click.command()
@@ -75,14 +79,46 @@ def drain(setup: Setup, name: str) -> None:
     help="Games that it begins within 24 hours; without this any number.",
 )
 @click.option("--avoid", multiple=True, metavar="VERSION", help="A version that it does not meet; may be repeated.")
+@click.option(
+    "--hours", default="", metavar="HOURS", help="When its games may begin, in UTC: 22-6, or Mon-Fri 18-24, Sat."
+)
 @configured
-def limit(setup: Setup, name: str, games_a_day: int | None, avoid: tuple[str, ...]) -> None:
+def limit(setup: Setup, name: str, games_a_day: int | None, avoid: tuple[str, ...], hours: str) -> None:
     """Set all limits of the bot NAME; without options there are none.
 
     They hold on top of what the bot itself says.
     """
-    perform_and_say(setup, BotLimit(bot=name, games_a_day=games_a_day, avoid=list(avoid)))
+    perform_and_say(setup, BotLimit(bot=name, games_a_day=games_a_day, avoid=list(avoid), hours=hours))
 
 
-COMMANDS = (own, release, pause, resume, drain, limit)
+@click.command()
+@click.argument("name")
+@json_option
+@configured
+def now(setup: Setup, name: str, as_json: bool) -> None:
+    """What the bot NAME does just now, and why it is not paired.
+
+    One line for each of its versions and venues in the running server.
+    """
+    response = ask_server(setup, BotLook(bot=name))
+    if not isinstance(response, BotSeen):
+        raise OurFault("The server did not say what the bot does.")
+    if as_json:
+        print_json(response.versions)
+    elif not response.versions:
+        say(f"{name} is not signed in, and no game of it runs.")
+    else:
+        print_table(
+            ("version", "venue", "state", "since (UTC)", "games", "why"),
+            [
+                (
+                    row.name, row.venue, row.state, moment(round(row.since * 1000)),
+                    ", ".join(map(str, row.games)) or None, row.why,
+                )
+                for row in response.versions
+            ],
+        )  # fmt: skip
+
+
+COMMANDS = (own, release, pause, resume, drain, limit, now)
 """They are added to the group `bot`."""

@@ -17,14 +17,14 @@ from cgos_server.cli.reading import read, venues_asked
 from cgos_server.core.pairing.registry import METHODS
 from cgos_server.errors import OurFault, Refused
 from cgos_server.service.control import PairingPreview
-from cgos_server.service.pairing_explained import Explained, Partner, Ready, explain
+from cgos_server.service.pairing_explained import PARTNERS, Explained, Partner, Ready, explain
 from cgos_server.service.pairing_stats import PairingStats, Spread, statistics
 from cgos_server.service.requests import Preview, Previewed
 from cgos_server.storage.history import History
 from cgos_server.web.words import moment
 
 _READY_SHOWN = 60
-"""Of those who were ready so many are shown; ``--json`` has all."""
+"""Of those who were ready so many are shown; ``--all`` and ``--json`` have all."""
 
 _BAR = 40
 """Characters of the longest bar."""
@@ -41,9 +41,10 @@ def pairing() -> None:
 @pairing.command("explain")
 @click.argument("game", type=game_number, required=False)
 @click.option("--round", "number", type=game_number, metavar="ROUND", help="A whole act of pairing, by its number.")
+@click.option("--all", "everybody", is_flag=True, help="All whom the two could have met, and all who were ready.")
 @json_option
 @configured
-def explain_command(setup: Setup, game: int | None, number: int | None, as_json: bool) -> None:
+def explain_command(setup: Setup, game: int | None, number: int | None, everybody: bool, as_json: bool) -> None:
     """Why the two of GAME met, or how a whole round was paired.
 
     What was decided from what: who was ready, how long each had waited, whom the two could have met. Then the round is
@@ -60,16 +61,17 @@ def explain_command(setup: Setup, game: int | None, number: int | None, as_json:
                 raise Refused("not-paired", f"Game {game} was not paired: an operator arranged it.")
             which = found.pairing.round
         assert which is not None
-        return explain(await history.round(which), await history.version_names(), game)
+        partners = None if everybody or as_json else PARTNERS
+        return explain(await history.round(which), await history.version_names(), game, partners=partners)
 
     found = read(setup, ask)
     if as_json:
         print_json(found)
     else:
-        _show_explained(found)
+        _show_explained(found, None if everybody else _READY_SHOWN)
 
 
-def _show_explained(found: Explained) -> None:
+def _show_explained(found: Explained, ready: int | None) -> None:
     click.echo(
         f"round {found.round} (number {found.number} of {found.venue}), {moment(found.at)} (UTC): {found.policy}, "
         f"{found.method}"
@@ -87,7 +89,7 @@ def _show_explained(found: Explained) -> None:
         _show_partners(name, partners, found)
     if found.ready:
         click.echo()
-        _show_ready(found.ready)
+        _show_ready(found.ready, ready)
     if found.game is None and found.pairs:
         click.echo()
         for pair in found.pairs:
@@ -119,7 +121,7 @@ def _show_partners(name: str, partners: Sequence[Partner], found: Explained) -> 
     )  # fmt: skip
 
 
-def _show_ready(ready: Sequence[Ready]) -> None:
+def _show_ready(ready: Sequence[Ready], most: int | None) -> None:
     print_table(
         (
             "ready", "rating", "\N{PLUS-MINUS SIGN}", "games", "waited (s)", "sat out", "balance", "last met",
@@ -131,11 +133,11 @@ def _show_ready(ready: Sequence[Ready]) -> None:
                 round(1.96 * one.sd) if one.sd else None, one.games or None, f"{one.waited_s:.1f}", one.sat_out,
                 one.balance, one.last_opponent, one.met, one.game,
             )
-            for one in ready[:_READY_SHOWN]
+            for one in ready[:most]
         ],
     )  # fmt: skip
-    if len(ready) > _READY_SHOWN:
-        click.echo(f"and {len(ready) - _READY_SHOWN} more")
+    if most is not None and len(ready) > most:
+        click.echo(f"and {len(ready) - most} more: see --all")
 
 
 # -- preview

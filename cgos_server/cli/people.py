@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from cgos_server.cli import owners
+from cgos_server.cli import owners, wire
 from cgos_server.cli.bot_figures import bot_show
 from cgos_server.cli.common import Setup, configured, json_option, password, password_option
 from cgos_server.cli.games import date
@@ -73,7 +73,7 @@ def bot() -> None:
     """Show, add, shut out, take back a bot; its password."""
 
 
-for _command in owners.COMMANDS:
+for _command in (*owners.COMMANDS, *wire.COMMANDS):
     bot.add_command(_command)
 
 

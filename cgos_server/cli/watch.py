@@ -1,4 +1,4 @@
-"""`cgos-server watch`: a game's board in the terminal while it is played.
+"""`cgos-server watch` and `wall`: a game's board in the terminal while it is played, and all boards as they stand.
 
 Read from the database again and again, whether a server of this machine or another one writes it. Must not know: the
 live server.
@@ -17,14 +17,19 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from cgos_server.cli.common import Setup, configured, game_number, json_option
+from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import board
-from cgos_server.cli.output import shown
+from cgos_server.cli.output import print_json, say, shown
 from cgos_server.cli.reading import read
 from cgos_server.core.games.base import Color
+from cgos_server.protocol.api_live import LiveGame
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.history import History
-from cgos_server.web.stored_game import StoredGame, clock_of
+from cgos_server.web.live.hub import BOARDS, Hub
+from cgos_server.web.pages.wall import standing
+from cgos_server.web.settings import WebSettings
+from cgos_server.web.site import wall_ms
+from cgos_server.web.stored_game import Seen, StoredGame, clock_of
 from cgos_server.web.words import time_left
 
 INTERRUPTED: Final = 130
@@ -58,6 +63,37 @@ def watch(setup: Setup, game: int, every: float, as_json: bool) -> None:
         read(setup, follow)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+@click.command()
+@venue_option
+@click.option("--limit", type=click.IntRange(1, BOARDS), default=8, show_default=True, help="The newest so many.")
+@json_option
+@configured
+def wall(setup: Setup, venue: str | None, limit: int, as_json: bool) -> None:
+    """The boards of the running games, as they stand now.
+
+    The newest ones; `watch` follows one of them.
+    """
+
+    async def ask(history: History) -> list[LiveGame]:
+        # Whoever may read the database sees every move at once, whatever the venue's delay.
+        hub = Hub(history, WebSettings(), wall_ms)
+        return (await hub.running(venue, moves=True))[:limit]
+
+    games = read(setup, ask)
+    if as_json:
+        print_json(games)
+        return
+    if not games:
+        say("Nothing is played just now.")
+    for game in games:
+        click.echo(shown(f"game {game.game}, {game.venue}, move {game.ply}"))
+        click.echo(shown(f"X {game.black} ({game.black_label}), O {game.white} ({game.white_label})"))
+        position, last = standing(game)
+        for line in board(Seen(position.stones(), last, position.captures), game.size):
+            click.echo(line)
+        click.echo()
 
 
 async def looks(history: History, game: int, every: float) -> AsyncIterator[GameDetail]:

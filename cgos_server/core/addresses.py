@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 
 
 def party(address: str) -> str:
@@ -15,3 +15,13 @@ def party(address: str) -> str:
     if not isinstance(found, IPv6Address):
         return address
     return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
+
+
+def neighbourhood(address: str) -> str:
+    """The network that an address lies in, as far as one holder may easily have all of it: of IPv4 its /24, of IPv6 its
+    /48 (the usual assignment to a site, RFC 6177). What is no address is cut to 64 characters."""
+    try:
+        found = ip_address(party(address))
+    except ValueError:
+        return address[:64]
+    return str(ip_network((found, 48 if isinstance(found, IPv6Address) else 24), strict=False))

@@ -29,7 +29,10 @@ class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
     other: Annotated[str | None, Meta(description="The predecessor (enter, link, unlink).")] = None
     was2: Annotated[int | None, Meta(description="What the game counted as so far (correction).")] = None
     repeat: Annotated[bool, Meta(description="The same two played the very same game before.")] = False
-    digest: Annotated[int | None, Meta(description="Of a game's moves and result.")] = None
+    digest: Annotated[
+        str | None,
+        Meta(description="Of a game's moves and result: 63 bits in decimal digits, more than numbers of JSON hold."),
+    ] = None
 
 
 class LedgerPage(Answer, frozen=True, kw_only=True):

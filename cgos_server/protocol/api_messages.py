@@ -157,8 +157,8 @@ class SetAside(Answer, frozen=True, kw_only=True):
     at: Moment
 
 
-class Bot(Answer, frozen=True, kw_only=True):
-    """A registered bot. `versions` are names of versions, of which the bot's own name may be one."""
+class BotFacts(Answer, frozen=True, kw_only=True):
+    """What is said of a registered bot wherever it is shown."""
 
     id: Id
     name: str
@@ -170,8 +170,13 @@ class Bot(Answer, frozen=True, kw_only=True):
     created_at: Moment
     last_seen_at: Moment | None
     family: Annotated[str | None, Meta(description="The bot that leads its family of one engine.")]
-    versions: list[str]
     set_aside: list[SetAside]
+
+
+class Bot(BotFacts, frozen=True, kw_only=True):
+    """A registered bot. `versions` are names of versions, of which the bot's own name may be one."""
+
+    versions: list[str]
 
 
 class BotPage(Answer, frozen=True, kw_only=True):
@@ -203,22 +208,11 @@ class VersionRating(Answer, frozen=True, kw_only=True):
     standing: Standing
 
 
-class BotDetail(Answer, frozen=True, kw_only=True):
+class BotDetail(BotFacts, frozen=True, kw_only=True):
     """A bot with its versions and where they stand under each venue's headline system."""
 
-    id: Id
-    name: str
-    state: str
-    reason: Annotated[str, Meta(description="Why it is disabled; empty otherwise.")]
-    until: Annotated[Moment | None, Meta(description="When a bot that is disabled may play again.")]
-    owner: Annotated[str | None, Meta(description="The account that it belongs to.")]
-    paused: bool
-    created_at: Moment
-    last_seen_at: Moment | None
-    family: str | None
     versions: list[Version]
     ratings: list[VersionRating]
-    set_aside: list[SetAside]
 
 
 class VersionDetail(Answer, frozen=True, kw_only=True):

@@ -76,9 +76,37 @@ class OwnBot(Answer, frozen=True, kw_only=True):
     paused: bool
     games_a_day: int | None
     avoid: list[str]
+    hours: Annotated[str, Meta(description="When its games may begin, in UTC; empty: always.")]
     versions: list[str]
     tokens: Annotated[Count, Meta(description="How many of its tokens are valid.")]
     last_seen_at: Moment | None
+
+
+class VersionNow(Answer, frozen=True, kw_only=True):
+    """What a version does in a venue just now.
+
+    `state`: `not connected`, `idle`, `about to play`, `playing`, or what keeps it from a new game: `paused`,
+    `draining`, `resting` (the bot itself asked for a pause), `set aside`, `out of hours`, `at its daily limit`,
+    `owes ready`, `being counted`, `slow to read`, `venue paused`, `server stops`. Others may come.
+    """
+
+    version: str
+    venue: Annotated[str | None, Meta(description="null: it is signed in nowhere.")]
+    state: str
+    since: Annotated[float | None, Meta(description="When that began, Unix time in seconds; null: not known.")]
+    games: Annotated[list[Id], Meta(description="Those that it plays.")]
+    why: Annotated[str, Meta(description="Why it is not paired just now, or what it waits for; a sentence.")]
+    paired: Annotated[bool, Meta(description="False: something besides an opponent keeps it from a new game.")]
+
+
+class OwnBotNow(Answer, frozen=True, kw_only=True):
+    """What one's bot does just now, at most two seconds old. `known`: false where the server that plays does not
+    answer; then `sentence` says so and there are no `items`."""
+
+    bot: str
+    known: bool
+    sentence: str
+    items: list[VersionNow]
 
 
 class OwnBots(Answer, frozen=True, kw_only=True):
@@ -111,6 +139,15 @@ class NewToken(Answer, frozen=True, kw_only=True):
     token: str
 
 
+class Delivery(Answer, frozen=True, kw_only=True):
+    """What became of a message. `tries`: the how-manieth try of it that was."""
+
+    at: Moment
+    event: str
+    sentence: str
+    tries: int
+
+
 class Webhook(Answer, frozen=True, kw_only=True):
     """An address that is told what bots do. `stopped_at` and `why`: it failed for too long and is told no more."""
 
@@ -121,12 +158,16 @@ class Webhook(Answer, frozen=True, kw_only=True):
     created_at: Moment
     stopped_at: Moment | None
     why: str
+    delivered: Annotated[Delivery | None, Meta(description="The latest message that was delivered.")] = None
+    failed: Annotated[Delivery | None, Meta(description="The latest try that failed.")] = None
+    failed_in_a_row: Annotated[Count, Meta(description="Tries that failed since the last success.")] = 0
 
 
 class Webhooks(Answer, frozen=True, kw_only=True):
-    """One's own webhooks, newest first."""
+    """One's own webhooks, newest first. `counted_since`: since when it is known what became of messages."""
 
     items: list[Webhook]
+    counted_since: Moment
 
 
 class NewWebhook(Answer, frozen=True, kw_only=True):
@@ -179,10 +220,12 @@ class ClaimBot(Body, frozen=True, kw_only=True):
 
 
 class SetLimits(Body, frozen=True, kw_only=True):
-    """What the owner allows a bot, on top of what it says itself. `avoid` are wire names that it must not meet."""
+    """What the owner allows a bot, on top of what it says itself. `avoid` are wire names that it must not meet; `hours`
+    say when its games may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always."""
 
     games_a_day: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
     avoid: Annotated[list[Name], Meta(max_length=200)] = []
+    hours: Annotated[str, Meta(max_length=200)] = ""
 
 
 class SetPassword(Body, frozen=True, kw_only=True):
@@ -365,6 +408,47 @@ class Reloaded(Answer, frozen=True, kw_only=True):
     """A sentence for each thing that holds from now on; none where nothing has changed."""
 
     changes: list[str]
+
+
+class Connection(Answer, frozen=True, kw_only=True):
+    """A sign-in of a bot. `reason` is why it went; without an end it is there, or a crash has hidden it."""
+
+    id: Id
+    venue: str
+    version: str
+    bot: str
+    address: str
+    client: Annotated[str, Meta(description="What it said it is.")]
+    opened_at: Moment
+    closed_at: Moment | None
+    reason: str
+
+
+class ConnectionPage(Answer, frozen=True, kw_only=True):
+    """Sign-ins, newest first. `next` is the `before` of the next page, null at the end."""
+
+    items: list[Connection]
+    next: int | None
+
+
+class Access(Answer, frozen=True, kw_only=True):
+    """What lets a person in, without its text. `address`: where it was made."""
+
+    id: Id
+    kind: Literal["session", "token"]
+    label: str
+    scopes: list[str]
+    address: str
+    created_at: Moment
+    expires_at: Moment | None
+    revoked_at: Moment | None
+
+
+class AccessList(Answer, frozen=True, kw_only=True):
+    """Somebody's sessions and tokens, ended ones too while they are kept, newest first."""
+
+    account: str
+    items: list[Access]
 
 
 class AuditEntry(Answer, frozen=True, kw_only=True):

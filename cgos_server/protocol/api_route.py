@@ -38,6 +38,10 @@ class Limit(enum.StrEnum):
     """Live streams at once, of one address and of everybody together."""
     SIGN_IN = "sign-in"
     """Attempts to sign in, of one address."""
+    PASSWORDS = "passwords"
+    """Wrong passwords for one name from one address."""
+    ACCOUNTS = "accounts"
+    """Accounts that are made from one address."""
     RECOMPUTE = "recompute"
     """Standings that are computed again: one at a time, and not often for one address."""
 

@@ -31,6 +31,7 @@ CODES: Final[Mapping[str, str]] = {
     "signed-in": "A connection signs in once.",
     "name": "The bot's name is against the rules. Fatal.",
     "wire-name": "The version's wire name is against the rules, or taken. Fatal.",
+    "hours": "`limits.hours` cannot be read; the text says how to write them. Fatal in a sign-in.",
     "password": "The password is against the rules. Fatal.",
     "no-venue": "The server has no such venue. Fatal at a sign-in.",
     "operator": "Operators use the CGOS ports or the command line. Fatal.",

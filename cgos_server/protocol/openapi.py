@@ -34,6 +34,8 @@ LIMITS: Final = {
     Limit.BULK: "Exports at once.",
     Limit.STREAMS: "Live streams at once.",
     Limit.SIGN_IN: "Attempts to sign in, or to claim a bot, of one address in a minute.",
+    Limit.PASSWORDS: "Wrong passwords for one name from one address in a minute, sign-ins of bots included.",
+    Limit.ACCOUNTS: "Accounts made from one address in an hour.",
     Limit.RECOMPUTE: "Standings to be computed again: one at a time, and a few in a minute for one address.",
 }
 """Name of a limit -> what it counts."""
@@ -140,8 +142,10 @@ def statuses(operation: Operation) -> list[str]:
 
 def limits(operation: Operation) -> list[Limit]:
     """Which limits an operation counts for."""
-    found = dict.fromkeys((Limit.REQUESTS, operation.limit))
-    return [*found, Limit.RECOMPUTE] if operation.id == "standings" else list(found)
+    found = list(dict.fromkeys((Limit.REQUESTS, operation.limit)))
+    if operation.limit is Limit.SIGN_IN:
+        found.append(Limit.ACCOUNTS if operation.id == "register" else Limit.PASSWORDS)
+    return [*found, Limit.RECOMPUTE] if operation.id == "standings" else found
 
 
 def _types(operation: Operation) -> Iterator[Any]:

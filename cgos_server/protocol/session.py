@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from cgos_server.core.facts import Fact
 from cgos_server.core.games.base import Color
+from cgos_server.core.hours import ALWAYS, Hours
 from cgos_server.core.referee import Terms
 
 
@@ -232,10 +233,12 @@ class Limits(NamedTuple):
 
     :ivar games_a_day: most games begun within 24 hours; None: no limit
     :ivar avoid: wire names that it must not meet
+    :ivar hours: when a game of it may begin
     """
 
     games_a_day: int | None = None
     avoid: frozenset[str] = frozenset()
+    hours: Hours = ALWAYS
 
 
 class Known(NamedTuple):

@@ -25,7 +25,6 @@ from cgos_server.protocol.tournament_csv import Table
 from cgos_server.protocol.trf import Document
 
 Format: TypeAlias = Literal["trf", "csv", "json"]
-FORMATS: Final[tuple[Format, ...]] = ("trf", "csv", "json")
 
 DEFAULT_SYSTEM: Final = trf_event.DEFAULT_SYSTEM
 

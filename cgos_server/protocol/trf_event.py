@@ -251,10 +251,12 @@ def rating_column(rating: float | None) -> int:
 
 
 def name_column(name: str) -> str:
+    """What the column of names holds: one line, cut to its width."""
     return " ".join(name.split())[:NAME_WIDTH].strip()
 
 
 def country_column(country: str) -> str:
+    """What the column of countries holds: one line, cut to its width."""
     return " ".join(country.split())[:COUNTRY_WIDTH].strip()
 
 

@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET, Raw
 
+from cgos_server.core import hours
+from cgos_server.errors import Refused
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.cgos_player import ANALYSIS_MAX, CLIENT_MAX, MOVE_MAX
 from cgos_server.protocol.names import bot_name_fault, password_fault
@@ -203,6 +205,10 @@ class WsSession:
         fault = bot_name_fault(message.bot)
         if fault is not None:
             return _error("name", fault, fatal=True)
+        try:
+            _limits(message.limits)
+        except Refused as refusal:
+            return _error(refusal.code, refusal.sentence, fatal=True)
         fault = bot_name_fault(message.wire_name) if message.wire_name else None
         if fault is not None:
             return _error("wire-name", f"wire_name: {fault}", fatal=True)
@@ -292,7 +298,10 @@ class WsSession:
         if self.stage is not Stage.IN:
             return self._not_in()
         self.wasted += 1
-        limits = _limits(message.limits)
+        try:
+            limits = _limits(message.limits)
+        except Refused as refusal:
+            return _error(refusal.code, refusal.sentence)
         for place in list(self._places.values()):
             if place.seat is not None:
                 place.seat.limit(limits)
@@ -481,7 +490,8 @@ def _ignore(_ending: Ending) -> None:
 
 
 def _limits(limits: ws.OwnerLimits) -> Limits:
-    return Limits(limits.games_a_day, frozenset(limits.avoid))
+    """Raises Refused where the hours cannot be read."""
+    return Limits(limits.games_a_day, frozenset(limits.avoid), hours.parse(limits.hours))
 
 
 def _line(text: str) -> str:

@@ -9,15 +9,13 @@ import asyncio
 import gc
 from collections.abc import Callable, Sequence
 
+from cgos_server.net import collector
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Meter
 from cgos_server.runtime.lobby import Lobby
 
 BEAT_S = 0.1
 """Between two measures of the loop's lag; it also bounds what a stopped process could charge to a bot."""
-
-GC_THRESHOLDS = (50_000, 20, 100)
-"""With thousands of connections the collector's full passes cost more than the games (several times the CPU a line)."""
 
 FREEZE_STEP = 500
 """New connections after which what is alive is moved out of the collector's sight, once arrivals have calmed down."""
@@ -48,9 +46,7 @@ async def calm_collector(connections: Callable[[], int]) -> None:
 
     Frozen garbage is never collected, so this happens once a wave and not by the clock.
     """
-    gc.set_threshold(*GC_THRESHOLDS)
-    gc.collect()
-    gc.freeze()
+    collector.calm()
     frozen_at = before = connections()
     while True:
         await asyncio.sleep(5)

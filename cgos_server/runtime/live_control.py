@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from cgos_server import __version__
 from cgos_server.core.games.base import Color
+from cgos_server.core.hours import notice
 from cgos_server.errors import ConfigError, Refused
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
@@ -17,6 +18,7 @@ from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Limits
 from cgos_server.runtime import rulings
 from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
+from cgos_server.runtime.player import Player
 from cgos_server.service.control import (
     ArrangedGame,
     BotStatus,
@@ -25,9 +27,11 @@ from cgos_server.service.control import (
     PairingPreview,
     ServerStatus,
     VenueStatus,
+    VersionNow,
 )
 from cgos_server.service.pairing_preview import preview
 from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.standing import WAITING, Seen, Word, standing
 from cgos_server.storage.store import Store, StoredGame
 
 
@@ -94,6 +98,14 @@ class LiveControl:
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
         for venue in self._venues.values():
             venue.lobby.owners.wish(bot, paused, limits)
+
+    def look(self, bot: int) -> list[VersionNow]:
+        return [
+            self._version(venue, player)
+            for venue in self._venues.values()
+            for player in venue.lobby.players.values()
+            if player.bot == bot
+        ]
 
     def drain_bot(self, bot: int) -> int:
         # Its venues share one connection, and with it one capacity.
@@ -176,6 +188,41 @@ class LiveControl:
         return VenueStatus(
             venue.venue.name, venue.port, bots["playing"], bots["idle"], bots["owing"], len(running(venue)),
             venue.matchmaker.paused,
+        )  # fmt: skip
+
+    def _version(self, venue: LiveVenue, player: Player) -> VersionNow:
+        lobby, now_ms = venue.lobby, self._time.wall_ms()
+        others = [
+            one for one in lobby.players.values() if one is not player and one.session is not None
+        ]  # fmt: skip
+        word, why = standing(
+            Seen(
+                here=player.session is not None,
+                stopping=self.draining or venue.matchmaker.draining,
+                venue_paused=venue.matchmaker.paused,
+                paused=player.paused,
+                called_home=player.called_home,
+                availability=player.availability,
+                aside=lobby.setbacks.notice(player) if player.aside else "",
+                closed=notice(player.limits.hours, now_ms) if player.closed else "",
+                begun=player.begun,
+                most=player.limits.games_a_day,
+                counting=player.limits.games_a_day is not None and player.counting,
+                owing=player.owing,
+                games=list(player.games),
+                full=not player.capacity.free,
+                reserved=player.reserved,
+                alive=player.session is not None and player.session.alive,
+                others=len(others),
+                free=sum(one.available for one in others),
+            )
+        )
+        since = now_ms - (self._time.now() - player.since) // 1000
+        if word is Word.ASIDE:
+            since = lobby.setbacks.state(player.version).at
+        return VersionNow(
+            player.name, venue.venue.name, word.value, since / 1000, list(player.games), player.capacity.slots, why,
+            word in WAITING,
         )  # fmt: skip
 
     def _games(self, venue: LiveVenue) -> list[GameStatus]:

@@ -27,12 +27,13 @@ from cgos_server.protocol.session import (
     Wish,
 )
 from cgos_server.runtime.admission import Admission, Expected, admit, presumed_name
+from cgos_server.runtime.allowances import Allowances
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.openings import Openings
 from cgos_server.runtime.owners import PAUSED, Owners
-from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State, stricter
+from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.setbacks import Setbacks
 from cgos_server.runtime.telling import Telling, stored_over, stored_setup
@@ -46,10 +47,6 @@ log = structlog.get_logger(__name__)
 RETELL_MS = 3_600_000
 """The end of a game is not repeated when it lies further back than this (Unix ms)."""
 
-DAY_MS = 86_400_000
-RECOUNT_US = 600_000_000
-"""A bot at its daily limit is looked at again after so long."""
-
 ASKED_MAX = 2_048
 """Games of the past that a bot may have asked for and not been told yet."""
 
@@ -57,6 +54,7 @@ ASKED_MAX = 2_048
 class Lobby:
     """The bots of one venue.
 
+    :ivar allowances: what bots and their owners allow
     :ivar connected: how many versions are signed in
     :ivar expected: who is on the way in
     :ivar players: by version; those who are away stay while a game of theirs runs
@@ -114,6 +112,7 @@ class Lobby:
         self._arriving: set[int] = set()
         self._warned: set[int] = set()
         self.owners = Owners(self)
+        self.allowances = Allowances(venue_id, venue, store, time, spawn, self.stir)
 
     # -- what others may ask
 
@@ -288,7 +287,7 @@ class Lobby:
         self._bus.publish(BotArrived(self.venue, player.name))
         self.stir(player)
         self.setbacks.signed_in(player)
-        self.limit(player, wish.limits)
+        self.allowances.seated(player, wish.limits)
         if player.paused:
             session.info(PAUSED)
         for game in list(player.games.values()):
@@ -304,7 +303,7 @@ class Lobby:
         if rest:
             self.sync(player, session, rest)
         waits = not player.games and not player.owing and not player.aside and not player.paused
-        if waits and self.connected == 1:
+        if waits and not player.closed and self.connected == 1:
             self._explain_waiting(player, self._running())
 
     def _tell_end(self, player: Player, session: PlayerSession, stored: StoredGame) -> None:
@@ -384,6 +383,8 @@ class Lobby:
         if player.paused:
             player.session.info(PAUSED)
             return
+        if self.allowances.tell(player):
+            return
         others = self.connected - 1
         if others == 0:
             why = "You are the only bot here. Your game begins as soon as another one signs in."
@@ -418,31 +419,8 @@ class Lobby:
         self._send_home(player)
 
     def limit(self, player: Player, limits: Limits) -> None:
-        """What the bot says of its limits; its owner may allow less. Games begun in the last 24 hours are counted at
-        once, and again now and then."""
-        player.declared = limits
-        player.limits = stricter(limits, player.allowed)
-        if player.limits.games_a_day is not None:
-            self._count(player)
-
-    def _count(self, player: Player) -> None:
-        """Count its games of a day anew; it gets none until they are counted."""
-        if not player.counting:
-            player.counting = True
-            player.counted = self._time.now()
-            player.begun = 0
-            self._spawn(self._counted(player))
-
-    async def _counted(self, player: Player) -> None:
-        since = self._time.wall_ms() - DAY_MS
-        try:
-            begun = await self._store.games_begun(self._venue_id, player.version, since)
-        except StoreError:
-            log.warning("games of a day could not be counted", bot=player.name, venue=self.venue)
-            begun = player.limits.games_a_day or 0
-        finally:
-            player.counting = False
-        player.begun += begun
+        """What the bot says of its limits; its owner may allow less."""
+        self.allowances.limit(player, limits)
 
     def left(self, player: Player, orderly: bool) -> None:
         """The bot's connection is gone."""
@@ -553,8 +531,8 @@ class Lobby:
     # -- now and then
 
     def remind(self) -> None:
-        """Called about once a second: tell bots that owe `ready` that they are not paired until it comes, and count the
-        games of those at their daily limit anew."""
+        """Called about once a second: tell bots that owe `ready` that they are not paired until it comes, and look at
+        who is set aside or at a limit."""
         now = self._time.now()
         for player in self.players.values():
             self.setbacks.look(player)
@@ -565,9 +543,7 @@ class Lobby:
                     "You have not answered gameover with ready, so you get no further game. "
                     "Send ready to be paired again."
                 )
-            limit = player.limits.games_a_day
-            if limit is not None and player.begun >= limit and now - player.counted > RECOUNT_US:
-                self._count(player)
+            self.allowances.look(player)
 
     def keep_alive(self) -> None:
         """Called about once a minute: a word to every waiting bot, which also keeps address translators awake."""

@@ -77,6 +77,7 @@ class Player:
     :ivar asked: games of the past that it wants to hear of and that are not looked up yet
     :ivar limits: those in force: what it says itself (`declared`) and what its owner allows (`allowed`)
     :ivar paused: its owner wants no game for it
+    :ivar closed: it is not one of the hours at which a game of it may begin
     :ivar called_home: its owner wants it to leave after its running games
     :ivar signed_in_at: Unix milliseconds
     :ivar flagged: when it last let its time in a game run out (microseconds), 0 for never
@@ -86,8 +87,8 @@ class Player:
 
     __slots__ = (
         "address", "allowed", "aside", "asked", "availability", "begun", "board", "bot", "called_home", "capacity",
-        "chosen", "client", "counted", "counting", "declared", "flagged", "games", "limits", "name", "owing", "paused",
-        "reserved", "session", "signed_in_at", "since", "tellings", "version",
+        "chosen", "client", "closed", "counted", "counting", "declared", "flagged", "games", "limits", "name", "owing",
+        "paused", "reserved", "session", "signed_in_at", "since", "tellings", "version",
     )  # fmt: skip
 
     def __init__(self, version: int, name: str, bot: int) -> None:
@@ -104,6 +105,7 @@ class Player:
         self.availability = Availability.READY
         self.limits = self.declared = self.allowed = Limits()
         self.reserved = self.chosen = self.owing = self.counting = self.aside = self.paused = self.called_home = False
+        self.closed = False
         self.signed_in_at = self.since = self.flagged = self.begun = self.counted = 0
 
     @property
@@ -131,15 +133,21 @@ class Player:
     @property
     def awaited(self) -> bool:
         """True where it could be somebody's opponent now or after its game."""
-        limit = self.limits.games_a_day
         return (
             self.session is not None
             and not self.owing
             and not self.aside
             and not self.paused
+            and not self.closed
             and self.availability is Availability.READY
-            and (limit is None or self.begun < limit)
+            and not self.at_limit
         )
+
+    @property
+    def at_limit(self) -> bool:
+        """True where it has begun as many games within a day as it may."""
+        limit = self.limits.games_a_day
+        return limit is not None and self.begun >= limit
 
     @property
     def could_play(self) -> bool:
@@ -183,7 +191,7 @@ class Player:
 def stricter(one: Limits, other: Limits) -> Limits:
     """What both allow."""
     most = [limits.games_a_day for limits in (one, other) if limits.games_a_day is not None]
-    return Limits(min(most, default=None), one.avoid | other.avoid)
+    return Limits(min(most, default=None), one.avoid | other.avoid, one.hours.both(other.hours))
 
 
 class PlayerSeat:

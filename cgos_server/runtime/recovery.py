@@ -1,4 +1,5 @@
-"""After a restart: every unfinished game is read back, with both players away and its clock standing.
+"""After a restart: every unfinished game is read back, with both players away and its clock standing; connections whose
+end a killed server could not write down get one.
 
 Must not know: why the last process ended.
 """
@@ -17,7 +18,7 @@ from cgos_server.errors import CgosError
 from cgos_server.runtime.live_game import LiveGame, Side
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.telling import SETTLED
-from cgos_server.storage.records import GameEnded
+from cgos_server.storage.records import ConnectionClosed, GameEnded, Record
 from cgos_server.storage.store import StoredGame
 
 log = structlog.get_logger(__name__)
@@ -47,6 +48,11 @@ def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tup
         restored += 1
         log.info("game restored", game=stored.id, venue=venue.venue.name, ply=game.ply)
     return restored, waiting
+
+
+def cut_off(left_open: Mapping[int, int]) -> list[Record]:
+    """The ends of connections that a killed server held; from number -> when it was still alive, Unix ms."""
+    return [ConnectionClosed(at, "the server was killed", number) for number, at in left_open.items()]
 
 
 def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:

@@ -104,6 +104,8 @@ def _doing(player: Player) -> str:
             return "one is about to begin"
         case State.ASIDE:
             return "it is set aside, as it spoilt too many games in a row (cgos-server bot recall lets it play again)"
+        case _ if player.closed:
+            return f"its games begin only at these hours (UTC): {player.limits.hours}"
     match player.availability:
         case Availability.PAUSED:
             return "it has asked for a pause"

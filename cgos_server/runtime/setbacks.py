@@ -65,8 +65,12 @@ class Setbacks:
         """Say why it is set aside and how it comes back; nothing where it is not."""
         session = player.session
         if session is not None and self.aside(player.version):
-            state, now = self.state(player.version), self._time.wall_ms()
-            session.info(rules.notice(state, self._most(), now, not session.says_ready))
+            session.info(self.notice(player))
+
+    def notice(self, player: Player) -> str:
+        """What one that is set aside is told."""
+        has_word = player.session is not None and not player.session.says_ready
+        return rules.notice(self.state(player.version), self._most(), self._time.wall_ms(), has_word)
 
     # -- what happens
 

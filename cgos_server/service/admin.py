@@ -48,6 +48,7 @@ from cgos_server.service.requests import (
     BotDrain,
     BotEnable,
     BotLimit,
+    BotLook,
     BotOwn,
     BotPasswd,
     BotPause,
@@ -215,6 +216,8 @@ class Admin:
                 return await self._owning.drain(request)
             case BotLimit():
                 return await self._owning.limit(request)
+            case BotLook():
+                return await self._owning.look(request)
             case WebhookAdd():
                 return await self._owning.webhook_add(request, _somebody(caller))
             case WebhookRemove() | WebhookGiveUp():

@@ -19,7 +19,7 @@ from cgos_server.storage.store import Person
 _BY_NAME: Final = (deeds.BotPasswd, deeds.BotRecall)
 _BY_BOT: Final = (
     deeds.TokenMake, deeds.TokenRevoke, deeds.BotRelease, deeds.BotPause, deeds.BotResume, deeds.BotDrain,
-    deeds.BotLimit,
+    deeds.BotLimit, deeds.BotLook,
 )  # fmt: skip
 
 OWN_BOT: Final = (*_BY_NAME, *_BY_BOT)
@@ -82,6 +82,7 @@ def about(request: deeds.Request) -> About:
         case (
             deeds.TokenMake(bot=bot) | deeds.TokenRevoke(bot=bot) | deeds.BotRelease(bot=bot)
             | deeds.BotPause(bot=bot) | deeds.BotResume(bot=bot) | deeds.BotDrain(bot=bot) | deeds.BotLimit(bot=bot)
+            | deeds.BotLook(bot=bot)
         ):  # fmt: skip
             return About(bot=bot)
         case deeds.WebhookAdd(bot=str(bot)):

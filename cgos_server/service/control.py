@@ -62,6 +62,27 @@ class BotStatus(msgspec.Struct, frozen=True):
     since: float = 0.0
 
 
+class VersionNow(msgspec.Struct, frozen=True):
+    """One version of a bot in one venue, as its owner sees it: signed in, or away while a game of it runs.
+
+    :ivar state: of :class:`cgos_server.service.standing.Word`
+    :ivar since: when that began, in Unix seconds
+    :ivar games: those that it plays, by number
+    :ivar slots: games that it plays at once, at most
+    :ivar why: why it is not paired just now, or what it waits for; a sentence
+    :ivar paired: False where something stands between it and its next game besides an opponent
+    """
+
+    name: str
+    venue: str
+    state: str
+    since: float
+    games: list[int]
+    slots: int
+    why: str
+    paired: bool
+
+
 class ServerStatus(msgspec.Struct, frozen=True):
     """The live server now. `moves` and `ended` (verdict word -> games) count since this process started."""
 
@@ -199,6 +220,9 @@ class Control(Protocol):
         :param paused: it gets no new game
         :param limits: besides what the bot itself says
         """
+
+    def look(self, bot: int) -> list[VersionNow]:
+        """The versions of this bot (by its number) that are signed in, or whose games run."""
 
     def drain_bot(self, bot: int) -> int:
         """Give the connections of this bot no new game, and close each when its games have ended; how many."""

@@ -1,29 +1,51 @@
 """The pause after wrong passwords: bots, operators and people share one count, for each name from each address (of
-IPv6: each /64).
+IPv6: each /64); and what is done where a name's password is guessed from many addresses.
 
-Must not know: what the passwords are, who checks them.
+No pause is for a name from everywhere: with it, anybody could keep its owner out. Instead, while a name is guessed at,
+networks from which it has not signed in lately have one wrong password each before a long pause. Whoever knows the
+password comes in with the first attempt from anywhere, and from the usual address as always. Must not know: what the
+passwords are, who checks them.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from typing import Final, TypeVar
 
-from cgos_server.core.addresses import party
+import structlog
+
+from cgos_server.core.addresses import neighbourhood, party
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import fold
+
+log = structlog.get_logger(__name__)
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+ValueT = TypeVar("ValueT")
 
 WRONG_PASSWORD = "wrong-password"
 """The code of a refusal that counts."""
 
+GUESSED_PAUSES: Final = 10
+"""A name is guessed at where strangers sent so many times as many wrong passwords within an hour as one address may
+before its pause. Our choice: more than slips, less than guesses worth making."""
+
+GUESSED_MS: Final = 3_600_000
+"""How long that is remembered after the latest wrong password, and within which they are counted."""
+
+STRANGERS_PAUSE_MS: Final = 900_000
+"""How long a strange network is then refused for that name. Our choice."""
+
 _WINDOW_MS = 60_000
 _REMEMBERED = 10_000
-"""How many (address, name) pairs with wrong passwords are kept; the longest untouched is forgotten first."""
+"""How many (address, name) pairs with wrong passwords, names, and pairs with right ones are kept of each; the longest
+untouched is forgotten first."""
 
 
 class _Record:
-    """Wrong passwords of one (address, name). Times in Unix milliseconds."""
+    """Wrong passwords of one (address, name), or of one name. Times in Unix milliseconds."""
 
     __slots__ = ("in_flight", "since", "until", "wrong")
 
@@ -47,6 +69,10 @@ class Failures:
         self._pause_ms = pause_ms
         self._now_ms = now_ms
         self._records: OrderedDict[tuple[str, str], _Record] = OrderedDict()
+        self._guessed: OrderedDict[str, _Record] = OrderedDict()
+        """Wrong passwords of strangers, by name."""
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """From where which name has signed in."""
 
     @contextlib.contextmanager
     def attempt(self, address: str, name: str) -> Iterator[None]:
@@ -54,28 +80,33 @@ class Failures:
 
         :raises Refused: ``too-many-failures`` during the pause
         """
-        record = self._begin(address, name)
+        who = (party(address), fold(name))
+        strange = who not in self._known
+        # A strange network counts as one while the name is guessed at.
+        guarded = strange and self._is_guessed(who[1])
+        record = self._begin(
+            (neighbourhood(address), who[1]) if guarded else who, name, 1 if guarded else self._allowed
+        )
         try:
             yield
         except Refused as refusal:
             if refusal.code == WRONG_PASSWORD:
-                self._wrong(record)
+                if strange:
+                    self._stranger_was_wrong(who[1], name)
+                self._wrong(record, *((1, STRANGERS_PAUSE_MS) if guarded else (self._allowed, self._pause_ms)))
             raise
         else:
             record.wrong = 0
+            _touched(self._known, who, lambda: None)
         finally:
             record.in_flight -= 1
 
-    def _begin(self, address: str, name: str) -> _Record:
-        key = (party(address), fold(name))
-        record = self._records.setdefault(key, _Record())
-        self._records.move_to_end(key)
-        if len(self._records) > _REMEMBERED:
-            self._records.popitem(last=False)
+    def _begin(self, key: tuple[str, str], name: str, allowed: int) -> _Record:
+        record = _touched(self._records, key, _Record)
         now = self._now_ms()
         if record.wrong and now - record.since > _WINDOW_MS:
             record.wrong = 0
-        if now < record.until or record.wrong + record.in_flight >= self._allowed:
+        if now < record.until or record.wrong + record.in_flight >= allowed:
             wait = max(1, -(-(record.until - now) // 1000))
             raise Refused(
                 "too-many-failures",
@@ -85,10 +116,35 @@ class Failures:
         record.in_flight += 1
         return record
 
-    def _wrong(self, record: _Record) -> None:
+    def _wrong(self, record: _Record, allowed: int, pause_ms: int) -> None:
         now = self._now_ms()
         record.since = record.since if record.wrong else now
         record.wrong += 1
-        if record.wrong >= self._allowed:
+        if record.wrong >= allowed:
             record.wrong = 0
-            record.until = now + self._pause_ms
+            record.until = now + pause_ms
+
+    def _is_guessed(self, key: str) -> bool:
+        guessed = self._guessed.get(key)
+        return guessed is not None and self._now_ms() < guessed.until
+
+    def _stranger_was_wrong(self, key: str, name: str) -> None:
+        now, record = self._now_ms(), _touched(self._guessed, key, _Record)
+        if now - record.since > GUESSED_MS and now >= record.until:
+            record.wrong, record.since = 0, now
+        record.wrong += 1
+        if record.wrong >= GUESSED_PAUSES * self._allowed:
+            if now >= record.until:
+                log.warning("somebody guesses a password", name=name, wrong=record.wrong)
+            record.until = now + GUESSED_MS
+
+
+def _touched(kept: OrderedDict[KeyT, ValueT], key: KeyT, new: Callable[[], ValueT]) -> ValueT:
+    """What is kept under `key`, made where there is nothing, as the latest; the longest untouched goes."""
+    if key not in kept:
+        kept[key] = new()
+    value = kept[key]
+    kept.move_to_end(key)
+    if len(kept) > _REMEMBERED:
+        kept.popitem(last=False)
+    return value

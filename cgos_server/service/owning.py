@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from cgos_server.core import hours
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import name_fault
 from cgos_server.protocol.session import Limits
@@ -26,10 +27,12 @@ from cgos_server.service.requests import (
     BotClaim,
     BotDrain,
     BotLimit,
+    BotLook,
     BotOwn,
     BotPause,
     BotRelease,
     BotResume,
+    BotSeen,
     Done,
     TokenMade,
     TokenMake,
@@ -138,7 +141,7 @@ class Owning:
         return Done(f"{bot.name} gets games again.")
 
     async def limit(self, request: BotLimit) -> Done:
-        """Raises Refused (``unknown-bot``, ``limits``)."""
+        """Raises Refused (``unknown-bot``, ``limits``, ``hours``)."""
         if request.games_a_day is not None and not 0 <= request.games_a_day <= MOST_GAMES_A_DAY:
             raise Refused("limits", f"Games a day are 0 to {MOST_GAMES_A_DAY}, or no limit.")
         if len(request.avoid) > MOST_AVOIDED:
@@ -146,22 +149,27 @@ class Owning:
         for name in request.avoid:
             if name_fault(name) is not None:
                 raise Refused("limits", f"{name[:40]!r} is not the name of a version.")
+        when = hours.parse(request.hours)
         bot = await self._deeds.bot(request.bot)
-        limits = Limits(request.games_a_day, frozenset(request.avoid))
+        limits = Limits(request.games_a_day, frozenset(request.avoid), when)
         await self._wish(
             request, bot, bot.paused, limits, games_a_day=-1 if limits.games_a_day is None else limits.games_a_day,
-            avoid=" ".join(sorted(limits.avoid)),
+            avoid=" ".join(sorted(limits.avoid)), hours=str(limits.hours),
         )  # fmt: skip
         most = "any number of games" if limits.games_a_day is None else f"at most {limits.games_a_day} games"
         whom = f" and does not meet {', '.join(sorted(limits.avoid))}" if limits.avoid else ""
-        return Done(f"{bot.name} begins {most} a day{whom}.")
+        at = f", only at these hours (UTC): {limits.hours}" if str(limits.hours) else ""
+        return Done(f"{bot.name} begins {most} a day{whom}{at}.")
+
+    async def look(self, request: BotLook) -> BotSeen:
+        """Raises Refused (``unknown-bot``, ``no-server``)."""
+        bot = await self._deeds.bot(request.bot)
+        return BotSeen(self._live().look(bot.bot_id))
 
     async def drain(self, request: BotDrain) -> Done:
         """Raises Refused (``unknown-bot``, ``no-server``, ``not-here``)."""
         bot = await self._deeds.bot(request.bot)
-        if self._control is None:
-            raise Refused("no-server", "No server runs on this database. Start one with: cgos-server serve")
-        told = self._control.drain_bot(bot.bot_id)
+        told = self._live().drain_bot(bot.bot_id)
         if not told:
             raise Refused("not-here", f"{bot.name} is not signed in.")
         await self._deeds.commit(request, bot.name, [], connections=told)
@@ -176,6 +184,11 @@ class Owning:
             request, bot.name, [BotWishes(int(paused), stored_limits(limits), bot.bot_id)], **detail
         )
         self._in_force(bot, paused, limits)
+
+    def _live(self) -> Control:
+        if self._control is None:
+            raise Refused("no-server", "No server runs on this database. Start one with: cgos-server serve")
+        return self._control
 
     def _in_force(self, bot: BotLogin, paused: bool, limits: Limits) -> None:
         if self._control is not None:
@@ -249,7 +262,8 @@ def stored_limits(limits: Limits) -> str:
     """As a bot's row keeps them; empty for none."""
     if limits == Limits():
         return ""
-    return msgspec.json.encode({"games_a_day": limits.games_a_day, "avoid": sorted(limits.avoid)}).decode()
+    said = {"games_a_day": limits.games_a_day, "avoid": sorted(limits.avoid), "hours": str(limits.hours)}
+    return msgspec.json.encode(said).decode()
 
 
 def url_fault(url: str) -> str | None:

@@ -23,7 +23,7 @@ from cgos_server.errors import Refused
 from cgos_server.storage.answers import PairingRow, RoundDetail
 
 PARTNERS: Final = 8
-"""Of a version's possible partners so many are shown, besides the one that it met."""
+"""Of a version's possible partners so many are shown at first, besides the one that it met."""
 
 
 class Ready(msgspec.Struct, frozen=True):
@@ -121,10 +121,12 @@ def explain(
     *,
     most: int | None = None,
     too_many: str = "",
+    partners: int | None = None,
 ) -> Explained:
     """All about an act, and about one of its games.
 
     :param names: version id -> wire name, of all versions
+    :param partners: so many of a version's possible partners, besides the one that it met; None: all of them
     :param make_rng: as when the act was decided
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
@@ -135,7 +137,7 @@ def explain(
     asked = _asked(detail, game)
     sits_out = _sits_out(detail)
     replay = Replay(None, "Nobody was chosen in this round: there is nothing to decide again.")
-    partners = {}
+    could: dict[str, list[Partner]] = {}
     if most is not None and len(act.candidates) > most:
         replay = Replay(None, too_many)
     elif act.candidates:
@@ -147,9 +149,9 @@ def explain(
         else:
             view = _View(act, method, make_rng(int(detail.seed)), detail.pairings)
             sides = () if asked is None else (asked.high, asked.low)
-            partners = {side: view.partners(side) for side in sides}
+            could = {side: view.partners(side, partners) for side in sides}
     ready = _ready(act.candidates, names, detail.pairings, sits_out)
-    return msgspec.structs.replace(as_recorded(detail, names, game, ""), ready=ready, partners=partners, replay=replay)
+    return msgspec.structs.replace(as_recorded(detail, names, game, ""), ready=ready, partners=could, replay=replay)
 
 
 def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None, why: str) -> Explained:
@@ -238,8 +240,9 @@ class _View:
         self._worths = None if objective is None or len(act.candidates) < 2 else objective.look(act, rng)
         self._met = {name: other for row in pairs for name, other in ((row.high, row.low), (row.low, row.high))}
 
-    def partners(self, name: str) -> list[Partner]:
-        """Those whom the version could have met, the best ones first; empty where it was no candidate."""
+    def partners(self, name: str, most: int | None) -> list[Partner]:
+        """Those whom the version could have met, the best ones first, with the one that it met at least `most`; empty
+        where it was no candidate."""
         at = self._place.get(name)
         if at is None:
             return []
@@ -251,7 +254,7 @@ class _View:
         worth = None if self._worths is None else self._worths.of(me, others)
         order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers, ~possible))
         chosen = [row for row in order.tolist() if self._act.candidates[others[row]].name == self._met.get(name)]
-        shown = dict.fromkeys((*chosen, *order.tolist()[:PARTNERS]))
+        shown = dict.fromkeys((*chosen, *order.tolist()[:most]))
         found = []
         for row in sorted(shown, key=order.tolist().index):
             other = self._act.candidates[others[row]]

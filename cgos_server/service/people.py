@@ -176,6 +176,7 @@ class People:
     # -- one's own
 
     async def sign_out(self, request: SignOut, caller: Caller) -> Done:
+        """End the session or token by which this is asked."""
         number = caller.person.access_id
         await self._deeds.commit(
             request, caller.person.name, [AccessRevoked(self._now_ms(), number)], session=number
@@ -248,6 +249,7 @@ class People:
     # -- by operators
 
     async def add(self, request: AccountAdd) -> Done:
+        """Make an account. Raises Refused for a name or password that cannot be."""
         fault = name_fault(request.name)
         if fault is not None:
             raise Refused("name", fault)
@@ -271,6 +273,7 @@ class People:
         return Done(f"The password of {owner.name} is replaced.")
 
     async def right(self, request: AccountGrant | AccountRevoke) -> Done:
+        """Give or take a right, from the next request on. Raises Refused for one that there is not."""
         if request.right not in RIGHTS:
             raise Refused("unknown-right", f"There is no right {request.right!r}. Choose one of: {', '.join(RIGHTS)}.")
         grant = isinstance(request, AccountGrant)
@@ -291,6 +294,7 @@ class People:
         return Done(f"The account {owner.name} is disabled, and all its sessions and tokens are ended.")
 
     async def enable(self, request: AccountEnable) -> Done:
+        """Let somebody in again, by the password: what was ended stays so."""
         async with self._accounts.name_lock(request.name):
             owner = await self._owner(request.name)
             changed = OwnerChanged(owner.password, int(owner.admin), "active", owner.id)

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from cgos_server.errors import Refused
-from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, ServerStatus
+from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, ServerStatus, VersionNow
 
 RIGHTS: Final = ("admin",)
 """What an account may be given."""
@@ -198,11 +198,19 @@ class BotDrain(_Request, frozen=True, kw_only=True, tag="bot drain"):
 
 class BotLimit(_Request, frozen=True, kw_only=True, tag="bot limit"):
     """What its owner allows a bot, on top of what it says itself. `games_a_day`: None for no limit; `avoid`: wire names
-    that it must not meet."""
+    that it must not meet; `hours`: when its games may begin, as :func:`cgos_server.core.hours.parse` reads it, empty
+    for always."""
 
     bot: str
     games_a_day: int | None = None
     avoid: list[str] = []
+    hours: str = ""
+
+
+class BotLook(_Request, frozen=True, kw_only=True, tag="bot look"):
+    """What a bot's versions do in the live server now, and why they are not paired."""
+
+    bot: str
 
 
 class AccessMake(_Request, frozen=True, kw_only=True, tag="access make"):
@@ -380,6 +388,7 @@ Request = (
     | BotResume
     | BotDrain
     | BotLimit
+    | BotLook
     | AccessMake
     | AccessRevoke
     | WebhookAdd
@@ -445,6 +454,12 @@ class StatusNow(msgspec.Struct, frozen=True, tag_field="is", tag="status"):
     status: ServerStatus
 
 
+class BotSeen(msgspec.Struct, frozen=True, tag_field="is", tag="bot seen"):
+    """Answer to `BotLook`: its versions that are signed in, or whose games run."""
+
+    versions: list[VersionNow]
+
+
 class Arranged(msgspec.Struct, frozen=True, tag_field="is", tag="arranged"):
     """Answer to `Match`."""
 
@@ -477,7 +492,19 @@ class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
     retry_after_s: float | None = None
 
 
-Response = Done | TokenMade | SignedIn | AccessMade | WebhookMade | StatusNow | Arranged | Ended | Previewed | Reloaded
+Response = (
+    Done
+    | TokenMade
+    | SignedIn
+    | AccessMade
+    | WebhookMade
+    | StatusNow
+    | BotSeen
+    | Arranged
+    | Ended
+    | Previewed
+    | Reloaded
+)
 
 _REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
 _ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Response | Refusal)

@@ -341,7 +341,7 @@ class PairedRound(Value, frozen=True):
 
 
 class ConnectionSpan(Value, frozen=True):
-    """When a version was signed in. `closed_at` is None while it is, and where a crash hid the end."""
+    """When a version was signed in. `closed_at` is None while it is, and after a crash until the next start."""
 
     version_id: int
     opened_at: int

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, BindParameter, Column, ColumnElement, Select,
 
 from cgos_server.storage import tables
 from cgos_server.storage.game_answers import BandPoint
-from cgos_server.storage.ledger_history import last_entry
+from cgos_server.storage.ledger_history import last_entry, refit_of_point
 from cgos_server.storage.reading import Read, Reader, number, venue_id, version_id
 
 _ledger, _changes, _refits, _points = tables.ledger, tables.rating_changes, tables.refits, tables.refit_points
@@ -30,16 +30,7 @@ _SYSTEM: BindParameter[str] = bindparam("system")
 
 def _refitted_at() -> ColumnElement[int]:
     """When a refit was put in, by its key: joined, SQLite might walk through all refits."""
-    return (
-        select(_refits.c.at)
-        .where(
-            _refits.c.venue_id == _points.c.venue_id,
-            _refits.c.system == _points.c.system,
-            _refits.c.number == _points.c.number,
-        )
-        .correlate(_points)
-        .scalar_subquery()
-    )
+    return select(_refits.c.at).where(refit_of_point).correlate(_points).scalar_subquery()
 
 
 def _games_by() -> ColumnElement[int]:

@@ -1,18 +1,21 @@
-"""The read side's answers about one bot and its versions, connections, acts of pairing in a list, and the audit log.
+"""The read side's answers about one bot and its versions, what lists of bots say of each, connections, acts of pairing
+in a list, and the audit log.
 
 Reads by keys and indexes only. Must not know: who may see what, how an answer is shown.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, RowMapping, bindparam, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, RowMapping, Select, bindparam, func, or_, select
 
 from cgos_server.storage import tables
 from cgos_server.storage.answers import SetAside
 from cgos_server.storage.game_answers import AuditRow, BotDetail, ConnectionRow, PresenceRow, RoundRow, VersionRow
-from cgos_server.storage.reading import Reader, decoded, no_bot, number, value, venue_id, version_id
+from cgos_server.storage.reading import Read, Reader, decoded, no_bot, number, value, venue_id, version_id
 
 _bots, _versions, _venues, _owners = tables.bots, tables.versions, tables.venues, tables.owners
 _connections, _rounds, _audit, _setbacks = tables.connections, tables.rounds, tables.audit, tables.setbacks
@@ -73,6 +76,55 @@ _PRESENCE: Final = (
 )
 
 
+class Belongings(NamedTuple):
+    """What belongs to one of several bots.
+
+    :ivar versions: wire names, oldest first
+    :ivar tokens: how many are valid
+    :ivar last_seen_at: start or end of its latest connection, Unix milliseconds
+    """
+
+    versions: list[str]
+    tokens: int
+    last_seen_at: int | None
+    set_aside: list[SetAside]
+
+
+async def belongings(read: Read, bots: Collection[int], *, all_of_them: bool = False) -> dict[int, Belongings]:
+    """What belongs to these bots; with `all_of_them` there are no others, and nothing is looked up one by one."""
+    of_these = [] if all_of_them else [_versions.c.bot_id.in_(bots)]
+    versions = await _by_bot(
+        read,
+        select(_versions.c.bot_id, _versions.c.wire_name, _seen.label("last_seen_at"))
+        .where(*of_these)
+        .order_by(_versions.c.id),
+    )
+    tokens = tables.tokens
+    valid = await read(
+        select(tokens.c.bot_id, func.count().label("count"))
+        .where(tokens.c.revoked_at.is_(None), *([] if all_of_them else [tokens.c.bot_id.in_(bots)]))
+        .group_by(tokens.c.bot_id)
+    )
+    counts = {row["bot_id"]: int(row["count"]) for row in valid}
+    aside = await _by_bot(
+        read,
+        select(_setbacks, _versions.c.bot_id, _versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
+        .join_from(_setbacks, _versions, _versions.c.id == _setbacks.c.version_id)
+        .join(_venues, _venues.c.id == _setbacks.c.venue_id)
+        .where(_setbacks.c.set_aside == 1, *of_these)
+        .order_by(_setbacks.c.version_id, _setbacks.c.venue_id),
+    )
+    return {
+        bot: Belongings(
+            [row["wire_name"] for row in versions[bot]],
+            counts.get(bot, 0),
+            _latest(row["last_seen_at"] for row in versions[bot]),
+            [value(SetAside, row) for row in aside[bot]],
+        )
+        for bot in bots
+    }
+
+
 class BotHistory(Reader):
     """The part of :class:`cgos_server.storage.history.History` that is about one bot, and about what operators look
     into."""
@@ -90,7 +142,7 @@ class BotHistory(Reader):
             BotDetail,
             bot,
             versions=versions,
-            last_seen_at=max((version.last_seen_at or 0 for version in versions), default=0) or None,
+            last_seen_at=_latest(version.last_seen_at for version in versions),
             set_aside=[value(SetAside, row) for row in aside],
             paused=bool(bot["paused"]),
             limits=decoded(bot["limits"]),
@@ -215,3 +267,14 @@ class BotHistory(Reader):
 
 def _version(row: RowMapping) -> VersionRow:
     return value(VersionRow, row, parameters=decoded(row["parameters"]))
+
+
+def _latest(times: Iterable[int | None]) -> int | None:
+    return max((at for at in times if at is not None), default=None)
+
+
+async def _by_bot(read: Read, asked: Select[Any]) -> dict[int, list[RowMapping]]:
+    found: dict[int, list[RowMapping]] = defaultdict(list)
+    for row in await read(asked):
+        found[row["bot_id"]].append(row)
+    return found

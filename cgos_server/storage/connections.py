@@ -29,6 +29,11 @@ BULK_WAIT_S = 60.0
 _CACHE_KIB = 32_768
 """The last page of every running game should stay in the writer's cache: 8,000 games."""
 
+_MAPPED = 2_147_418_112
+"""Bytes of the file, all that SQLite allows, that pages and API see as memory: a third off a question that meets
+thousands of pages. The file never shrinks while a server runs; but a disk that fails under it ends the process, so that
+this is nothing for the one that has the games."""
+
 
 def connect_for_writing(path: Path, durability: Durability = "process") -> sqlite3.Connection:
     """The writer's connection to the database at `path`, in autocommit mode. Raises sqlite3.Error."""
@@ -62,11 +67,17 @@ def reading_engine(path: Path) -> SqliteReaders:
     """Connections to the database at `path` that cannot write to it; each of their transactions sees one moment."""
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
-        creator=lambda: connect_for_reading(path),
+        creator=lambda: _connect_mapped(path),
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended by those who read
     )
     return SqliteReaders(engine)
+
+
+def _connect_mapped(path: Path) -> sqlite3.Connection:
+    connection = connect_for_reading(path)
+    connection.execute(f"PRAGMA mmap_size = {_MAPPED}").fetchall()
+    return connection
 
 
 def bulk_engine(path: Path) -> AsyncEngine:

@@ -27,6 +27,7 @@ class GamesAsked(Value, frozen=True):
 
     :ivar bot: a bot's or a version's name; it played with either colour
     :ivar opponent: another one's, against which it played
+    :ivar exact: both are versions' names, and mean no other version of a bot that is called like one of its own
     :ivar reason: of the verdict as the game ended (``score``, ``time``...)
     :ivar result: what the game counts as now, corrections included; a running game counts as nothing of it
     :ivar min_moves: of an ended game; running games have no length yet and are left out
@@ -46,6 +47,7 @@ class GamesAsked(Value, frozen=True):
     since: int | None = None
     until: int | None = None
     running: bool | None = None
+    exact: bool = False
 
 
 class GamesFound(Value, frozen=True):
@@ -175,7 +177,7 @@ class BotDetail(Value, frozen=True):
 
 
 class PresenceRow(Value, frozen=True):
-    """When a version was signed in. `closed_at` is None while it is, and where a crash hid the end."""
+    """When a version was signed in. `closed_at` is None while it is, and after a crash until the next start."""
 
     venue: str
     opened_at: int

@@ -39,7 +39,7 @@ from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.answers import GameRow, MoveRow
 from cgos_server.storage.game_answers import GamesAsked, GamesFound, GameTerms
-from cgos_server.storage.reading import Read, Reader, decoded, no_bot, number, value, venue_id
+from cgos_server.storage.reading import Read, Reader, decoded, no_bot, number, value, venue_id, version_id
 
 WINDOW = 100_000
 """Ids that one question about lengths looks at: some 10 ms."""
@@ -330,7 +330,11 @@ def _has_length(asked: GamesAsked) -> bool:
 async def _branches(read: Read, asked: GamesAsked) -> list[_Branch]:
     """What is asked, as walks along indexes that can stop early."""
     venue = None if asked.venue is None else await venue_id(read, asked.venue)
-    players = [await version_ids(read, name) for name in (asked.bot, asked.opponent) if name is not None]
+    players = [
+        [await version_id(read, name)] if asked.exact else await version_ids(read, name)
+        for name in (asked.bot, asked.opponent)
+        if name is not None
+    ]
     filters = _filters(asked)
     if asked.running:
         if _has_length(asked) or asked.reason is not None or asked.result is not None:

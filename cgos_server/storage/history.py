@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, ColumnElement, RowMapping, and_, bindparam, func, select, union_all
+from sqlalchemy import BigInteger, ColumnElement, RowMapping, and_, bindparam, func, select, union_all
 
 from cgos_server.errors import Refused
 from cgos_server.protocol.names import fold
@@ -24,12 +24,11 @@ from cgos_server.storage.answers import (
     MoveRow,
     PairingRow,
     RoundDetail,
-    SetAside,
     TokenRow,
     VenueRow,
 )
 from cgos_server.storage.band_history import BandHistory
-from cgos_server.storage.bot_history import BotHistory
+from cgos_server.storage.bot_history import BotHistory, belongings
 from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.functions import bytewise
 from cgos_server.storage.game_history import GameHistory, game_rows, games_by_id, version_ids
@@ -166,8 +165,7 @@ class History(
     async def bots(self, limit: int | None = None, after: str = "") -> list[BotRow]:
         """All registered bots, or the first `limit` ones whose names come after this one; by name, without regard to
         capitals."""
-        connections, tokens, owners = tables.connections, tables.tokens, tables.owners
-        leaders = _bots.alias("leaders")
+        owners, leaders = tables.owners, _bots.alias("leaders")
         async with self._snapshot() as read:
             bots = await read(
                 select(_bots, leaders.c.name.label("family"), owners.c.name.label("owner"))
@@ -177,53 +175,8 @@ class History(
                 .order_by(bytewise(_bots.c.name_key))
                 .limit(limit)
             )
-            ids = [bot["id"] for bot in bots]
-
-            def of_them(column: Column[int]) -> list[ColumnElement[bool]]:
-                return [] if limit is None else [column.in_(ids)]
-
-            last = (
-                select(func.coalesce(connections.c.closed_at, connections.c.opened_at))
-                .where(connections.c.version_id == _versions.c.id)
-                .order_by(connections.c.id.desc())
-                .limit(1)
-                .correlate(_versions)
-                .scalar_subquery()
-            )
-            versions = await read(
-                select(_versions.c.bot_id, _versions.c.wire_name, last.label("last_seen_at"))
-                .where(*of_them(_versions.c.bot_id))
-                .order_by(_versions.c.id)
-            )
-            valid = select(tokens.c.bot_id, func.count().label("count")).where(
-                tokens.c.revoked_at.is_(None), *of_them(tokens.c.bot_id)
-            )
-            counts = {row["bot_id"]: row["count"] for row in await read(valid.group_by(tokens.c.bot_id))}
-            setbacks = tables.setbacks
-            aside = await read(
-                select(
-                    setbacks, _versions.c.bot_id, _versions.c.wire_name.label("version"), _venues.c.name.label("venue")
-                )
-                .join_from(setbacks, _versions, _versions.c.id == setbacks.c.version_id)
-                .join(_venues, _venues.c.id == setbacks.c.venue_id)
-                .where(setbacks.c.set_aside == 1, *of_them(_versions.c.bot_id))
-                .order_by(setbacks.c.version_id, setbacks.c.venue_id)
-            )
-        of_bot: dict[int, list[RowMapping]] = defaultdict(list)
-        for row in versions:
-            of_bot[row["bot_id"]].append(row)
-        return [
-            value(
-                BotRow,
-                bot,
-                versions=[version["wire_name"] for version in of_bot[bot["id"]]],
-                tokens=counts.get(bot["id"], 0),
-                last_seen_at=max((version["last_seen_at"] or 0 for version in of_bot[bot["id"]]), default=0) or None,
-                set_aside=[value(SetAside, row) for row in aside if row["bot_id"] == bot["id"]],
-                paused=bool(bot["paused"]),
-            )
-            for bot in bots
-        ]
+            more = await belongings(read, [bot["id"] for bot in bots], all_of_them=limit is None)
+        return [value(BotRow, bot, paused=bool(bot["paused"]), **more[bot["id"]]._asdict()) for bot in bots]
 
     async def tokens(self, bot: str) -> list[TokenRow]:
         """The tokens of the bot with this name, revoked ones too."""

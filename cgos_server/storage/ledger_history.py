@@ -38,6 +38,11 @@ _KINDS = {kind.value: kind for kind in Kind}
 is_game = _ledger.c.kind == literal_column("'game'")
 is_correction = _ledger.c.kind == literal_column("'correction'")
 entry_of_change = and_(_ledger.c.venue_id == _changes.c.venue_id, _ledger.c.seq == _changes.c.seq)
+refit_of_point = and_(
+    _refits.c.venue_id == _points.c.venue_id,
+    _refits.c.system == _points.c.system,
+    _refits.c.number == _points.c.number,
+)
 
 
 _GAME = bindparam("game", type_=BigInteger)

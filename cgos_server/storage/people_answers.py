@@ -22,10 +22,12 @@ class AccountDetail(Value, frozen=True):
 
 
 class OwnedLimits(Value, frozen=True):
-    """What its owner allows a bot; fields as in :class:`cgos_server.protocol.session.Limits`, `avoid` by name."""
+    """What its owner allows a bot; fields as in :class:`cgos_server.protocol.session.Limits`, `avoid` by name, `hours`
+    as people write them, empty for all."""
 
     games_a_day: int | None
     avoid: list[str]
+    hours: str = ""
 
 
 class OwnedBot(Value, frozen=True):

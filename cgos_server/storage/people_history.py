@@ -5,15 +5,14 @@ Reads by keys and indexes only. Must not know: who may see an answer, how it is 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import RowMapping, Select, func, literal, select
+from sqlalchemy import func, literal, select
 
 from cgos_server.errors import Refused
 from cgos_server.storage import queries, tables
-from cgos_server.storage.answers import SetAside
+from cgos_server.storage.bot_history import belongings
 from cgos_server.storage.functions import bytewise
 from cgos_server.storage.people_answers import (
     AccessRow,
@@ -24,7 +23,7 @@ from cgos_server.storage.people_answers import (
     Person,
     WebhookRow,
 )
-from cgos_server.storage.reading import Read, Reader, decoded, number, value
+from cgos_server.storage.reading import Reader, decoded, number, value
 from cgos_server.storage.store import as_person
 
 _access, _bots, _owners, _versions = tables.access, tables.bots, tables.owners, tables.versions
@@ -58,39 +57,14 @@ class PeopleHistory(Reader):
             bots = await read(
                 select(_bots).where(_bots.c.owner_id == number(owner_id)).order_by(bytewise(_bots.c.name_key))
             )
-            ids = [bot["id"] for bot in bots]
-            versions = await _by_bot(read, _seen_versions().where(_versions.c.bot_id.in_(ids)))
-            tokens = tables.tokens
-            valid = (
-                select(tokens.c.bot_id, func.count().label("count"))
-                .where(tokens.c.bot_id.in_(ids), tokens.c.revoked_at.is_(None))
-                .group_by(tokens.c.bot_id)
-            )
-            counts = {row["bot_id"]: row["count"] for row in await read(valid)}
-            setbacks = tables.setbacks
-            aside = await _by_bot(
-                read,
-                select(
-                    setbacks,
-                    _versions.c.bot_id,
-                    _versions.c.wire_name.label("version"),
-                    tables.venues.c.name.label("venue"),
-                )
-                .join_from(setbacks, _versions, _versions.c.id == setbacks.c.version_id)
-                .join(tables.venues, tables.venues.c.id == setbacks.c.venue_id)
-                .where(setbacks.c.set_aside == 1, _versions.c.bot_id.in_(ids))
-                .order_by(setbacks.c.version_id, setbacks.c.venue_id),
-            )
+            more = await belongings(read, [bot["id"] for bot in bots])
         return [
             value(
                 OwnedBot,
                 bot,
                 paused=bool(bot["paused"]),
                 limits=_limits(bot["limits"]),
-                versions=[version["wire_name"] for version in versions[bot["id"]]],
-                tokens=counts.get(bot["id"], 0),
-                last_seen_at=max((version["last_seen_at"] or 0 for version in versions[bot["id"]]), default=0) or None,
-                set_aside=[value(SetAside, row) for row in aside[bot["id"]]],
+                **more[bot["id"]]._asdict(),
             )
             for bot in bots
         ]
@@ -156,27 +130,6 @@ class PeopleHistory(Reader):
         return int(rows[0]["id"])
 
 
-def _seen_versions() -> Select[Any]:
-    """Versions with their bots and when they were seen last, oldest first."""
-    connections = tables.connections
-    last = (
-        select(func.coalesce(connections.c.closed_at, connections.c.opened_at))
-        .where(connections.c.version_id == _versions.c.id)
-        .order_by(connections.c.id.desc())
-        .limit(1)
-        .correlate(_versions)
-        .scalar_subquery()
-    )
-    return select(_versions.c.bot_id, _versions.c.wire_name, last.label("last_seen_at")).order_by(_versions.c.id)
-
-
-async def _by_bot(read: Read, asked: Select[Any]) -> dict[int, list[RowMapping]]:
-    found: dict[int, list[RowMapping]] = defaultdict(list)
-    for row in await read(asked):
-        found[row["bot_id"]].append(row)
-    return found
-
-
 def _limits(text: str) -> OwnedLimits:
     stored = decoded(text) or {}
-    return OwnedLimits(stored.get("games_a_day"), sorted(stored.get("avoid", [])))
+    return OwnedLimits(stored.get("games_a_day"), sorted(stored.get("avoid", [])), stored.get("hours", ""))

@@ -48,6 +48,9 @@ MOST_UNTOLD = 32
 MOST_RECENT = 50_000
 """Games of a venue that are looked through for its versions' latest opponents: 100 games for each of a thousand."""
 
+LATEST = 1_000
+"""Games that are looked through for the last sign of life: more than run at once in most places."""
+
 _bots, _versions, _games, _moves, _ledger = tables.bots, tables.versions, tables.games, tables.moves, tables.ledger
 _black, _white = _versions.alias("black"), _versions.alias("white")
 
@@ -204,6 +207,17 @@ UNFINISHED_MOVES: Question = (
     select(*_move_columns)
     .where(_moves.c.game_id.in_(select(_games.c.id).where(_unfinished)))
     .order_by(_moves.c.game_id, _moves.c.ply)
+)
+LEFT_OPEN: Question = (
+    select(tables.connections.c.id, tables.connections.c.opened_at)
+    .where(tables.connections.c.closed_at.is_(None))
+    .order_by(tables.connections.c.id)
+)
+_latest_games = select(_games.c.started_at, _games.c.ended_at).order_by(_games.c.id.desc()).limit(LATEST).subquery()
+LAST_SIGNS: Question = select(
+    select(func.max(_latest_games.c.started_at)).scalar_subquery(),
+    select(func.max(_latest_games.c.ended_at)).scalar_subquery(),
+    select(func.max(_moves.c.at)).where(_moves.c.game_id.in_(select(_games.c.id).where(_unfinished))).scalar_subquery(),
 )
 GAME: Question = _stored_games(_games.c.id == bindparam("game_id", type_=BigInteger))
 GAME_MOVES: Question = (

@@ -31,7 +31,7 @@ from cgos_server.errors import Refused
 from cgos_server.storage import tables
 from cgos_server.storage.answers import RatingPoint, Standing, VersionGame
 from cgos_server.storage.functions import bytewise, greater
-from cgos_server.storage.ledger_history import LedgerHistory, entry_of_change, is_game, last_entry
+from cgos_server.storage.ledger_history import LedgerHistory, entry_of_change, is_game, last_entry, refit_of_point
 from cgos_server.storage.reading import ALL, Read, number, value, venue_id, version_id
 
 _games, _versions, _ledger, _changes = tables.games, tables.versions, tables.ledger, tables.rating_changes
@@ -116,14 +116,9 @@ def _changes_by(*asked: ColumnElement[bool], newest: bool) -> Select[Any]:
 
 def _refit_points_by() -> Select[Any]:
     """What refits made of a version's rating."""
-    same = and_(
-        _refits.c.venue_id == _points.c.venue_id,
-        _refits.c.system == _points.c.system,
-        _refits.c.number == _points.c.number,
-    )
     return (
         select(_points, _refits.c.at)
-        .join_from(_points, _refits, same)
+        .join_from(_points, _refits, refit_of_point)
         .where(
             _points.c.venue_id == bindparam("venue"),
             _points.c.system == bindparam("system"),
@@ -451,15 +446,7 @@ async def _refit_points_after(
     )
     return await read(
         select(_points, _refits.c.at)
-        .join_from(
-            _points,
-            _refits,
-            and_(
-                _refits.c.venue_id == _points.c.venue_id,
-                _refits.c.system == _points.c.system,
-                _refits.c.number == _points.c.number,
-            ),
-        )
+        .join_from(_points, _refits, refit_of_point)
         .where(
             _points.c.venue_id == venue,
             _points.c.system == system,

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy.dialects import sqlite
 
+from cgos_server.core import hours
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color, Start
 from cgos_server.core.rating.base import Entry, Kind
@@ -173,6 +174,13 @@ class SqlStore(abc.ABC):
             for game_id, rows in itertools.groupby(await self._rows(queries.UNFINISHED_MOVES), itemgetter(0))
         }
         return [_stored_game(row, moves.get(row[0], ())) for row in await self._rows(queries.UNFINISHED)]
+
+    async def left_open(self) -> dict[int, int]:
+        """See :meth:`cgos_server.storage.store.Store.left_open`."""
+        ((started, ended, moved),) = await self._rows(queries.LAST_SIGNS)
+        opened = {int(row[0]): int(row[1]) for row in await self._rows(queries.LEFT_OPEN)}
+        last = max(started or 0, ended or 0, moved or 0, *opened.values(), 0)
+        return dict.fromkeys(opened, last)
 
     async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
         """See :meth:`cgos_server.storage.store.Store.untold_games`."""
@@ -403,7 +411,9 @@ async def open_store(
 
 def _limits(text: str) -> Limits:
     stored = msgspec.json.decode(text) if text else {}
-    return Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())))
+    return Limits(
+        stored.get("games_a_day"), frozenset(stored.get("avoid", ())), hours.read(stored.get("hours", ""))
+    )  # fmt: skip
 
 
 def _stored_moves(rows: Iterable[tuple[Any, ...]]) -> tuple[StoredMove, ...]:

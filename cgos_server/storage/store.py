@@ -348,6 +348,10 @@ class Store(Protocol):
     async def unfinished_games(self) -> list[StoredGame]:
         """All games without a verdict, moves included, oldest first."""
 
+    async def left_open(self) -> dict[int, int]:
+        """Connections whose end was not written down, as the server was killed: number -> when it was still alive by
+        what else is stored, Unix ms; not before the connection began. To be asked before anybody signs in."""
+
     async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
         """The games of this version that ended at or after `since` (Unix ms) and whose end it was not surely told (its
         `told` is below 2), moves included, in the order of their ends; the latest 32 at most."""

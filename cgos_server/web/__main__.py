@@ -17,7 +17,7 @@ from functools import partial
 
 import structlog
 
-from cgos_server.net import control_socket
+from cgos_server.net import collector, control_socket
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import room_for
 from cgos_server.observability import logs
@@ -25,6 +25,7 @@ from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.web.application import create_app
 from cgos_server.web.inflow import Inflow
+from cgos_server.web.limiting import STREAMS_OF_ALL
 from cgos_server.web.remembering import REMEMBER_S
 from cgos_server.web.settings import Arguments, database_of, parse
 
@@ -36,9 +37,6 @@ NICENESS = 5
 PAGES = 500
 """Visitors besides the live streams; whoever comes beyond both is answered 503."""
 
-STREAMS_FACTOR = 10
-"""So many times the streams of one address may be open in all."""
-
 _PIPE_CHUNK = 65_536
 
 
@@ -46,7 +44,7 @@ async def serve(given: Arguments, database: Location) -> None:
     """Serve until the pipe closes or SIGTERM comes."""
     loop = asyncio.get_running_loop()
     sock = socket.socket(fileno=given.listen_fd)
-    wanted = PAGES + STREAMS_FACTOR * given.settings.streams_per_address
+    wanted = PAGES + STREAMS_OF_ALL * given.settings.streams_per_address
     room = room_for(wanted)
     if room < wanted:
         log.warning("the system's limit of open files leaves room for fewer visitors than configured",
@@ -56,6 +54,7 @@ async def serve(given: Arguments, database: Location) -> None:
         app = create_app(history, given.settings, call=call, data=given.data, remember_s=REMEMBER_S)
         listener = HttpListener(app, sock, room)
         inflow = Inflow(app.heard)
+        collector.calm()
 
         def stop() -> None:
             app.stop()
@@ -87,6 +86,7 @@ def _piped(pipe: int, inflow: Inflow, stop: Callable[[], None]) -> None:
 
 
 def main() -> None:
+    """Serve as the arguments and the environment say."""
     given = parse(sys.argv[1:])
     logs.configure(given.log_format, given.log_level, sys.stderr)
     os.nice(NICENESS)

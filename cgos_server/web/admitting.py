@@ -38,7 +38,7 @@ class Admitting:
         return await self._app(scope, receive, send)
 
     def _refused(self, scope: Scope, refusal: TooMuch | Wrong) -> Response:
-        if scope["path"].startswith("/api/"):
+        if scope["path"] == "/api" or scope["path"].startswith("/api/"):
             response = failed(refusal)
             if scope["method"] in ("GET", "HEAD"):
                 response.headers.update(CORS)

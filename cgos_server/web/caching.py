@@ -139,15 +139,21 @@ def matches(known: str, tag: str) -> bool:
 
 def accepts_gzip(accepted: str) -> bool:
     """Whether ``Accept-Encoding`` takes gzip."""
-    weights: dict[str, float] = {}
+    liked = weights(accepted)
+    return liked.get("gzip", liked.get("*", 0.0)) > 0
+
+
+def weights(accepted: str) -> dict[str, float]:
+    """What a header such as ``Accept`` takes, in small letters, and how gladly; 0: not at all (RFC 9110, 12.4.2)."""
+    found: dict[str, float] = {}
     for part in accepted.lower().split(","):
-        coding, _, rest = part.partition(";")
+        name, _, rest = part.partition(";")
         key, _, value = rest.strip().partition("=")
         try:
-            weights[coding.strip()] = float(value) if key.strip() == "q" else 1.0
+            found[name.strip()] = float(value) if key.strip() == "q" else 1.0
         except ValueError:
-            weights[coding.strip()] = 0.0
-    return weights.get("gzip", weights.get("*", 0.0)) > 0
+            found[name.strip()] = 0.0
+    return found
 
 
 def _gzipped(body: bytes) -> bytes:

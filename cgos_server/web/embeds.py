@@ -123,12 +123,14 @@ class Embeds:
 
         def draw() -> bytes:
             seen: Seen = game.position(ply)
-            state = row.result if row.result is not None else f"move {ply}"
+            state = f"move {ply}" if row.result is None else row.result
+            if row.corrected is not None:
+                state = f"{state}, now {row.corrected}"
             heading = [f"{row.black} (black)", f"{row.white} (white)"]
-            text = [f"{row.black_label} – {row.white_label}", f"{row.venue}, game {row.id}", state or ""]
+            text = [f"{row.black_label} – {row.white_label}", f"{row.venue}, game {row.id}", state]
             return card_png.board_card(game.terms.rules.size, seen.stones, seen.last, heading, text, place)
 
-        key = ("game", row.id, ply, row.result)
+        key = ("game", row.id, ply, row.result, row.corrected)
         return await self._picture(key, draw, _SHORTLY if row.result is None else _FOR_MINUTES)
 
     async def bot_picture(self, request: Request) -> Response:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from cgos_server.errors import CgosError, OurFault, Refused, StoreError
 from cgos_server.protocol.api_messages import Problem
-from cgos_server.protocol.api_route import PROBLEM
+from cgos_server.protocol.api_route import PROBLEM, Limit
 from cgos_server.web.limiting import TooMuch
 
 
@@ -49,7 +49,6 @@ STATUS: Final[Mapping[str, int]] = MappingProxyType(
         "wrong-password": 401,
         "not-signed-in": 401,
         "expired": 401,
-        "revoked": 401,
         "no-person": 401,
         "no-token": 401,
         "unknown-credential": 401,
@@ -87,6 +86,7 @@ STATUS: Final[Mapping[str, int]] = MappingProxyType(
         "not-set-aside": 409,
         "no-owner": 409,
         "owned": 409,
+        "revoked": 409,
         "running": 409,
         "same-player": 409,
         "same-version": 409,
@@ -95,8 +95,8 @@ STATUS: Final[Mapping[str, int]] = MappingProxyType(
         # Too much.
         "too-many": 429,
         "too-many-failures": 429,
-        "busy": 429,
         # Not now.
+        "busy": 503,
         "no-server": 503,
         "not-now": 503,
         "store": 503,
@@ -109,6 +109,15 @@ STATUS: Final[Mapping[str, int]] = MappingProxyType(
 )
 """Code of a refusal -> status; one that is not here is about the input (422), unless it begins with ``no-`` or
 ``unknown-`` (404)."""
+
+
+LIMITS: Final[Mapping[str, Limit]] = MappingProxyType(
+    {"too-many": Limit.ACCOUNTS, "too-many-failures": Limit.PASSWORDS}
+)
+"""Code of what the game process refuses because it was too much -> the limit."""
+
+AGAIN_S: Final = 60.0
+"""After so long another attempt makes sense where nobody says it better."""
 
 
 def status_of(code: str) -> int:
@@ -125,13 +134,17 @@ def problem_of(failure: CgosError) -> Problem:
     if isinstance(failure, OurFault) or not isinstance(failure, Refused):
         return our_fault()
     status = failure.status if isinstance(failure, Wrong | HttpRefused) else status_of(failure.code)
+    limit, again = None, failure.retry_after_s
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        limit = failure.limit if isinstance(failure, TooMuch) else LIMITS.get(failure.code)
+        again = AGAIN_S if again is None else again
     return _problem(
         status,
         failure.code,
         failure.sentence,
-        failure.retry_after_s,
+        again,
         parameter=failure.parameter if isinstance(failure, Wrong) else None,
-        limit=failure.limit.value if isinstance(failure, TooMuch) else None,
+        limit=limit,
     )
 
 

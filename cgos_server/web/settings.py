@@ -139,6 +139,11 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
         """Venue -> the port where its bots connect."""
         return {name: venue.port for name, venue in self.venues.items()}
 
+    @property
+    def sandboxes(self) -> frozenset[str]:
+        """Venues whose results change no rating."""
+        return frozenset(name for name, venue in self.venues.items() if not venue.counts)
+
     def rated(self, venue: str) -> Rated:
         """How a venue is rated; as by default for one that is not configured any more."""
         return self.venues.get(venue, VenueSettings()).rated

@@ -23,9 +23,12 @@ from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
 from cgos_server.net.forwarded import bare, is_among, origin
 from cgos_server.service import requests as deeds
+from cgos_server.service.authority import about
 from cgos_server.storage.answers import GameDetail, GameRow
 from cgos_server.storage.history import History
 from cgos_server.web import words
+from cgos_server.web.bots_now import BotsNow
+from cgos_server.web.deliveries import Deliveries
 from cgos_server.web.drawing.interval_svg import scale, standing_interval
 from cgos_server.web.explaining import Explaining
 from cgos_server.web.limiting import Limits
@@ -46,7 +49,9 @@ Work = Callable[[], Awaitable[None]]
 class Site:
     """One server as its pages see it.
 
+    :ivar bots_now: what owners' bots do in the live server
     :ivar call: None where there is no live server to ask
+    :ivar deliveries: what became of webhooks' messages
     :ivar data: the server's data directory, where the transcripts are; None where there is none
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
@@ -76,6 +81,8 @@ class Site:
         self.limits = Limits(settings, lambda: now_ms() / 1000)
         self.strengths = StrengthsOf(history, settings)
         self.explaining = Explaining(history)
+        self.deliveries = Deliveries(data, now_ms)
+        self.bots_now = BotsNow(self.on_behalf, now_ms)
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("cgos_server.web"),
             autoescape=True,
@@ -87,6 +94,7 @@ class Site:
         self.templates.globals.update(
             server=settings.server_name,
             venue_names=list(settings.venues),
+            sandboxes=settings.sandboxes,
             venue_path=venue_path,
             bot_path=bot_path,
             ago=words.ago,
@@ -126,7 +134,10 @@ class Site:
     async def on_behalf(self, credential: str, request: Request, deed: deeds.Request) -> deeds.Response:
         """Have the live server do it with the rights of whoever has this session or token. Raises as :meth:`ask`."""
         inner = msgspec.Raw(msgspec.json.encode(deed))
-        return await self.ask(deeds.OnBehalf(credential=credential, address=self.visitor(request), request=inner))
+        answer = await self.ask(deeds.OnBehalf(credential=credential, address=self.visitor(request), request=inner))
+        if not isinstance(deed, deeds.BotLook):
+            self.bots_now.forget(about(deed).bot)
+        return answer
 
     def address(self, request: Request) -> str:
         """The pages' own address as people see it, without a slash at its end."""

@@ -77,13 +77,20 @@ class StoredGame:
         own = ply if self.color(ply) is color else ply - 1
         return clock_of(self.detail.moves[own - 1]) if own > 0 else self.terms.starting_clock(color)
 
+    @property
+    def winner(self) -> str | None:
+        """``black`` or ``white`` as the game counts now, corrections included; None for neither."""
+        detail = self.detail
+        return detail.winner if detail.game.corrected is None else detail.corrections[-1].winner
+
     def ending(self) -> str:
-        """How it ended, as a sentence; empty while it runs."""
+        """How it ended, as a sentence, and what it counts as since it was corrected; empty while it runs."""
         detail = self.detail
         game = detail.game
         if game.reason is None:
             return ""
-        return words.ending(game.black, game.white, detail.winner, game.reason, detail.margin2, detail.detail)
+        ended = words.ending(game.black, game.white, detail.winner, game.reason, detail.margin2, detail.detail)
+        return ended if game.corrected is None else f"{ended} It counts as {game.corrected} now."
 
     def record(self, place: str) -> GameRecord:
         """For :func:`cgos_server.protocol.sgf.write`; `place` is the server's name."""

@@ -147,6 +147,11 @@ def time_left(control: TimeControl, state: ClockState) -> str:
     return span(state.main)
 
 
+def shade(step: int) -> str:
+    """The class of a colour between two: ``m5`` for -5 or less, over ``m0``, to ``q5`` for 5 or more."""
+    return f"q{min(step, 5)}" if step > 0 else f"m{min(-step, 5)}"
+
+
 FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "moment": moment,
     "day": day,
@@ -155,6 +160,6 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "machine_moment": machine_moment,
     "rating": lambda mean: f"{mean:.0f}",
     "percent": lambda share: f"{100 * share:.0f}",
-    "heat": lambda share: f"p{round(share * 10)}",
+    "shade": shade,
 }
 """Words that templates write values in."""

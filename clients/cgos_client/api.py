@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -51,10 +51,34 @@ from cgos_server.protocol.api_messages import (
 from cgos_server.protocol.api_people import Me
 from cgos_server.protocol.api_route import SGF
 
-__all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server"]
+__all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server", "Wanted"]
+
+RECOMPUTED_S = 150.0
+"""Seconds that a server may take for standings that it computes again, and somewhat more."""
 
 T = TypeVar("T")
 Winner = Literal["B", "W", "draw", "none"]
+
+
+class Wanted(TypedDict, total=False):
+    """Which games are asked for; without a field, or with None, any.
+
+    :ivar bot: a bot's or a version's name; it played with either colour
+    :ivar opponent: another one's, against which it played
+    :ivar reason: of the verdict: ``score``, ``resignation``, ``time`` ...
+    :ivar result: what the game counts as now
+    :ivar since: begun at this time or later, `until`: before it (Unix milliseconds)
+    """
+
+    venue: str | None
+    bot: str | None
+    opponent: str | None
+    reason: str | None
+    result: Winner | None
+    min_moves: int | None
+    max_moves: int | None
+    since: int | None
+    until: int | None
 
 
 class Server:
@@ -115,7 +139,7 @@ class Server:
         :param recomputed: computed again with every game as it counts now
         """
         query: dict[str, Value] = {"system": system, "as_of": as_of, "at": at, "recomputed": recomputed or None}
-        return self._get(Standings, place("venues", venue, "standings"), query)
+        return self._get(Standings, place("venues", venue, "standings"), query, RECOMPUTED_S if recomputed else 0.0)
 
     def crosstable(self, venue: str, *, versions: Sequence[str] | None = None, top: int | None = None) -> Crosstable:
         """Every pair that met, of these versions or of the `top` best."""
@@ -170,36 +194,13 @@ class Server:
 
     # -- games
 
-    def games(
-        self,
-        *,
-        venue: str | None = None,
-        bot: str | None = None,
-        opponent: str | None = None,
-        reason: str | None = None,
-        result: Winner | None = None,
-        min_moves: int | None = None,
-        max_moves: int | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        running: bool | None = None,
-    ) -> Iterator[Game]:
-        """Games, newest first.
+    def games(self, *, running: bool | None = None, **wanted: Unpack[Wanted]) -> Iterator[Game]:
+        """Games of this kind, newest first.
 
-        :param since: begun at this time or later, `until`: before it (Unix milliseconds)
+        :param running: True for those that are being played, False for ended ones
+        :param wanted: fields of :class:`Wanted`
         """
-        query: dict[str, Value] = {
-            "venue": venue,
-            "bot": bot,
-            "opponent": opponent,
-            "reason": reason,
-            "result": result,
-            "min_moves": min_moves,
-            "max_moves": max_moves,
-            "since": since,
-            "until": until,
-            "running": running,
-        }
+        query: dict[str, Any] = {**wanted, "running": running}
         return self._pages(GamePage, "/games", query, "before", 500)
 
     def game(self, game: int) -> GameDetail:
@@ -224,32 +225,12 @@ class Server:
 
     # -- exports
 
-    def export_games(
-        self,
-        *,
-        venue: str | None = None,
-        bot: str | None = None,
-        opponent: str | None = None,
-        reason: str | None = None,
-        result: Winner | None = None,
-        min_moves: int | None = None,
-        max_moves: int | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        after: int = 0,
-    ) -> Iterator[Game]:
-        """All ended games of this kind in one stream, oldest first, from number `after` + 1 on."""
-        query: dict[str, Value] = {
-            "venue": venue,
-            "bot": bot,
-            "opponent": opponent,
-            "reason": reason,
-            "result": result,
-            "min_moves": min_moves,
-            "max_moves": max_moves,
-            "since": since,
-            "until": until,
-        }
+    def export_games(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[Game]:
+        """All ended games of this kind in one stream, oldest first, from number `after` + 1 on.
+
+        :param wanted: fields of :class:`Wanted`
+        """
+        query: dict[str, Any] = {**wanted}
         return self._export(Game, "/export/games.ndjson", query, after, lambda game: game.id)
 
     def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
@@ -336,8 +317,9 @@ class Server:
 
     # -- how
 
-    def _get(self, kind: type[T], path: str, query: dict[str, Value] | None = None) -> T:
-        answer: T = decoded(self._http.answer(path, query), kind)
+    def _get(self, kind: type[T], path: str, query: dict[str, Value] | None = None, least_s: float = 0.0) -> T:
+        """`least_s`: seconds that a healthy server may need for it."""
+        answer: T = decoded(self._http.answer(path, query, least_s=least_s), kind)
         return answer
 
     def _pages(

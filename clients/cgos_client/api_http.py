@@ -78,9 +78,18 @@ class Http:
         # A token must not follow the server's word to another host, so nothing follows at all.
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def answer(self, path: str, query: Mapping[str, Value] | None = None, accept: str = "application/json") -> bytes:
-        """The whole answer. Raises ApiRefused, CannotConnect, ConnectionLost."""
-        with self._opened(path, query or {}, accept, self._timeout) as body:
+    def answer(
+        self,
+        path: str,
+        query: Mapping[str, Value] | None = None,
+        accept: str = "application/json",
+        least_s: float = 0.0,
+    ) -> bytes:
+        """The whole answer. Raises ApiRefused, CannotConnect, ConnectionLost.
+
+        :param least_s: seconds that a healthy server may need before it says anything
+        """
+        with self._opened(path, query or {}, accept, max(self._timeout, least_s)) as body:
             try:
                 data = body.read(_LARGEST_ANSWER + 1)
             except BROKEN as error:

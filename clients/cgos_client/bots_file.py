@@ -17,7 +17,7 @@ from msgspec.inspect import type_info
 
 from cgos_client.addresses import Address, server_address
 from cgos_client.codec import Encoding
-from cgos_client.settings import BadSetting, bot_name
+from cgos_client.settings import BadSetting, bot_name, checked_hours
 from cgos_server.protocol.ws_messages import Scalar
 
 
@@ -64,6 +64,7 @@ class BotTable(msgspec.Struct, frozen=True, kw_only=True):
     games: Annotated[Count | None, doc("Leave after so many games.")] = None
     games_a_day: Annotated[Count | None, doc("Most games begun within 24 hours.")] = None
     avoid: Annotated[list[Word], doc("Wire names that it must not meet.")] = []
+    hours: Annotated[str, msgspec.Meta(max_length=200), doc("When its games may begin, in UTC.")] = ""
     log_dir: Annotated[Path | None, doc("Directory for wire.log and gtp.log, both rotated.")] = None
     sgf_dir: Annotated[Path | None, doc("Directory for the games, one SGF file each.")] = None
 
@@ -87,7 +88,7 @@ class BadBotsFile(BadSetting):
         self.problems = problems
 
 
-_ONLY_V2 = ("slots", "version", "wire_name", "author", "parameters", "games_a_day", "avoid")
+_ONLY_V2 = ("slots", "version", "wire_name", "author", "parameters", "games_a_day", "avoid", "hours")
 _MISSING = object()
 
 
@@ -144,6 +145,10 @@ def _check_address(text: str, place: str, problems: list[str]) -> Address | None
 def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[str, Any], problems: list[str]) -> None:
     try:
         bot_name(bot.name, f"{place}: name")
+    except BadSetting as bad:
+        problems.append(bad.text)
+    try:
+        checked_hours(bot.hours, f"{place}.hours")
     except BadSetting as bad:
         problems.append(bad.text)
     if ("engine" in raw) == ("builtin" in raw):

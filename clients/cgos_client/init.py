@@ -66,6 +66,7 @@ password_file = {json.dumps(password_file)}
 # games = 10                    # leave after so many
 # games_a_day = 100
 # avoid = ["MyOtherBot"]        # who not to meet
+# hours = "22-6"                # when its games may begin, in UTC
 # log_dir = "logs"              # wire.log and gtp.log, rotated
 # sgf_dir = "games"             # one file for each game
 """

@@ -60,6 +60,7 @@ class Plan(NamedTuple):
     parameters: Mapping[str, Scalar] = {}
     games_a_day: int | None = None
     avoid: tuple[str, ...] = ()
+    hours: str = ""
     encoding: Encoding = Encoding.JSON
 
 
@@ -94,6 +95,7 @@ def runner(plan: Plan, report: Callable[[GameResult], None], tell: Listener) -> 
             author=plan.author,
             games_a_day=plan.games_a_day,
             avoid=plan.avoid,
+            hours=plan.hours,
             encoding=plan.encoding,
             ca_file=plan.ca_file,
             reconnect=not plan.once,

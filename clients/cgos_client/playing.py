@@ -384,6 +384,7 @@ def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, word: str, once: 
         parameters=table.parameters,
         games_a_day=table.games_a_day,
         avoid=tuple(table.avoid),
+        hours=table.hours,
         encoding=Encoding(bots.server.encoding),
     )
 

@@ -22,7 +22,7 @@ from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
 from cgos_client.game import Game
 from cgos_client.link import Place
 from cgos_client.retry import Pauses
-from cgos_client.settings import BadSetting, bot_name
+from cgos_client.settings import BadSetting, bot_name, checked_hours
 from cgos_client.upkeep import Peer, Upkeep
 from cgos_client.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_server import __version__
@@ -128,13 +128,15 @@ class Session:
         """New games again, after :meth:`pause`."""
         self._do(self._core.want(core.Wanted.GAMES))
 
-    async def limits(self, games_a_day: int | None = None, avoid: Iterable[str] = ()) -> None:
+    async def limits(self, games_a_day: int | None = None, avoid: Iterable[str] = (), hours: str = "") -> None:
         """What the bot's owner allows, in place of what held before.
 
         :param games_a_day: most games begun within 24 hours; None: no limit
         :param avoid: wire names that it must not meet
+        :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
+        :raises BadSetting: where the hours cannot be read
         """
-        self._do(self._core.limit(ws.OwnerLimits(games_a_day, list(avoid))))
+        self._do(self._core.limit(ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))))
 
     # -- what watchers do
 
@@ -331,6 +333,7 @@ def connect(
     new_secret: str | None = None,
     games_a_day: int | None = None,
     avoid: Iterable[str] = (),
+    hours: str = "",
     encoding: Encoding | str = Encoding.JSON,
     ca_file: Path | str | None = None,
     reconnect: bool = True,
@@ -355,6 +358,7 @@ def connect(
     :param new_secret: the password that shall replace `secret`
     :param games_a_day: most games begun within 24 hours; None: no limit
     :param avoid: wire names that it must not meet
+    :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
     :param encoding: ``json`` or ``msgpack``
     :param ca_file: certificates (PEM) to trust in place of the system's
     :param reconnect: False: the first connection that cannot be made or ends is the end of the session
@@ -372,7 +376,7 @@ def connect(
         raise BadSetting(f"the encoding {encoding!r} is not known: json or msgpack") from None
     sign_in = None
     if bot is not None:
-        limits = ws.OwnerLimits(games_a_day, list(avoid))
+        limits = ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))
         sign_in = ws.SignIn(
             bot=bot_name(bot, "the bot's name"),
             secret=secret,

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cgos_client.errors import CgosClientError
+from cgos_server.core.hours import parse
+from cgos_server.errors import Refused
 from cgos_server.protocol.names import bot_name_fault, password_fault
 
 PASSWORD_VARIABLE = "CGOS_PASSWORD"
@@ -26,6 +28,15 @@ def bot_name(text: str, place: str = "--name") -> str:
     fault = bot_name_fault(text)
     if fault is not None:
         raise BadSetting(f"{place} {text!r} cannot be used: {fault}")
+    return text
+
+
+def checked_hours(text: str, place: str = "hours") -> str:
+    """Hours of the week, as :func:`cgos_server.core.hours.parse` reads them. Raises BadSetting, which names `place`."""
+    try:
+        parse(text)
+    except Refused as refusal:
+        raise BadSetting(f"{place}: {refusal.sentence}") from refusal
     return text
 
 

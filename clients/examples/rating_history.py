@@ -34,10 +34,12 @@ span = max(1, last.at - first.at)
 
 
 def x(at: int) -> float:
+    """Pixels from the left, of a time in Unix milliseconds."""
     return LEFT + (WIDTH - LEFT - 20) * (at - first.at) / span
 
 
 def y(rating: float) -> float:
+    """Pixels from above, of a rating."""
     return BOTTOM - (BOTTOM - 40) * (rating - low) / (high - low)
 
 

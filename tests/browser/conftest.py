@@ -70,6 +70,8 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         f'[[venue]]\nname = "{name}"\nport = {port}\nsize = {size}\nkomi = 7.0\n'
         'time = { system = "absolute", main = "5m" }\n'
         "pairing = { interval_s = 0.1, patience_s = 0.2, settle_s = 0.05 }\n"
+        # The headline comes after the view by its name.
+        'rating = { system = "cgos-elo", views = "bayes" }\n'
         for name, port, size in (("quiet", quiet, 9), ("small", small, 5))
     )
     directory = tmp_path_factory.mktemp("browser")

@@ -51,6 +51,10 @@ async def test_a_game_is_followed_to_its_end_without_loading(visitor, serving, s
         (await fresh.locator("svg.board .stones").inner_html()).split("<circle")
     )
     assert await listed(fresh) == duel.moves[:-1]
+    for side in ("#side-b .change", "#side-w .change"):
+        change = await fresh.locator(side).text_content()
+        assert "±" not in change, "the headline says no interval"
+        await expect(page.locator(side)).to_have_text(change)
 
 
 async def test_a_cut_stream_comes_back_without_missing_a_move(visitor, serving, stack) -> None:
@@ -163,14 +167,18 @@ async def test_what_bots_think_is_shown(visitor, serving, stack) -> None:
     await page.keyboard.press("o")
     await expect(page.locator("svg.board .owners rect").first).to_be_attached()
     await duel.play("E1", analysis=said(0.3))
+    await duel.play("D1", analysis={"winrate": 0.4})
+    await expect(box.locator(".figures")).to_have_text("Black D1, win rate 40.0 %")
     await duel.play("resign")
-    await expect(page.locator("#state .result")).to_have_text("W+Resign")
+    await expect(page.locator("#state .result")).to_have_text("B+Resign")
     fresh = await visitor.open(f"/game/{duel.game}")
     for kind in ("winrate", "score"):
         assert "L" in await fresh.locator(f".curves.{kind} .curve.b").get_attribute("d")
     live = await page.locator(".curves.winrate .apart").get_attribute("d")
     assert live
     assert live == await fresh.locator(".curves.winrate .apart").get_attribute("d")
+    await expect(fresh.locator("#said .figures")).to_have_text("Black D1, win rate 40.0 %")
+    await fresh.keyboard.press("ArrowLeft")
     await expect(fresh.locator("#said .figures")).to_have_text("White E1, win rate 30.0 %, score +3.3, visits 1 510")
     await fresh.keyboard.press("ArrowLeft")
     await expect(fresh.locator("#said .figures")).to_have_text("Black B3, win rate 80.0 %, score +3.3, visits 1 510")

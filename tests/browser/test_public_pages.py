@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from playwright.async_api import Page
+from playwright.async_api import Page, Route
 
 Visitors = Callable[..., Awaitable[Any]]
 
@@ -66,6 +66,91 @@ async def test_every_page_fits_a_phone_and_can_be_read_in_both_schemes(visitors:
             assert await page.evaluate(_CONTRASTS) == [], (path, scheme)
 
 
+_LONGEST = """() => {  // every bot gets the longest name of the widest letters
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/Random|Greedy/g, "W".repeat(18));
+}"""
+
+
+async def test_the_longest_names_fit_a_phone(visitors: Visitors) -> None:
+    visitor = await visitors(viewport={"width": 360, "height": 700})
+    visitor.allowed.append("status of 400")
+    page = await visitor.open(PATHS[0])
+    for path in (*PATHS, "/game/1"):
+        await page.goto(visitor.url + path)
+        await page.evaluate(_LONGEST)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        cut = "words => words.filter(word => word.scrollWidth > word.clientWidth).map(word => word.textContent)"
+        assert await page.locator("dt, dd").evaluate_all(cut) == [], path
+        narrow = "links => links.filter(link => link.textContent.includes('WWW') && link.offsetWidth < 60).length"
+        assert await page.locator(".player a").evaluate_all(narrow) == 0, path
+
+
+async def test_on_paper_everything_is_light_and_stones_keep_their_colours(visitors: Visitors) -> None:
+    visitor = await visitors(color_scheme="dark")
+    page = await visitor.open("/game/1")
+    await page.get_by_role("button", name="Light").click()
+    light = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    await page.get_by_role("button", name="Dark").click()
+    await page.locator("#board[data-ready]").wait_for()
+    await page.emulate_media(media="print")
+    assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == light
+    for hidden in (".steps", "#show", "#help", "#copy", ".theme", ".top nav"):
+        assert not await page.locator(hidden).is_visible(), hidden
+    exact = "discs => discs.every(disc => getComputedStyle(disc).printColorAdjust === 'exact')"
+    assert await page.locator("#moves .disc").evaluate_all(exact)
+
+
+async def test_whoever_goes_by_keyboard_sees_where_they_are(visitors: Visitors) -> None:
+    visitor = await visitors(viewport={"width": 1000, "height": 800})
+    page = await visitor.open("/")
+    seen = """() => {
+      const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at);
+      return [at === document.body ? "" : at.outerHTML.slice(0, 80),
+              style.outlineStyle !== "none" && box.width > 0 && box.bottom > 0 && box.top < innerHeight];
+    }"""
+    for path in ("/", "/venue/9x9", "/game/1", "/games", "/sign-in"):
+        await page.goto(visitor.url + path)
+        for _ in range(40):
+            await page.keyboard.press("Tab")
+            where, well = await page.evaluate(seen)
+            if not where:
+                break
+            assert well, (path, where)
+
+
+async def test_the_position_is_copied_and_the_button_is_ready_again(visitors: Visitors) -> None:
+    visitor = await visitors(permissions=["clipboard-read", "clipboard-write"])
+    page = await visitor.open("/game/1?ply=4")
+    await page.locator("#copy summary").click()
+    button = page.locator("[data-copy=gtp]")
+    await button.click()
+    await page.locator("[data-copy=gtp]", has_text="Copied").wait_for()
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert copied == await page.locator("[data-text=gtp]").text_content()
+    assert copied.count("play ") == 4
+    await page.locator("[data-copy=gtp]", has_text="Copy").filter(has_not_text="Copied").wait_for()
+
+
+async def test_the_menu_of_venues_closes_by_escape_and_beside_it(visitors: Visitors) -> None:
+    visitor = await visitors()
+    page = await visitor.open("/connect")
+
+    async def with_menu(route: Route) -> None:  # as where there are more venues than here
+        answer = await route.fetch()
+        nav, made = '<nav aria-label="Pages">', '<details class="menu"><summary>Venues</summary><ul></ul></details>'
+        await route.fulfill(response=answer, body=(await answer.text()).replace(nav, nav + made))
+
+    await page.route("**/games", with_menu)
+    await page.goto(visitor.url + "/games")
+    menu = page.locator("details.menu")
+    for close in (lambda: page.keyboard.press("Escape"), lambda: page.locator("h1").click()):
+        await menu.locator("summary").click()
+        assert await menu.evaluate("menu => menu.open")
+        await close()
+        assert not await menu.evaluate("menu => menu.open")
+
+
 async def test_the_switch_of_the_scheme_is_remembered(visitors: Visitors) -> None:
     visitor = await visitors(color_scheme="light")
     page = await visitor.open("/venue/9x9/rules")
@@ -117,7 +202,7 @@ async def test_the_keyboard_reaches_the_content_first(visitors: Visitors) -> Non
     await page.keyboard.press("Tab")
     assert await page.evaluate("document.activeElement.textContent") == "To the content"
     await page.keyboard.press("Enter")
-    assert page.url.endswith("#main")
+    await page.wait_for_url("**#main")
     await page.keyboard.press("Tab")
     assert await page.evaluate("document.activeElement.closest('main') !== null")
 

@@ -180,3 +180,20 @@ def test_a_bot_is_found_by_its_versions_name(rated_past: Path, tmp_path: Path) -
         found = json.loads(done.stdout)
         assert found["bot"]["name"] == "Dog"
         assert [each["version"] for each in found["figures"]] == ["Dog-v2"]
+
+
+def test_odds_among_the_best(past: Run, told: Callable[..., Any]) -> None:
+    table = told("odds", VENUE)
+    assert sorted(table["versions"]) == sorted(NAMES)
+    for at, row in enumerate(table["superior"]):
+        assert row[at] is None
+        for other, share in enumerate(row):
+            if share is not None:
+                assert abs(share + table["superior"][other][at] - 1) < 1e-9
+    best, second = table["versions"][:2]
+    pair = told("pair", VENUE, best, second)
+    assert abs(pair["superiority"] - table["superior"][0][1]) < 1e-9
+    lines = past("odds", VENUE).stdout.splitlines()
+    assert lines[0] == f"{VENUE}, bayes, as of result {table['seq']}"
+    assert lines[2].split()[:4] == ["1", best, "-", f"{100 * table['superior'][0][1]:.0f}"]
+    assert told("odds", "13x13")["versions"] == []

@@ -1,6 +1,9 @@
+"""Commands that read: standings, games, histories, one game on its board."""
+
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -86,9 +89,9 @@ def test_show(run: Any, as_json: Any) -> None:
         "    A B C D E F G H J",
         "X (black) took 0, O (white) took 0",
     ]
-    assert lines[at + 13].split() == ["move", "by", "at", "used", "left"]
-    assert lines[at + 14].split() == ["1", "b", "C3", "0:01.7", "4:58"]
-    assert lines[-1].split() == ["9", "b", "PASS", "0:01.7", "4:52"]
+    assert lines[at + 13].split() == ["move", "by", "at", "used", "left", "black", "wins", "%", "black", "leads"]
+    assert lines[at + 14].split() == ["1", "b", "C3", "0:01.7", "4:58", "50.0", "-"]
+    assert lines[-1].split() == ["9", "b", "PASS", "0:01.7", "4:52", "-", "-"]
     assert '"comment":"corner"' in as_json("show", "1")["moves"][0]["analysis"]
 
 
@@ -99,6 +102,69 @@ def test_show_a_running_game_with_its_last_move(run: Any) -> None:
     assert "opening" not in run("show", "1").stdout
     assert "result" not in text
     assert " 5  . . . .(X). . . .  5" in text
+
+
+def test_show_at_any_move_with_what_was_thought_of_it(run: Any) -> None:
+    text = run("show", "1", "--ply", "1").stdout
+    assert "after move 1 of 9" in text
+    assert " 3  . .(X). . . . . .  3" in text
+    assert " 4  . . . . . . . . .  4" in text
+    assert "thought with this move: Black C3, win rate 50.0 %\ncorner\n" in text
+    assert "thought" not in run("show", "1", "--ply", "2").stdout
+    assert "(A1)" not in run("show", "1", "--ply", "99").stdout
+    assert run("show", "1", "--ply", "99").stdout == run("show", "1").stdout
+
+
+def test_the_wall_has_the_running_games(run: Any, as_json: Any) -> None:
+    text = run("wall").stdout
+    assert "game 2, 9x9, move 1\nX Beta (1900), O Alpha (1810?)" in text
+    assert " 5  . . . .(X). . . .  5" in text
+    (game,) = as_json("wall", "--venue", "9x9")
+    assert (game["game"], game["moves"]) == (2, ["E5"])
+    assert as_json("wall", "--venue", "13x13") == []
+    run("wall", "--venue", "nowhere", fails=1)
+
+
+def test_how_to_connect(run: Any, as_json: Any, tmp_path: Path) -> None:
+    text = run("connect", "13x13", "--host", "go.example.org").stdout
+    assert "cgos-client run --server go.example.org:6813 --name MyBot --password-file mybot.password" in text
+    assert "S: setup 1 13 7.5 600000 " in text
+    told = as_json("connect")
+    assert told["venue"] == "9x9"
+    assert "--server localhost:6809 " in told["try_out"]
+    assert "--server ws://localhost:6868 --venue 9x9" in told["versions"]
+    assert as_json("connect", where=tmp_path / "new") == told
+    run("connect", "8x8", fails=2)
+
+
+def test_when_a_bot_came_and_what_was_said(run: Any, as_json: Any, data: Path) -> None:
+    with sqlite3.connect(data / "cgos.sqlite") as database:
+        database.execute(
+            "INSERT INTO connections (id, venue_id, version_id, address, client, opened_at, reason)"
+            " VALUES (1, 1, 1, '127.0.0.1', 'e1 \x1b[2J', 1700000000000, '')"
+        )
+    database.close()
+    assert [row["version"] for row in as_json("bot", "connections", "Alpha")] == ["Alpha"]
+    text = run("bot", "connections", "Alpha").stdout
+    assert "2023-11-14 22:13" in text
+    assert "\x1b" not in text
+    assert as_json("bot", "connections", "--address", "127.0.0.1") == as_json("bot", "connections", "Alpha")
+    assert as_json("bot", "connections", "Alpha", "--address", "192.0.2.1") == []
+    run("bot", "connections", "Nobody", fails=1)
+    assert as_json("bot", "transcript", "Alpha") == []
+    folder = data / "transcripts" / "1"
+    folder.mkdir(parents=True)
+    lines = [
+        {"at": 1700000001000000, "name": "Alpha", "connection": 1, "way": ">", "text": "genmove b 300000", "game": 1},
+        {"at": 1700000002500000, "name": "Alpha", "connection": 1, "way": "<", "text": "C3 \x1b[2J", "game": 1},
+        {"at": 1700000009000000, "name": "Alpha", "connection": 1, "way": ">", "text": "genmove b 1", "game": 2},
+    ]
+    (folder / "1700000000000000.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert as_json("bot", "transcript", "Alpha", "--game", "1") == [line | {} for line in lines[:2]]
+    assert [line["game"] for line in as_json("bot", "transcript", "Alpha", "--limit", "1")] == [2]
+    shown = run("bot", "transcript", "Alpha").stdout.splitlines()
+    assert shown[:2] == ["22:13:21.000     0.000 > genmove b 300000", "22:13:22.500     1.500 < C3 ?[2J"]
+    run("bot", "transcript", "Nobody", fails=1)
 
 
 def test_show_no_game(run: Any) -> None:

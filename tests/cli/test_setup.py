@@ -1,16 +1,26 @@
+"""Commands before the first start: init, check, and how a configuration is found."""
+
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner
+from starlette.routing import Route
 
 from cgos_server import __version__
 from cgos_server.cli.main import COMMANDS, main
 from cgos_server.config import keys_markdown, load
+from cgos_server.storage import schema
+from cgos_server.storage.history import History
+from cgos_server.web.application import addresses
+from cgos_server.web.live.hub import Hub
+from cgos_server.web.settings import WebSettings
+from cgos_server.web.site import Site, wall_ms
 
 
 def test_init_writes_a_file_that_loads(run: Any, tmp_path: Path) -> None:
@@ -118,7 +128,8 @@ def test_every_reading_command_has_json() -> None:
         words = " ".join(path)
         reads = words in ("check", "status", "standings", "games", "show", "history", "bots") or words.endswith(" list")
         reads |= words in ("account bots", "account tokens", "audit")
-        reads |= words in ("bot show", "pair", "crosstable", "rounds", "rules", "watch")
+        reads |= words in ("bot show", "pair", "crosstable", "rounds", "rules", "watch", "wall", "connect", "odds")
+        reads |= words in ("bot transcript", "bot connections", "bot now")
         reads |= words.startswith(("rate ", "pairing ", "tournament ", "export "))
         reads &= words not in ("tournament result", "tournament change", "tournament convert")
         has = any(parameter.name == "as_json" for parameter in command.params)
@@ -129,3 +140,28 @@ def test_every_command_is_in_the_operators_guide() -> None:
     page = (Path(__file__).parents[2] / "docs" / "operator.md").read_text("utf-8")
     for name in COMMANDS:
         assert f"`{name}" in page, name
+
+
+NO_PAGES = ("/api/", "/badge/", "/embed/", "/og/", "/sign-in", "/sign-out", "/register", "/account/password")
+"""Addresses of programs, pictures and forms."""
+
+
+async def test_what_a_page_shows_a_command_prints(tmp_path: Path) -> None:
+    """The guide's table names every page, and commands that there are."""
+    text = (Path(__file__).parents[2] / "docs" / "operator.md").read_text("utf-8")
+    table = text.split("| page | command |")[1].split("\n\n")[0]
+    lines = [re.findall(r"`([^`]+)`", line) for line in table.splitlines()[2:]]
+    named = [word for line in lines for word in line if word.startswith("/")]
+    twins = {word for line in lines for word in line if not word.startswith("/")}
+    schema.prepare(tmp_path / "cgos.sqlite")
+    async with History(tmp_path / "cgos.sqlite") as history:
+        settings = WebSettings()
+        site = Site(history, settings, "1", wall_ms, Hub(history, settings, wall_ms))
+        routes = [route for route in addresses(site) if isinstance(route, Route)]
+    pages = {
+        re.sub(r":int", "", route.path)
+        for route in routes
+        if not route.path.startswith(NO_PAGES) and not route.path.endswith((".atom", "/said"))
+    }
+    assert sorted(named) == sorted(pages - {"/api"})
+    assert twins <= {" ".join(path) for path, _ in commands(main)}

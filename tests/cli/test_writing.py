@@ -1,3 +1,5 @@
+"""Commands that write: bots, accounts, tokens, anchors, with a server and without one."""
+
 from __future__ import annotations
 
 import json
@@ -22,7 +24,15 @@ from cgos_server.net import control_socket
 from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import ArrangedGame, BotStatus, EndedGame, GameStatus, ServerStatus, VenueStatus
+from cgos_server.service.control import (
+    ArrangedGame,
+    BotStatus,
+    EndedGame,
+    GameStatus,
+    ServerStatus,
+    VenueStatus,
+    VersionNow,
+)
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
@@ -386,6 +396,10 @@ class Live(InThread):
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
         self.ruled.append(("wishes", bot, paused, limits))
 
+    def look(self, bot: int) -> list[VersionNow]:
+        self.ruled.append(("look", bot))
+        return [VersionNow("Alpha", "9x9", "paused", 1.7e9, [7, 8], 2, "Its owner has paused it.", False)][: bot == 1]
+
     def drain_bot(self, bot: int) -> int:
         self.ruled.append(("drain", bot))
         return 2
@@ -399,6 +413,18 @@ class Live(InThread):
 def live(data: Path) -> Iterator[Live]:
     with Live(data) as server:
         yield server
+
+
+def test_what_a_bot_does_just_now(run: Any, live: Live, as_json: Any) -> None:
+    shown = run("bot", "now", "Alpha").stdout
+    assert "paused" in shown
+    assert "2023-11-14 22:13" in shown
+    assert "7, 8" in shown
+    assert "Its owner has paused it." in shown
+    (row,) = as_json("bot", "now", "Alpha")
+    assert (row["name"], row["state"], row["games"]) == ("Alpha", "paused", [7, 8])
+    assert "is not signed in" in run("bot", "now", "Beta").stderr
+    assert "Nobody" in run("bot", "now", "Nobody", fails=1).stderr
 
 
 def test_writing_commands_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:

@@ -129,6 +129,7 @@ password_file = "pw"
         (WHOLE.replace("playouts = 50", "engine_timeout_s = -1"), "engine_timeout_s: -1 is not possible. Give a "),
         (WHOLE.replace("playouts = 50", "name = 5").replace('name = "Second"', ""), "Give text of 1 to 200 "),
         (WHOLE.replace("6868\"", '6868"\nlines = 1'), "server.lines: 1 is not possible. Give true or false."),
+        (WHOLE.replace('"1.2"', '"1.2"\nhours = "6-6"'), "First.hours: '6-6' begin and end at once."),
         (WHOLE.replace("playouts = 50", "seed = 1.5"), "Second.seed: 1.5 is not possible. Give a whole number."),
     ],
 )  # fmt: skip

@@ -399,6 +399,7 @@ async def test_a_port_of_another_kind(fake_server):
         ({"venues": []}, "at least one venue"),
         ({"venues": ["a", "a"]}, "each once"),
         ({"slots": 0}, "slots are 1 to 256"),
+        ({"hours": "6-6"}, "begin and end at once"),
         ({"encoding": "xml"}, "json or msgpack"),
     ],
 )
@@ -413,17 +414,19 @@ async def test_wishes_reach_the_server():
     async with (
         asyncio.timeout(SECONDS),
         V2Server(model) as server,
-        as_bot(server, games_a_day=9, avoid=["Twin"]) as session,
+        as_bot(server, games_a_day=9, avoid=["Twin"], hours="22-6") as session,
     ):
         await session.pause()
         await session.ready()
+        with pytest.raises(BadSetting, match="are no hours"):
+            await session.limits(hours="whenever")
         await session.limits(games_a_day=3)
         await play(await anext(session.games()))
         await session.drain()
         assert [game async for game in session.games()] == []
     said = [type(message).__name__ for message in server.heard if not isinstance(message, ws.Move | ws.Seen)]
     assert said == ["SignIn", "Pause", "Ready", "SetLimits", "Drain"]
-    assert model.sign_ins[0].limits == ws.OwnerLimits(9, ["Twin"])
+    assert model.sign_ins[0].limits == ws.OwnerLimits(9, ["Twin"], "22-6")
 
 
 async def test_analysis_that_does_not_fit_is_left_out(caplog):

@@ -1,3 +1,5 @@
+"""Files of openings as a configuration names them, and what is said of their faults."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Openings as they are written, and the board that they leave."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""When a version that spoils its games is set aside, and what brings it back."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime

@@ -20,6 +20,7 @@ from support.pages_server import serving
 from web.api.deeds_server import deeds_server
 from web.past import NOW, Builder, write
 
+from cgos_server.config.schema import LimitsConfig
 from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
@@ -27,6 +28,7 @@ from cgos_server.protocol.api_reference import reference
 from cgos_server.protocol.api_route import PREFIX, Limit, Needs, Operation
 from cgos_server.protocol.api_routes import ROUTES
 from cgos_server.service import requests as deeds
+from cgos_server.service.people import MOST_REGISTRATIONS
 from cgos_server.storage import schema
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
@@ -167,6 +169,8 @@ def test_the_limits_are_those_that_hold() -> None:
     assert rows["bulk"].startswith(f"{defaults.exports_at_once} of everybody, half")
     assert rows["streams"].startswith(f"{defaults.streams_per_address} of one address, ten times")
     assert rows["sign-in"] == str(SIGN_INS_PER_MINUTE)
+    assert rows["passwords"].startswith(f"{LimitsConfig().failed_logins},")
+    assert rows["accounts"] == str(MOST_REGISTRATIONS)
     assert rows["recompute"] == str(RECOMPUTES_PER_MINUTE)
 
 

@@ -1,3 +1,5 @@
+"""The control socket: one line each way, who may open it, what a dead server leaves."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""What is written when the other side reads slowly: whole lines, in order, to the end."""
+
 from __future__ import annotations
 
 from support.simulated import SimulatedTime

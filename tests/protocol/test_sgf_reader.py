@@ -1,3 +1,5 @@
+"""Openings out of SGF files: the main line, names, sizes, what is refused and where."""
+
 from __future__ import annotations
 
 import random

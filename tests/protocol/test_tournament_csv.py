@@ -1,3 +1,5 @@
+"""Tournaments as tables: delimiters, encodings, games, byes, what cannot be read."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,7 +1,10 @@
+"""Tournament files of every format: told apart, read, written and given back."""
+
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +19,9 @@ from cgos_server.core.tournaments.tournament import to_json
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
 from cgos_server.protocol.misread import Misread
-from cgos_server.protocol.tournament_file import FORMATS, Format
+from cgos_server.protocol.tournament_file import Format
 
+FORMATS: tuple[Format, ...] = get_args(Format)
 SAMPLES = sorted((Path(__file__).parent.parent / "transcripts" / "trf").glob("*.trf"))
 
 

@@ -1,3 +1,5 @@
+"""TRF as text: a file is written as it was read, whatever program wrote it."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""The event that a TRF report tells of: games, byes, contradictions."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""What a TRF report says besides games: points, absences, accelerations, teams."""
+
 from __future__ import annotations
 
 import pytest

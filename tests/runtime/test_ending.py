@@ -113,6 +113,23 @@ def test_a_running_game_is_left_as_it_is_and_everybody_is_let_go(tmp_path: Path)
     assert rows(tmp_path, "select 1 from connections where closed_at is null") == []
 
 
+def test_connections_of_a_killed_server_end_at_the_next_start(tmp_path: Path) -> None:
+    async def sign_in(app: App) -> None:
+        reader, writer = await knock(app, "anna")
+        await reader.readuntil(b"info ")
+        peers.append(writer)
+
+    async def nothing(_: App) -> None:
+        pass
+
+    peers: list[asyncio.StreamWriter] = []
+    assert run(config(tmp_path), sign_in) == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "cgos.sqlite")) as connection, connection:
+        connection.execute("update connections set closed_at = null, reason = ''")
+    assert run(config(tmp_path), nothing) == 0
+    assert rows(tmp_path, "select closed_at >= opened_at, reason from connections") == [(1, "the server was killed")]
+
+
 def test_a_game_that_is_just_being_committed_is_played_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,13 +11,16 @@ from prometheus_client import CollectorRegistry
 from support.house import House
 from support.simulated import RecordingSession
 
+from cgos_server.core.hours import parse
 from cgos_server.errors import Refused
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Availability, Limits
+from cgos_server.runtime.allowances import HOURS_BEGIN
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.owners import PAUSED
 from cgos_server.runtime.player import stricter
+from cgos_server.service.control import VersionNow
 
 
 @pytest.fixture
@@ -95,11 +98,127 @@ async def test_owners_limits_stand_beside_the_bots_own(house: House, control: Li
 
 @given(st.none() | st.integers(0, 99), st.none() | st.integers(0, 99), st.sets(st.text()), st.sets(st.text()))
 def test_what_both_allow(one: int | None, other: int | None, here: set[str], there: set[str]) -> None:
-    both = stricter(Limits(one, frozenset(here)), Limits(other, frozenset(there)))
+    both = stricter(Limits(one, frozenset(here), parse("22-6")), Limits(other, frozenset(there), parse("4-8")))
+    assert both.hours == parse("4-6")
     assert both.avoid == here | there
     for begun in range(100):
         allowed = [most is None or begun < most for most in (one, other, both.games_a_day)]
         assert allowed[2] == (allowed[0] and allowed[1])
+
+
+def hour(house: House, wanted: int, minute: int = 0) -> None:
+    """Let the time come when it is so late, on this day or the next."""
+    now = house.time.wall_ms() // 60_000 % 1440
+    house.time.advance(((wanted * 60 + minute - now) % 1440) * 60_000_000)
+    house.live.lobby.remind()
+
+
+async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House, control: LiveControl) -> None:
+    anna, _ = await house.arrive("anna", "bert")
+    hour(house, 5, 59)
+    house.time.advance(50_000_000)  # the first move of a game is not waited for much longer
+    control.wishes(bot(house, "anna"), False, Limits(hours=parse("22-6")))
+    assert infos(anna)[-1:] != [HOURS_BEGIN]
+    await house.act()
+    assert len(house.opponents()) == 1
+    house.time.advance(20_000_000)
+    house.live.lobby.remind()
+    assert "outside your hours (22-6, UTC)" in infos(anna)[-1]
+    assert "22:00 UTC" in infos(anna)[-1]
+    assert anna.alive
+    assert len(list(house.live.lobby.games())) == 1  # it goes on
+    house.finish()
+    await house.act()
+    assert len(list(house.live.lobby.games())) == 0
+    with pytest.raises(Refused, match="only at these hours \\(UTC\\): 22-6"):
+        control.match("9x9", "anna", "bert", (0, 0), None, None, "root")
+    told = len(infos(anna))
+    house.live.lobby.remind()
+    assert len(infos(anna)) == told
+    house.live.lobby.keep_alive()
+    assert "outside your hours" in infos(anna)[-1]
+    hour(house, 22)
+    assert infos(anna)[-1] == HOURS_BEGIN
+    await house.act()
+    assert len(list(house.live.lobby.games())) == 1
+
+
+async def test_hours_outlast_a_sign_in_and_go_with_the_wish(house: House, control: LiveControl) -> None:
+    anna = await house.sign_in("anna")
+    hour(house, 12)
+    control.wishes(bot(house, "anna"), False, Limits(hours=parse("22-6")))
+    assert "outside your hours" in infos(anna)[-1]
+    control.wishes(bot(house, "anna"), False, Limits(hours=parse("21-6")))
+    assert "(21-6, UTC)" in infos(anna)[-1]
+    assert anna.seat is not None
+    anna.seat.left(True)
+    again = await house.sign_in("anna")
+    assert "outside your hours (21-6" in infos(again)[-1]
+    control.wishes(bot(house, "anna"), False, Limits())
+    assert infos(again)[-1] == HOURS_BEGIN
+
+
+async def test_the_bots_own_hours_and_its_owners_must_both_hold(house: House, control: LiveControl) -> None:
+    hour(house, 5)
+    anna = await house.check_in("anna", 1, Limits(hours=parse("4-12")))
+    player = next(iter(house.live.lobby.players.values()))
+    assert player.available
+    control.wishes(player.bot, False, Limits(hours=parse("14-20")))
+    assert "none in common" in infos(anna)[-1]
+    control.wishes(player.bot, False, Limits(hours=parse("0-8")))
+    assert player.available
+    assert str(player.limits.hours) == "4-8"
+    assert anna.seat is not None
+    anna.seat.limit(Limits())
+    assert str(player.limits.hours) == "0-8"
+
+
+async def test_who_is_at_the_daily_limit_is_told_so(house: House) -> None:
+    house.store.begun = 3
+    anna = await house.check_in("anna", 1, Limits(3))
+    await house.check_in("bert")
+    house.live.lobby.keep_alive()
+    assert "begun 3 games within 24 hours" in infos(anna)[-1]
+
+
+def seen(house: House, control: LiveControl, name: str) -> VersionNow:
+    (found,) = control.look(bot(house, name))
+    return found
+
+
+async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: House, control: LiveControl) -> None:
+    hour(house, 12)
+    anna = await house.sign_in("anna")
+    number = bot(house, "anna")
+    now = house.time.wall_ms() / 1000
+    assert seen(house, control, "anna") == VersionNow(
+        "anna", "9x9", "idle", now, [], 1, "It is the only bot here.", True
+    )
+    await house.sign_in("bert")
+    assert "1 other bot is free" in seen(house, control, "anna").why
+    house.time.advance(5_000_000)
+    await house.act()
+    (game,) = house.live.lobby.games()
+    alive = seen(house, control, "anna")
+    assert (alive.state, alive.games, alive.since, alive.paired) == ("playing", [game.id], now + 5, True)
+    control.wishes(number, True, Limits())
+    paused = seen(house, control, "anna")
+    assert (paused.state, paused.games, paused.paired) == ("paused", [game.id], False)
+    assert f"Meanwhile game {game.id} goes on." in paused.why
+    control.wishes(number, False, Limits(hours=parse("22-6")))
+    closed = seen(house, control, "anna")
+    assert (closed.state, closed.paired) == ("out of hours", False)
+    assert "22:00 UTC" in closed.why
+    control.wishes(number, False, Limits())
+    house.live.matchmaker.paused = True
+    assert seen(house, control, "anna").state == "venue paused"
+    house.live.matchmaker.paused = False
+    house.finish()
+    assert seen(house, control, "anna").paired
+    control.drain_bot(number)
+    assert not anna.alive
+    assert [one.state for one in control.look(number)] in ([], ["draining"])
+    assert control.look(999) == []
 
 
 async def test_sent_home_it_ends_its_game_and_leaves_whatever_it_says(house: House, control: LiveControl) -> None:

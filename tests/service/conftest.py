@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
+from cgos_server.core.hours import read
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
@@ -95,7 +96,9 @@ class MemoryStore:
                 self._bot(record.id, owner=record.owner_id)
             case r.BotWishes():
                 stored = json.loads(record.limits or "{}")
-                limits = Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())))
+                limits = Limits(
+                    stored.get("games_a_day"), frozenset(stored.get("avoid", ())), read(stored.get("hours", ""))
+                )
                 self._bot(record.id, paused=bool(record.paused), limits=limits)
             case r.AccessAdded():
                 assert all(row.digest != record.digest for row, _ in self.access_rows.values())

@@ -1,8 +1,12 @@
+"""Bots that register and sign in: names, passwords, two at once."""
+
 from __future__ import annotations
 
 import asyncio
 import json
 import threading
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -241,6 +245,62 @@ async def test_the_memory_of_failures_is_bounded(with_policy: Any, monkeypatch: 
     for number in range(200):
         await refusal(accounts, said("Newbot", address=f"192.0.2.{number}"))
     assert len(accounts.failures._records) == 50
+
+
+async def guess(accounts: Accounts, addresses: Iterable[str]) -> Counter[str]:
+    """What wrong passwords for Newbot were answered, one from each address."""
+    return Counter([(await refusal(accounts, said("Newbot", "wrong", address=address)))[0] for address in addresses])
+
+
+def strangers(count: int) -> list[str]:
+    """Addresses of as many networks."""
+    return [f"10.{number // 250}.{number % 250}.7" for number in range(count)]
+
+
+async def test_guesses_from_everywhere_get_one_each_from_a_network(with_policy: Any, clock: Any) -> None:
+    accounts = with_policy("open", failed_logins=3)
+    await accounts.sign_in(said("Newbot"))
+    assert await guess(accounts, strangers(30)) == {"wrong-password": 30}
+    again = [f"10.9.{number // 5}.{number % 5}" for number in range(50)]
+    assert await guess(accounts, again) == {"wrong-password": 10, "too-many-failures": 40}
+    assert "in 900 s" in (await refusal(accounts, said("Newbot", address=again[0])))[1]
+    clock.ms += 900_000
+    assert await guess(accounts, again) == {"wrong-password": 10, "too-many-failures": 40}
+    clock.ms += 3_600_001
+    assert await guess(accounts, again[:20]) == {"wrong-password": 20}
+
+
+async def test_guesses_from_everywhere_keep_nobody_out_who_knows_the_password(with_policy: Any) -> None:
+    accounts = with_policy("open", failed_logins=3)
+    await accounts.sign_in(said("Newbot"))
+    await guess(accounts, strangers(200))
+    elsewhere = "2001:db8:7::1"
+    assert (await accounts.sign_in(said("Newbot", address=elsewhere))).bot_id == 1
+    # From where it is known, a slip costs what it always does.
+    for address in ("192.0.2.1", elsewhere):
+        assert await guess(accounts, [address, address]) == {"wrong-password": 2}
+        assert (await accounts.sign_in(said("Newbot", address=address))).bot_id == 1
+    assert (await accounts.sign_in(said("Another", address="10.0.0.7"))).new
+
+
+async def test_slips_at_home_do_not_count_as_guesses(with_policy: Any, clock: Any) -> None:
+    accounts = with_policy("open", failed_logins=3)
+    await accounts.sign_in(said("Newbot"))
+    for _ in range(20):
+        assert await guess(accounts, 3 * ["192.0.2.1"]) == {"wrong-password": 3}
+        clock.ms += 60_001
+    assert await guess(accounts, 2 * ["10.0.0.7"]) == {"wrong-password": 2}
+
+
+async def test_what_is_known_of_guesses_is_bounded(with_policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.service.failures._REMEMBERED", 20)
+    accounts = with_policy("open")
+    for number in range(30):
+        address = f"192.0.2.{number}"
+        await accounts.sign_in(said(f"Bot{number}", address=address))
+        await refusal(accounts, said(f"Bot{number}", "wrong", address=f"10.0.0.{number}"))
+    kept = accounts.failures
+    assert [len(each) for each in (kept._records, kept._known, kept._guessed)] == [20, 20, 20]
 
 
 async def test_a_full_queue_is_no_wrong_password(store: Any, ids: Ids, clock: Any, passwords: Passwords) -> None:

@@ -1,3 +1,5 @@
+"""What operators do: bots, approvals, accounts, tokens, and what is kept of it."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Who may do what: every request, by every kind of right."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

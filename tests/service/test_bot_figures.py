@@ -1,3 +1,5 @@
+"""What a bot's page counts: expected points, colours, spoilt games, time signed in."""
+
 from __future__ import annotations
 
 from typing import NamedTuple

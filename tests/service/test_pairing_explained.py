@@ -115,9 +115,12 @@ def test_the_best_partners_come_first_and_no_more_than_needed() -> None:
     act = an_act(40, Policy.BARRIER)
     detail = paired("information", act)
     for row in detail.pairings[:5]:
-        found = explain(detail, NAMES, row.game)
+        found = explain(detail, NAMES, row.game, partners=PARTNERS)
         for me, other in ((row.high, row.low), (row.low, row.high)):
+            everybody = explain(detail, NAMES, row.game).partners[me]
+            assert {one.name for one in everybody} == {NAMES[number] for number in range(1, 41)} - {me}
             partners = found.partners[me]
+            assert partners == [one for one in everybody if one in partners]
             assert other in {one.name for one in partners}
             assert PARTNERS <= len(partners) <= PARTNERS + 1
             gains = [

@@ -1,3 +1,5 @@
+"""Passwords are checked at their price, in turn, and never more at once than there is room for."""
+
 from __future__ import annotations
 
 import asyncio

@@ -100,7 +100,7 @@ class Past:
     def _fits(self, number: int, asked: GamesAsked) -> bool:
         game = self.games[number]
         ended = game.result is not None
-        one, other = _names(asked.bot), _names(asked.opponent)
+        one, other = (_names(name, asked.exact) for name in (asked.bot, asked.opponent))
         return (
             asked.venue in (None, game.venue)
             and any(a in one and b in other for a, b in ((game.black, game.white), (game.white, game.black)))
@@ -114,7 +114,9 @@ class Past:
         )
 
 
-def _names(asked: str | None) -> Iterable[str]:
+def _names(asked: str | None, exact: bool) -> Iterable[str]:
     if asked is None:
         return VERSIONS.values()
+    if exact:
+        return {asked}
     return {VERSIONS[version] for version in BOTS.get(asked, ())} | {asked}

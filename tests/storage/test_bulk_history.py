@@ -19,6 +19,7 @@ from cgos_server.storage.location import Location
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import big_database
+import reading_questions
 
 
 @pytest.fixture(autouse=True)
@@ -97,8 +98,8 @@ async def test_the_generated_database(tmp_path: Path) -> None:
         assert found == again
         assert found
     async with History(path) as history:
-        drawn = big_database._Drawn(path, 1)
-        for name, ask in big_database.questions(history, drawn).items():
+        drawn = reading_questions.Drawn(path, 1)
+        for name, ask in reading_questions.questions(history, drawn).items():
             assert await ask() is not None, name
         counts = await history.counts()
         assert (sum(counts.ended.values()), counts.running, counts.versions) == (995, 5, 60)

@@ -44,6 +44,7 @@ def combinations(past: Past) -> list[GamesAsked]:
         "since": (span // 3,),
         "until": (span * 2 // 3,),
         "running": (True, False),
+        "exact": (True,),
     }
     found = [GamesAsked()]
     for names in itertools.chain(itertools.combinations(choices, 1), itertools.combinations(choices, 2)):

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from storage_sample import games, people
 
+from cgos_server.core.hours import parse
 from cgos_server.errors import Refused
 from cgos_server.protocol.session import Limits
 from cgos_server.storage import records as r
@@ -39,7 +40,7 @@ async def peopled(store: SqlStore) -> SqlStore:
         [
             r.OwnerChanged("hash", 0, "disabled", BERTA), r.AccessRevoked(T0 + 5, 22),
             r.WebhookStopped(T0 + 6, "gone", 31), r.BotOwner(ANNA, 1),
-            r.BotWishes(1, '{"games_a_day":5,"avoid":["x","y"]}', 1),
+            r.BotWishes(1, '{"games_a_day":5,"avoid":["x","y"],"hours":"22-6"}', 1),
             r.BotState("disabled", "it hangs", T0 + 99, 1),
         ]
     )  # fmt: skip
@@ -129,13 +130,13 @@ async def test_what_its_owner_wants(peopled: SqlStore, history: History) -> None
     login = await peopled.login("alpha")
     assert login is not None
     assert (login.owner, login.until, login.paused) == (ANNA, T0 + 99, True)
-    assert login.limits == Limits(5, frozenset({"x", "y"}))
+    assert login.limits == Limits(5, frozenset({"x", "y"}), parse("22-6"))
     other = await peopled.login("Beta")
     assert other is not None
     assert (other.owner, other.until, other.paused, other.limits) == (None, None, False, Limits())
     (bot,) = await history.bots_of(ANNA)
     assert (bot.name, bot.state, bot.reason, bot.until, bot.paused) == ("alpha", "disabled", "it hangs", T0 + 99, True)
-    assert bot.limits == OwnedLimits(5, ["x", "y"])
+    assert bot.limits == OwnedLimits(5, ["x", "y"], "22-6")
     assert bot.versions[0] == "alpha"
     assert bot.last_seen_at is not None
     assert await history.bots_of(BERTA) == []

@@ -18,9 +18,12 @@ from cgos_server.storage.records import (
     BotFamily,
     BotState,
     BuildSeen,
+    ConnectionClosed,
+    ConnectionOpened,
     GameAdded,
     GameEnded,
     LedgerAdded,
+    MoveAdded,
     RatingNow,
     SetbackNow,
     StateSaved,
@@ -63,6 +66,7 @@ async def test_a_new_database_is_empty(store: SqlStore) -> None:
     assert await store.name_taken("alpha") is None
     assert await store.unfinished_games() == []
     assert await store.version(1, "") is None
+    assert await store.left_open() == {}
     assert await store.untold_games(1, 1, 0) == []
     assert await store.game(1) is None
     assert await store.recent_games(1, 10) == []
@@ -200,6 +204,17 @@ async def test_recent_games_of_a_venue(full: SqlStore) -> None:
     ]
     assert [game.id for game in await full.recent_games(1, 2)] == [2, 5]
     assert await full.recent_games(2, 10) == []
+
+
+async def test_connections_whose_end_nobody_wrote_down(full: SqlStore) -> None:
+    """The server lived at least until the last thing that it wrote."""
+    before = await full.left_open()
+    opened = [ConnectionOpened(number, 1, 1, "::1", "", 2 * 10**12) for number in (91, 92, 93)]
+    await full.commit([*opened, ConnectionClosed(10**13, "lost", 92)])
+    assert await full.left_open() == dict.fromkeys([*before, 91, 93], 2 * 10**12)
+    (running, *_) = await full.unfinished_games()
+    await full.commit([MoveAdded(running.id, len(running.moves) + 1, "pass", 1, 0, 0, 0, 1, 4 * 10**12)])
+    assert await full.left_open() == dict.fromkeys([*before, 91, 93], 4 * 10**12)
 
 
 async def test_games_begun_since_then(full: SqlStore) -> None:

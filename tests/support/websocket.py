@@ -46,6 +46,7 @@ GENEROUS = SocketLimits(
     connections=1000, connections_per_address=1000, login_timeout_us=60 * S, outbox=1 << 20, ignored_per_minute=120
 )
 SETUP = GameSetup(3, 9, 14, 60_000, "anna", "1800?", "bert", "1800?", (), (60_000, 60_000), "9x9")
+SIGN_IN: dict[str, Any] = {"type": "sign_in", "bot": "anna", "secret": "secret", "venues": ["9x9"]}
 
 
 class Transport(asyncio.Transport):
@@ -242,7 +243,7 @@ class WsDesk:
 
     def signed_in(self, *subprotocols: str, venues: Sequence[str] = ("9x9",), slots: int = 1) -> WsClient:
         client = self.connect(*subprotocols)
-        client.say(type="sign_in", bot="anna", secret="secret", venues=list(venues), slots=slots)
+        client.say(**SIGN_IN | {"venues": list(venues), "slots": slots})
         self.server.admit()
         self.server.told.clear()
         client.listen()

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from support.rated_past import NAMES, VENUE, alter
-from web.test_pages import assert_harmless, client, get
+from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.service.expectation import chances
 from cgos_server.storage.game_answers import VerdictRow
@@ -136,6 +136,18 @@ async def test_a_pair_has_its_score_and_all_its_games(web: httpx2.AsyncClient, r
     assert record.games == len(games)
 
 
+async def test_a_pair_is_of_two_versions_and_not_of_all_that_their_bots_have(rated_past: Path, tmp_path: Path) -> None:
+    """A bot that says no version plays under the bot's own name, as one of its versions."""
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, "UPDATE versions SET bot_id = 6, label = 'v1' WHERE wire_name = 'Cat'")
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+        page = await get(web, f"/venue/{VENUE}/pair?a=Fox&b=Bee")
+        record = await history.pair_record(VENUE, "Fox", "Bee")
+        games = [game.id for game in await history.games(limit=1000) if {game.black, game.white} == {"Fox", "Bee"}]
+    assert [int(row[0]) for row in page.rows if row[0].isdigit()] == games
+    assert record.games == len(games)
+
+
 async def test_both_sides_of_a_pair_agree(web: httpx2.AsyncClient, rated: History) -> None:
     mine, theirs = await get(web, PAIR), await get(web, f"/venue/{VENUE}/pair?a=Cat&b=Fox")
     record = await rated.pair_record(VENUE, "Fox", "Cat")
@@ -165,6 +177,23 @@ async def test_two_that_never_met(rated: History, web: httpx2.AsyncClient) -> No
     one, other = next((a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met)
     page = await get(web, f"/venue/{VENUE}/pair?a={one}&b={other}")
     assert "The two have not ended a game here yet." in page.text
+
+
+async def test_a_sandbox_compares_nobody(rated: History) -> None:
+    sandbox = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes",)), counts=False)})
+    async with client(rated, sandbox) as web:
+        page = await get(web, PAIR)
+        for path in (PAIR, f"/venue/{VENUE}", CROSS):
+            assert "A sandbox: results here change no rating." in (await get(web, path)).text
+    assert "Fox scored" in page.text
+    assert "Nobody is rated here." in page.text
+    assert "expected" not in page.text
+    assert "A sandbox" not in (await get_of(rated)).text
+
+
+async def get_of(rated: History) -> Page:
+    async with client(rated, SETTINGS) as web:
+        return await get(web, PAIR)
 
 
 # -- all of them

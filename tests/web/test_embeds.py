@@ -1,3 +1,5 @@
+"""What other sites show: badges, framed boards, pictures for links."""
+
 from __future__ import annotations
 
 import io

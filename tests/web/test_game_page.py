@@ -11,15 +11,18 @@ from pathlib import Path
 import httpx2
 import pytest
 from sgfmill.sgf import Sgf_game
+from support.rated_past import VOIDED
 from web.past import NOW, RUNNING, Builder, write
 
 from cgos_server.core.games.base import Color
+from cgos_server.protocol.api_live import Analysis
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.records import AnalysisAdded
 from cgos_server.web.application import create_app
+from cgos_server.web.pages import game_view as view
 from cgos_server.web.pages.game import SAID_AT_ONCE
-from cgos_server.web.settings import VenueSettings, WebSettings
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.stored_game import StoredGame
 
 EVIL = '</pre><script>alert(1)</script>"onload="x'
@@ -47,8 +50,8 @@ async def history(analysed: Path) -> AsyncIterator[History]:
         yield opened
 
 
-def client(history: History, delay_s: float = 0.0) -> httpx2.AsyncClient:
-    settings = WebSettings(venues={"9x9": VenueSettings(delay_s=delay_s), "13x13": VenueSettings()})
+def client(history: History, delay_s: float = 0.0, settings: WebSettings | None = None) -> httpx2.AsyncClient:
+    settings = settings or WebSettings(venues={"9x9": VenueSettings(delay_s=delay_s), "13x13": VenueSettings()})
     transport = httpx2.ASGITransport(create_app(history, settings, lambda: NOW), raise_app_exceptions=False)
     return httpx2.AsyncClient(transport=transport, base_url="http://go.example.org")
 
@@ -75,6 +78,14 @@ async def test_what_the_bot_thought_stands_beside_its_move(web: httpx2.AsyncClie
     assert re.search(r'<section id="said"[^>]* hidden>', nothing)
 
 
+async def test_figures_are_rounded_as_by_the_script(history: History) -> None:
+    game = StoredGame(await history.game(RUNNING))
+    for winrate, score, shown in ((0.3125, 3.25, "31.3 %, score +3.3"), (0.5, -3.25, "50.0 %, score -3.3")):
+        said = view.said_with(game, 1, Analysis(winrate=winrate, score=score))
+        assert said is not None
+        assert said.figures.endswith(f"win rate {shown}")
+
+
 async def test_the_board_shows_what_is_asked_for(web: httpx2.AsyncClient) -> None:
     plain = await page(web, f"/game/{RUNNING}?ply=2")
     assert 'class="proposal' in plain
@@ -83,6 +94,33 @@ async def test_the_board_shows_what_is_asked_for(web: httpx2.AsyncClient) -> Non
     assert 'class="proposal best"' not in chosen
     assert re.search(r'<g class="owners" aria-hidden="true"><rect', chosen)
     assert chosen.count('class="b" x=') + chosen.count('class="b now" x=') >= 1
+
+
+async def test_a_figure_alone_is_something_that_was_said(history: History, tmp_path: Path) -> None:
+    """The script shows what was said with the moves that are marked, as the page does without it."""
+    path = tmp_path / "cgos.sqlite"
+    schema.prepare(path)
+    await write(path, [*Builder().build(), AnalysisAdded(RUNNING, 2, '{"winrate":0.4}')])
+    async with History(path) as other, client(other) as web:
+        text = await page(web, f"/game/{RUNNING}?ply=2")
+        assert "win rate 40.0 %" in text
+        assert re.search(r'data-w="0.6" data-a><td class="n soft">2<', text)
+        assert json.loads(await page(web, f"/game/{RUNNING}/said?from=2"))["2"] == {"winrate": 0.4}
+
+
+async def test_a_corrected_game_says_what_it_counts_as(rated: History) -> None:
+    detail = await rated.game(VOIDED)
+    assert detail.winner is not None
+    async with client(rated) as web:
+        text = await page(web, f"/game/{VOIDED}")
+        victor = detail.game.black if detail.winner == "black" else detail.game.white
+        assert f"{detail.game.result}</strong> {victor} won" in text
+        assert "It counts as Void now." in text
+        assert not re.search(r'class="player"><span class="disc ."></span><strong>', text), "nobody won"
+        assert "It counts as Void now." in await page(web, f"/embed/game/{VOIDED}")
+    settings = WebSettings(venues={"9x9": VenueSettings(rated=Rated(("cgos-elo", "bayes")))})
+    async with client(rated, settings=settings) as web:
+        assert 'data-system="cgos-elo"' in await page(web, "/game/1")
 
 
 async def test_curves_are_of_both_sides_seen_from_black(web: httpx2.AsyncClient) -> None:

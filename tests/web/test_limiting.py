@@ -142,6 +142,8 @@ async def test_who_asks_too_often_is_told_so_as_it_asked(empty_history: History)
         assert answer.headers["access-control-allow-origin"] == "*"
         assert (answer.json()["limit"], answer.json()["status"]) == ("requests", 429)
         assert page.headers["retry-after"] == answer.headers["retry-after"] == "30"
+        for path in ("/api", "/api/", "/api/v1/"):
+            assert (await web.get(path)).headers["content-type"] == PROBLEM
         assert (await web.get("/static/style.css")).status_code == 200
         now += 31_000
         assert (await web.get("/api/v1")).status_code == 200

@@ -13,6 +13,7 @@ from support.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.core.rating.registry import rating_system
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.web.pages.bot import CHANGES
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
@@ -46,6 +47,21 @@ async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, 
     bars = [attributes for tag, attributes in page.tags if tag == "svg" and attributes.get("class") == "interval"]
     assert len(bars) == len(NAMES)
     assert all("±" in (bar["aria-label"] or "") for bar in bars)
+
+
+async def test_the_newest_results_say_what_they_count_as(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(
+        data,
+        "INSERT INTO corrections (id, game_id, at, actor, reason, winner, result) "
+        "SELECT 99, max(id), 0, 'operator', '', NULL, 'Void' FROM games",
+    )
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+        (newest,) = await history.find_games(GamesAsked(), 1)
+        page = await get(web, "/")
+    assert newest.result is not None
+    (row,) = (row for row in page.rows if row[0] == str(newest.id))
+    assert row[3] == f"{newest.result}, now Void"
 
 
 async def test_views_are_another_address(web: httpx2.AsyncClient, rated: History) -> None:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import httpx2
 import pytest
+from service.test_pairing_explained import NAMES, an_act, paired
 from web.past import BOTS, ENDED, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Ko, Ruleset
-from cgos_server.service.pairing_explained import explain
+from cgos_server.core.venue import Policy
+from cgos_server.service.pairing_explained import PARTNERS, Explained, explain
 from cgos_server.storage.history import History
+from cgos_server.web.explaining import Explaining
+from cgos_server.web.pages import rounds
 from cgos_server.web.pages.rounds import ROUNDS
 from cgos_server.web.pages.rules import clock_in_words, pairing_options, provisional_rule, sections
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.words import count, duration
 
 SECOND = 1_000_000
+CANDIDATES = 40
 
 
 async def test_all_acts_of_pairing_newest_first(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
@@ -43,6 +48,29 @@ async def test_why_these_two(web: httpx2.AsyncClient, history: History) -> None:
     page = await get(web, "/game/1/pairing")
     assert f"Why {game.black} met {game.white}" in page.text
     assert "drew 3 of 5 & met the strongest of them <drawn>. Black by lot." in page.text
+
+
+async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    detail = paired("information", an_act(CANDIDATES, Policy.BARRIER))
+    row = detail.pairings[0]
+    told = explain(detail, NAMES, row.game)
+
+    async def known(_self: Explaining, _number: int, _game: int | None) -> Explained:
+        return told
+
+    monkeypatch.setattr(Explaining, "_explained", known)
+    monkeypatch.setattr(rounds, "READY", 15)
+    page = await get(web, "/game/1/pairing")
+    everybody = {NAMES[number] for number in range(1, CANDIDATES + 1)}
+    partners = [cells[0] for cells in page.rows if len(cells) == 7 and "%" in cells[2]]
+    assert sorted(partners) == sorted([*(everybody - {row.high}), *(everybody - {row.low})])
+    # The ones that were met stand above what is folded up.
+    assert all(name in partners[: PARTNERS + 2] for name in (row.low,))
+    ready = [cells for cells in page.rows if len(cells) == 7 and cells[2].endswith(" s")]
+    assert len(ready) == 15
+    assert "/game/1/pairing?ready=all" in list(page.links())
+    whole = await get(web, "/game/1/pairing?ready=all")
+    assert {cells[0] for cells in whole.rows if len(cells) == 7 and cells[2].endswith(" s")} == everybody
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,17 @@ async def test_filters_leave_out_the_provisional_and_the_retired(
     assert 0 < len(seen) <= len(NAMES)
 
 
+async def test_a_newcomer_that_has_not_played_is_not_retired(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, "INSERT INTO versions SELECT 99, bot_id, 'New', 'new', 'new', '', '', '', 0 FROM versions WHERE id = 2")
+    alter(
+        data,
+        "INSERT INTO ratings SELECT venue_id, system, 99, mean, spread, 0, 1, 0, seq FROM ratings WHERE version_id = 2",
+    )
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS, T0) as web:
+        assert "New" in shown(await get(web, f"{STANDINGS}?active=1"))
+
+
 async def test_as_of_a_day_is_as_of_its_last_entry(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, f"{STANDINGS}?on=2023-11-14")
     entry = await rated.entry_at(VENUE, T0 + 106 * 60_000 + 40_000 - 1)  # midnight

@@ -1,4 +1,4 @@
-"""The style sheet's colours in browsers that know light-dark() and in those that do not."""
+"""The style sheet's colours, by day and by night; no class that nobody bears."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from cgos_server.web.application import STATIC
 SHEET = (STATIC / "style.css").read_text(encoding="utf-8")
 
 
-def values(block: str) -> dict[str, str]:
-    """Variable -> colour."""
-    return dict(re.findall(r"(--[\w-]+): (#[0-9a-f]+);", block))
+_TWO = re.compile(r"--([\w-]+): var\(--day, (#\w+)\) var\(--night, (#\w+)\);")
+PAIRS = {name: (day, night) for name, day, night in _TWO.findall(SHEET)}
+"""Colour -> by day, by night."""
 
 
-def test_older_browsers_get_the_same_colours() -> None:
-    pairs = re.findall(r"(--[\w-]+): light-dark\((#[0-9a-f]+), (#[0-9a-f]+)\);", SHEET)
-    assert len(pairs) == SHEET.count(": light-dark(") - 1  # the condition of the fallback itself
-    _, fallback = SHEET.split("@supports not (color: light-dark(#000, #fff)) {")
-    light, dark, chosen = re.findall(r":root[^{]*{([^{}]*)}", fallback)
-    assert values(light) == {name: day for name, day, _ in pairs}
-    assert values(dark) == values(chosen) == {name: night for name, _, night in pairs}
+def test_every_colour_is_said_for_day_and_night_in_words_that_old_browsers_know() -> None:
+    assert len(PAIRS) == SHEET.count("var(--day, #") == SHEET.count("var(--night, #")
+    assert ": light-dark(" not in SHEET
+    switches = re.findall(r"--day: (\w*);\s*--night: (\w*);", SHEET)
+    assert switches == [("initial", ""), ("", "initial"), ("", "initial")], "the one or the other, never both"
 
 
 def contrast(one: str, other: str) -> float:
@@ -36,10 +34,42 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_text_can_be_read_on_every_ground_by_day_and_by_night() -> None:
-    pairs = {name: (day, night) for name, day, night in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", SHEET)}
     for scheme in (0, 1):
         for ink in ("ink", "soft", "accent", "good", "bad"):
             for ground in ("paper", "raised", "stripe"):
-                assert contrast(pairs[ink][scheme], pairs[ground][scheme]) >= 4.5, (ink, ground, scheme)
+                assert contrast(PAIRS[ink][scheme], PAIRS[ground][scheme]) >= 4.5, (ink, ground, scheme)
         for ground in ("paper", "raised"):
-            assert contrast(pairs["edge-of-field"][scheme], pairs[ground][scheme]) >= 3, (ground, scheme)
+            assert contrast(PAIRS["edge-of-field"][scheme], PAIRS[ground][scheme]) >= 3, (ground, scheme)
+
+
+def mixed(one: str, share: float, other: str) -> str:
+    """As ``color-mix(in srgb, one share, other)``."""
+    parts = [(int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * first + (1 - share) * second):02x}" for first, second in parts)
+
+
+def test_numbers_can_be_read_on_every_shade() -> None:
+    shades = re.findall(r"color-mix\(in srgb, var\(--(\w+)\) (\d+)%, var\(--(\w+)\)\)", SHEET)
+    assert len(shades) >= 10
+    for color, share, ground in shades:
+        for scheme in (0, 1):
+            shade = mixed(PAIRS[color][scheme], int(share) / 100, PAIRS[ground][scheme])
+            assert contrast(PAIRS["ink"][scheme], shade) >= 4.5, (color, share, scheme)
+
+
+def borne() -> set[str]:
+    """Words that may be an element's class: in quotes, in a template, a script or what draws."""
+    words = set()
+    for path in STATIC.parent.rglob("*"):
+        if path.suffix in (".html", ".js", ".py"):
+            text = re.sub(r'"""(?s:.*?)"""', " ", path.read_text(encoding="utf-8"))
+            for quoted in re.findall(r"""["'`]([^"'`\n]{1,200})""", text):
+                words |= set(re.findall(r"[a-z][\w-]*{?", quoted))
+    return words
+
+
+def test_no_class_is_dressed_that_nothing_bears() -> None:
+    selectors = re.sub(r"/\*.*?\*/|{[^{}]*}", " ", SHEET, flags=re.DOTALL)
+    dressed = set(re.findall(r"\.([a-z][\w-]*)", selectors))
+    words = borne()
+    assert {name for name in dressed - words if name.rstrip("0123456789") + "{" not in words} == set()

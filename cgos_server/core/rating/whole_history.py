@@ -41,7 +41,7 @@ class WholeHistory(Answers):
     Between refits a result moves the strengths of today in O(n), as if it fell into the last span that the refit knew;
     drift comes in with the next refit. All refits seek the same maximum: a cold one begins at `initial`, a warm one
     where the last one ended. Without anchors the mean of the versions that were established when the last refit began
-    is held at `initial` (of all that joined, before any is), and every sd refers to the rating minus that mean.
+    is held at `initial` (of all that joined, before two are), and every sd refers to the rating minus that mean.
 
     :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time, so that
         3 Elo a day are 57 a year (our choice: a version of an engine hardly changes)
@@ -223,6 +223,7 @@ class WholeHistory(Answers):
         anchored = [state.anchors.get(at, (self.initial, 0.0))[0] for at in range(len(state.ids))]
         now = tuple(anchored if cold else state.belief.all_shown(centred=False)[0].tolist())
         everybody = [] if state.anchors else enumerate(self._ratings(state, *state.ids))
+        established = tuple(at for at, rating in everybody if not rating.provisional)
         return Job(
             included=state.seq,
             cold=cold,
@@ -231,7 +232,8 @@ class WholeHistory(Answers):
             anchors=dict(sorted(state.anchors.items())),
             own=dict(sorted(state.own.items())),
             links=dict(sorted(state.links.items())),
-            established=tuple(at for at, rating in everybody if not rating.provisional),
+            # One alone would be the origin itself: known exactly, and so established for ever.
+            established=established if len(established) > 1 else (),
             begin=({} if cold else known, now),
             advantage=0.0 if cold else fit.advantage,
             draw=0.0 if cold else fit.draw,

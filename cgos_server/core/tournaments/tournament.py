@@ -44,10 +44,12 @@ def ready_games(event: Event) -> tuple[Round, ...]:
 
 
 def standings(event: Event) -> Standings:
+    """Who stands where, by the rules of the event's system."""
     return system_of(event).standings(event)
 
 
 def is_over(event: Event) -> bool:
+    """Nothing is left to pair, and every game has its result."""
     return system_of(event).is_over(event)
 
 

@@ -118,7 +118,7 @@ def _arrays(effect: Effect, rows: list[Sequence[Any]]) -> list[Any]:
         keys = _key_places(effect)
         rows = list({tuple(row[at] for at in keys): row for row in rows}.values())
     return [
-        _without_nul(column) if _type(effect.table.c[name]) == "text" else column
+        without_nul(column) if _type(effect.table.c[name]) == "text" else column
         for name, column in zip(effect.columns, zip(*rows, strict=True), strict=True)
     ]
 
@@ -132,8 +132,9 @@ def _key_places(effect: Effect) -> list[int]:
     return [effect.columns.index(key) for key in keys]
 
 
-def _without_nul(column: Sequence[str | None]) -> Sequence[str | None]:
-    # The one character that PostgreSQL cannot hold; a peer that sends it must not stop the server.
-    if any(text is not None and "\0" in text for text in column):
-        return [text if text is None else text.replace("\0", "\N{REPLACEMENT CHARACTER}") for text in column]
-    return column
+def without_nul(values: Sequence[Any]) -> Sequence[Any]:
+    """The values with U+FFFD for NUL, the one character that PostgreSQL cannot hold: a peer that sends it stops
+    nothing."""
+    if any(isinstance(value, str) and "\0" in value for value in values):
+        return [v.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(v, str) else v for v in values]
+    return values

@@ -20,6 +20,7 @@ from cgos_server.storage.group_commit import Observe, Patience
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock, holder_name
 from cgos_server.storage.postgres.connections import READ_ONLY, connect, connect_for_writing, driver, unreachable
+from cgos_server.storage.postgres.statements import without_nul
 from cgos_server.storage.postgres.writer import KEPT_S, PostgresWriter
 from cgos_server.storage.queries import Question
 from cgos_server.storage.sql_store import SqlStore
@@ -60,7 +61,7 @@ class PostgresStore(SqlStore):
     async def _rows(self, question: Question, **parameters: Any) -> list[Any]:
         query = _compiled(question)
         values = {**query.given, **parameters}
-        arguments = [values[name] for name in query.names]
+        arguments = without_nul([values[name] for name in query.names])
         patience = Patience(time.monotonic, self._patience_s)
         asyncpg = driver()
         while True:

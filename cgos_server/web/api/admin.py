@@ -48,6 +48,26 @@ class Operating:
             items=[like(people.AuditEntry, row) for row in page], next=page[-1].id if len(rows) > limit else None
         )
 
+    async def connections(self, asked: Asked) -> people.ConnectionPage:
+        """Sign-ins of bots, newest first."""
+        await person_of(self._site, asked, Sight.SERVER)
+        limit = asked.count("limit")
+        rows = await self._history.connections_of(
+            asked.text("bot"), asked.text("venue"), asked.text("address"), bool(asked.flag("open")), limit + 1,
+            asked.number("before"),
+        )  # fmt: skip
+        page = rows[:limit]
+        return people.ConnectionPage(
+            items=[like(people.Connection, row) for row in page], next=page[-1].id if len(rows) > limit else None
+        )
+
+    async def access(self, asked: Asked) -> people.AccessList:
+        """Somebody's sessions and tokens."""
+        await person_of(self._site, asked, Sight.SERVER)
+        name = asked.word("account")
+        rows = await self._history.access_of(await self._history.account_id(name))
+        return people.AccessList(account=name, items=[like(people.Access, row) for row in rows])
+
     async def accounts(self, asked: Asked) -> people.Accounts:
         """All accounts, by name."""
         await person_of(self._site, asked, Sight.SERVER)
@@ -86,6 +106,8 @@ def handlers(site: Site) -> dict[str, Handler]:
     found: dict[str, Handler] = {
         "admin_status": more.status,
         "admin_audit": more.audit,
+        "admin_connections": more.connections,
+        "account_access": more.access,
         "accounts": more.accounts,
         "abort_game": more.abort_game,
         "arrange_match": more.arrange_match,

@@ -5,8 +5,8 @@ Must not know: routes, SQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -16,10 +16,11 @@ from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
 from cgos_server.protocol import api_games as games
 from cgos_server.protocol import api_messages as api
+from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.ws_render import rules_info, time_info
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.expectation import Compared
-from cgos_server.storage.answers import GameChange, GameRow, RatingPoint, Standing
+from cgos_server.storage.answers import GameChange, GameRow, LedgerRow, RatingPoint, Standing
 from cgos_server.storage.game_answers import OpponentRow, PairRecord
 from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
@@ -30,11 +31,14 @@ from cgos_server.web.site import Site
 T = TypeVar("T")
 V = TypeVar("V")
 
+_NOT: Final = object()
+
 
 def like(kind: type[T], row: object, **more: Any) -> T:
     """A value of `kind` with the fields of `row` that are called alike, and with these."""
     fields = kind.__struct_fields__  # type: ignore[attr-defined]
-    return kind(**{name: getattr(row, name) for name in fields if name not in more and hasattr(row, name)}, **more)
+    had = {name: found for name in fields if name not in more and (found := getattr(row, name, _NOT)) is not _NOT}
+    return kind(**had, **more)
 
 
 def if_there(value: T | None, what: Callable[[T], V]) -> V | None:
@@ -150,6 +154,17 @@ def rating_change(row: RatingPoint) -> api.RatingChange:
         before_half_width=half_width(row.system, row.before_spread),
         after_half_width=half_width(row.system, row.after_spread),
     )
+
+
+def entry(row: LedgerRow) -> LedgerEntry:
+    """One entry of a ledger."""
+    return like(LedgerEntry, row, digest=if_there(row.digest, str))
+
+
+def exported(kind: type[T], rows: Sequence[Any]) -> list[T]:
+    """Rows of the read side as lines of an export."""
+    made: Callable[[Any], Any] = entry if kind is LedgerEntry else lambda row: like(kind, row)
+    return [made(row) for row in rows]
 
 
 def game(row: GameRow) -> games.Game:

@@ -23,11 +23,14 @@ RowT_contra = TypeVar("RowT_contra", contravariant=True)
 class Form(Protocol[RowT_contra]):
     """Writes one export; keeps what it must know from chunk to chunk."""
 
-    def begin(self) -> bytes: ...
+    def begin(self) -> bytes:
+        """What comes before the first row."""
 
-    def chunk(self, rows: Sequence[RowT_contra]) -> bytes: ...
+    def chunk(self, rows: Sequence[RowT_contra]) -> bytes:
+        """The next rows."""
 
-    def end(self) -> bytes: ...
+    def end(self) -> bytes:
+        """What comes after the last row."""
 
 
 class Ndjson:

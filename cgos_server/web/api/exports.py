@@ -26,7 +26,7 @@ from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.game_answers import GamesAsked, NamedRefit
-from cgos_server.web.api.asked import like, system_among, systems_of
+from cgos_server.web.api.asked import exported, like, system_among, systems_of
 from cgos_server.web.api.bulk_forms import Csv, File, Form, Ndjson, Tar, stream
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.reading_games import games_asked
@@ -91,7 +91,7 @@ class Exports:
         return self._bulk(
             asked,
             chunks,
-            lambda rows: [like(kind, row) for row in rows],
+            functools.partial(exported, kind),
             form,
             f"{name}.{'csv' if as_table else 'ndjson'}",
             next_after,

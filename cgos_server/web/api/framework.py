@@ -19,8 +19,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from cgos_server.errors import CgosError, OurFault
+from cgos_server.errors import CgosError, OurFault, Refused
 from cgos_server.protocol.api_route import JSON, PREFIX, Limit, Needs, Operation
+from cgos_server.service.failures import WRONG_PASSWORD
 from cgos_server.web.api.reading_in import Value, body_of, path_of, query_of
 from cgos_server.web.problems import HttpRefused, answered, failed, our_fault
 from cgos_server.web.site import Site
@@ -104,6 +105,8 @@ def api_routes(site: Site, operations: Iterable[Operation], handlers: Mapping[st
     # Starlette takes the first that fits: a longer suffix of one segment comes first.
     order = sorted(places, key=lambda path: ("{" in path.rsplit("/", 1)[-1], not path.endswith(".sgf"), path))
     found: list[BaseRoute] = [Route(PREFIX + path, _Place(site, places[path])) for path in order]
+    if "" in places:  # people write the beginning with a slash behind it
+        found.append(Route(f"{PREFIX}/", _Place(site, places[""])))
     return [*found, Route("/api", _nothing), Route("/api/{rest:path}", _Nothing())]
 
 
@@ -157,6 +160,9 @@ class _Place:
                 held.enter_context(self._site.limits.slot(operation.limit, self._site.visitor(request)))
             return await self._handled(operation, handler, request)
         except CgosError as failure:
+            if isinstance(failure, Refused) and failure.code == WRONG_PASSWORD and operation.needs is not Needs.NOTHING:
+                # Of something else than who asks: 401 says that the token is not valid, and this one is.
+                return failed(HttpRefused(403, failure.code, failure.sentence))
             response = failed(failure)
             if isinstance(failure, OurFault):
                 structlog.get_logger().error("the API failed", operation=operation.id, error=str(failure))
@@ -178,7 +184,8 @@ class _Place:
         answer = await handler(asked)
         if isinstance(answer, Response):
             return answer
-        private = {} if operation.needs is Needs.NOTHING else {"Cache-Control": "no-store"}
+        # What signs somebody in needs no token, but holds one.
+        private = {} if operation.needs is Needs.NOTHING and operation.reads else {"Cache-Control": "no-store"}
         return Response(msgspec.json.encode(answer), operation.status, private, JSON)
 
 

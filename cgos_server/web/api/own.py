@@ -18,9 +18,10 @@ from cgos_server.protocol import api_people as people
 from cgos_server.protocol.api_route import NDJSON
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight
+from cgos_server.service.standing import Word
 from cgos_server.storage.people_answers import AccessRow
 from cgos_server.web.api.acting import answered, doing, expected, person_of
-from cgos_server.web.api.asked import like
+from cgos_server.web.api.asked import if_there, like
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.site import Site
 
@@ -79,7 +80,16 @@ class Own:
         """Webhooks without their secrets, newest first."""
         person = await person_of(self._site, asked, Sight.OWN_BOTS)
         rows = await self._history.webhooks(person.owner_id)
-        return people.Webhooks(items=[like(people.Webhook, row) for row in reversed(rows)])
+        deliveries, items = self._site.deliveries, []
+        for row in reversed(rows):
+            kept = deliveries.of(row.id)
+            items.append(like(
+                people.Webhook, row,
+                delivered=if_there(kept.success, lambda it: like(people.Delivery, it)),
+                failed=if_there(kept.failure, lambda it: like(people.Delivery, it)),
+                failed_in_a_row=kept.in_a_row,
+            ))  # fmt: skip
+        return people.Webhooks(items=items, counted_since=deliveries.since)
 
     async def make_webhook(self, asked: Asked) -> people.NewWebhook:
         """An address that is told."""
@@ -95,10 +105,37 @@ class Own:
         rows = await self._history.bots_of(person.owner_id)
         return people.OwnBots(
             items=[
-                like(people.OwnBot, row, games_a_day=row.limits.games_a_day, avoid=list(row.limits.avoid))
+                like(
+                    people.OwnBot,
+                    row,
+                    games_a_day=row.limits.games_a_day,
+                    avoid=list(row.limits.avoid),
+                    hours=row.limits.hours,
+                )
                 for row in rows
             ]
         )
+
+    async def bot_now(self, asked: Asked) -> people.OwnBotNow:
+        """What its versions do just now."""
+        await self._bot(asked)
+        bot = await self._history.bot(asked.word("bot"))
+        now = await self._site.bots_now.look(bot.name, asked.credential, asked.request)
+        items = [
+            like(people.VersionNow, one, version=one.name, games=list(one.games)) for one in now.versions or ()
+        ]  # fmt: skip
+        here = {one.version for one in items}
+        if now.versions is not None:
+            items += [
+                people.VersionNow(
+                    version=version.name, venue=None, state=Word.AWAY, games=[], paired=False,
+                    since=None if version.last_seen_at is None else version.last_seen_at / 1000,
+                    why="It is not signed in, and no game of it runs.",
+                )
+                for version in bot.versions
+                if version.name not in here
+            ]  # fmt: skip
+        return people.OwnBotNow(bot=bot.name, known=now.versions is not None, sentence=now.sentence, items=items)
 
     async def bot_tokens(self, asked: Asked) -> people.Tokens:
         """Tokens of a bot, revoked ones too, newest first."""
@@ -154,6 +191,7 @@ def handlers(site: Site) -> dict[str, Handler]:
         "my_webhooks": own.my_webhooks,
         "make_webhook": own.make_webhook,
         "my_bots": own.my_bots,
+        "bot_now": own.bot_now,
         "bot_tokens": own.bot_tokens,
         "make_bot_token": own.make_bot_token,
         "transcript": own.transcript,
@@ -176,7 +214,10 @@ _SENTENCES: Final[tuple[tuple[str, Callable[[Asked], deeds.Request]], ...]] = (
     (
         "set_limits",
         lambda asked: deeds.BotLimit(
-            bot=asked.word("bot"), games_a_day=asked.body.games_a_day, avoid=list(asked.body.avoid)
+            bot=asked.word("bot"),
+            games_a_day=asked.body.games_a_day,
+            avoid=list(asked.body.avoid),
+            hours=asked.body.hours,
         ),
     ),
     ("set_password", lambda asked: deeds.BotPasswd(name=asked.word("bot"), password=asked.body.password)),

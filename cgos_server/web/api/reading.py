@@ -22,6 +22,7 @@ from cgos_server.service.expectation import compare
 from cgos_server.service.pairing_stats import statistics
 from cgos_server.storage.answers import Counts, VenueRow
 from cgos_server.web.api.asked import (
+    entry,
     if_there,
     like,
     pair_statistics,
@@ -180,7 +181,7 @@ class Reading:
         page = rows[:limit]
         return figures.LedgerPage(
             venue=venue,
-            items=[like(figures.LedgerEntry, row) for row in page],
+            items=[entry(row) for row in page],
             next=page[-1].seq if len(rows) > limit else None,
             last_entry=await self._history.last_entry(venue),
         )

@@ -42,24 +42,7 @@ class ReadingGames:
 
     async def game(self, asked: Asked) -> api.GameDetail:
         """All about one game but its moves."""
-        stored = await self._stored(asked)
-        detail, terms = stored.detail, stored.terms
-        return api.GameDetail(
-            game=game(detail.game),
-            rules=rules_info(terms.rules),
-            time=time_info(terms.time),
-            move_limit=terms.move_limit,
-            rated=terms.rated,
-            start=_stones(stored.start),
-            winner=cast(Literal["black", "white"] | None, detail.winner),
-            margin=None if detail.margin2 is None else detail.margin2 / 2,
-            detail=detail.detail,
-            ending=stored.ending(),
-            pairing=None if detail.pairing is None else _pairing(detail.pairing),
-            ratings=[change(row) for row in detail.ratings],
-            corrections=[like(api.Correction, row) for row in detail.corrections],
-            repeats=detail.repeats,
-        )
+        return game_detail(await self._stored(asked))
 
     async def game_sgf(self, asked: Asked) -> Response:
         """One game as a file."""
@@ -115,6 +98,27 @@ class ReadingGames:
     async def _round(self, number: int, asked: int | None) -> api.RoundDetail:
         found = await self._site.explaining.round(number, asked)
         return msgspec.convert(found, api.RoundDetail, from_attributes=True)
+
+
+def game_detail(stored: StoredGame) -> api.GameDetail:
+    """All about one game but its moves."""
+    detail, terms = stored.detail, stored.terms
+    return api.GameDetail(
+        game=game(detail.game),
+        rules=rules_info(terms.rules),
+        time=time_info(terms.time),
+        move_limit=terms.move_limit,
+        rated=terms.rated,
+        start=_stones(stored.start),
+        winner=cast(Literal["black", "white"] | None, detail.winner),
+        margin=None if detail.margin2 is None else detail.margin2 / 2,
+        detail=detail.detail,
+        ending=stored.ending(),
+        pairing=None if detail.pairing is None else _pairing(detail.pairing),
+        ratings=[change(row) for row in detail.ratings],
+        corrections=[like(api.Correction, row) for row in detail.corrections],
+        repeats=detail.repeats,
+    )
 
 
 def games_asked(asked: Asked, running: bool | None) -> GamesAsked:

@@ -93,6 +93,9 @@ async def body_of(operation: Operation, request: Request) -> Any:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise HttpRefused(415, "media-type", "The body must be JSON: send `Content-Type: application/json`.")
+    if request.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+        sentence = "The body must come as it is: leave `Content-Encoding` out."
+        raise HttpRefused(415, "media-type", sentence, {"Accept-Encoding": "identity"})
     data = bytearray()
     try:
         async with asyncio.timeout(BODY_LIMIT_S):

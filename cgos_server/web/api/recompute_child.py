@@ -36,6 +36,7 @@ async def found(task: Task) -> Found:
 
 
 def main() -> None:
+    """A task on standard input, its answer on standard output."""
     os.nice(NICENESS)
     one_thread()
     task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)

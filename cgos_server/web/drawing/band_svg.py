@@ -21,9 +21,9 @@ _WORD_ROOM: Final = 60.0
 """What a marked place needs from left to right."""
 
 _DAY_MS: Final = 86_400_000
-_STEPS_MS: Final = tuple(
-    round(step * _DAY_MS)
-    for step in (1 / 1440, 5 / 1440, 15 / 1440, 1 / 24, 3 / 24, 6 / 24, 0.5, 1, 2, 7, 14, 30, 91, 182, 365, 730, 1825)
+_STEPS_MS: Final = (
+    *(1000 * seconds for seconds in (1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200)),
+    *(_DAY_MS * days for days in (1, 2, 7, 14, 30, 91, 182, 365, 730, 1825)),
 )
 _TICKS: Final = 5
 
@@ -64,9 +64,14 @@ def time_ticks(low: float, high: float, most: int = _TICKS) -> list[tuple[float,
     step = next((step for step in _STEPS_MS if span / step <= most), _STEPS_MS[-1])
     while span / step > 2 * most:
         step *= 2
-    form = "%H:%M" if step < _DAY_MS and span < 2 * _DAY_MS else "%b %d" if step < 60 * _DAY_MS else "%b %Y"
     first = math.ceil(low / step)
-    return [(at * step, _word(at * step, form)) for at in range(first, math.floor(high / step) + 1)]
+    places = [at * step for at in range(first, math.floor(high / step) + 1)]
+    if step >= _DAY_MS:
+        form = "%b %d" if step < 60 * _DAY_MS else "%b %Y"
+        return [(at, _word(at, form)) for at in places]
+    form = "%H:%M:%S" if step < 60_000 else "%H:%M"
+    # Over more than a day midnight has the date, so that no hour is taken for another day's.
+    return [(at, _word(at, form if span < _DAY_MS or at % _DAY_MS else "%b %d")) for at in places]
 
 
 def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequence[Mark] = ()) -> Markup:
@@ -82,10 +87,10 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
         left, right = left - 1, right + 1
     lows = [point.mean - (point.half or 0.0) for point in points]
     highs = [point.mean + (point.half or 0.0) for point in points]
-    # A newcomer's band may be a thousand points wide: what came later should still be seen.
+    # A newcomer's band may be a thousand points wide: what came later should still be seen, its last interval whole.
     room = max(60.0, 1.6 * (max(point.mean for point in points) - min(point.mean for point in points)))
-    bottom = max(min(lows), min(point.mean for point in points) - room)
-    top = min(max(highs), max(point.mean for point in points) + room)
+    bottom = max(min(lows), min(lows[-1], min(point.mean for point in points) - room))
+    top = min(max(highs), max(highs[-1], max(point.mean for point in points) + room))
     if top - bottom < 40:
         bottom, top = bottom - 20, top + 20
     x = _axis(left, right, _LEFT, WIDTH - _RIGHT)

@@ -25,6 +25,8 @@ _SMALL_MARGIN: Final = 24
 _RADIUS: Final = 19
 _FILL: Final = ("#1b1b1b", "#fdfdfb")
 _LEAST_OWNED: Final = 0.08
+_MANY_LINES: Final = 14
+"""From so many on a board is drawn so small that what is written on it has to be larger."""
 
 
 class Proposal(NamedTuple):
@@ -122,7 +124,8 @@ def _ground(size: int, margin: int) -> Iterator[Markup]:
 
 def _names(size: int) -> Iterator[Markup]:
     full = _full(size, _MARGIN)
-    yield Markup('<g class="names" fill="#6b5327" font-size="15" text-anchor="middle" aria-hidden="true">')
+    letters = 15 if size < _MANY_LINES else 19
+    yield Markup(f'<g class="names" fill="#6b5327" font-size="{letters}" text-anchor="middle" aria-hidden="true">')
     for index in range(size):
         x, y = _place(f"{COLUMNS[index]}{index + 1}", size, _MARGIN)
         yield Markup(f'<text x="{x}" y="{full - 8}">{COLUMNS[index]}</text><text x="14" y="{y + 5}">{index + 1}</text>')
@@ -163,7 +166,8 @@ def _owners(size: int, owners: Mapping[str, float], stones: Mapping[str, Color])
 
 
 def _numbers(size: int, numbers: Mapping[str, int], stones: Mapping[str, Color], last: str | None) -> Iterator[Markup]:
-    yield Markup('<g class="numbers" font-size="15" text-anchor="middle" aria-hidden="true">')
+    letters = 15 if size < _MANY_LINES else 18
+    yield Markup(f'<g class="numbers" font-size="{letters}" text-anchor="middle" aria-hidden="true">')
     for name, number in numbers.items():
         if name in stones:
             x, y = _place(name, size, _MARGIN)

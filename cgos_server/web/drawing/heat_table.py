@@ -12,11 +12,13 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from cgos_server.web.words import shade
+
 _CAUTION: Final = 10
 """So many games as expected are added before a score is coloured, so that a single game shouts nothing: our choice."""
 
-_STEPS: Final = (0.03, 0.09, 0.17, 0.27)
-"""From which distance on, in points a game, a cell takes each of the four colours of a side: our choice."""
+_STEPS: Final = (0.03, 0.09, 0.17, 0.27, 0.39)
+"""From which distance on, in points a game, a cell takes each of the five shades of a side: our choice."""
 
 
 class Cell(NamedTuple):
@@ -31,10 +33,10 @@ class Cell(NamedTuple):
 
 
 def heat(cell: Cell) -> str:
-    """The class of a colour: ``m4`` (far below what was expected) over ``m0`` to ``q4`` (far above)."""
+    """The class of a colour: ``m5`` (far below what was expected) over ``m0`` to ``q5`` (far above)."""
     off = (cell.points - cell.games * cell.expected) / (cell.games + _CAUTION)
     step = sum(abs(off) >= limit for limit in _STEPS)
-    return f"{'q' if off > 0 else 'm'}{step}" if step else "m0"
+    return shade(step if off > 0 else -step)
 
 
 def heat_rows(

@@ -14,7 +14,7 @@ from cgos_server.core.rating.registry import half_width
 from cgos_server.storage.answers import Standing
 from cgos_server.web import words
 
-WIDTH: Final = 120
+WIDTH: Final = 200
 _HEIGHT: Final = 12
 _ROOM: Final = 150.0
 """Elo beyond the lowest and the highest rating; an interval that goes further is cut there."""

@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 WIDTH: Final = 480
 _HEIGHT: Final = 16
+_LEAST: Final = 1.6
+"""What is narrower is drawn so wide, or nobody would see it."""
 
 
 def uptime_svg(spans: Iterable[tuple[int, int]], since: int, until: int, words: str) -> Markup:
@@ -25,12 +27,12 @@ def uptime_svg(spans: Iterable[tuple[int, int]], since: int, until: int, words: 
     ]
     drawn = -1.0
     for begin, end in sorted(spans):
-        left = max(drawn, WIDTH * (max(begin, since) - since) / (until - since))
+        left = WIDTH * (max(begin, since) - since) / (until - since)
         right = WIDTH * (min(end, until) - since) / (until - since)
-        # What is too narrow to be seen is one line wide.
-        width = max(right - left, 0.6)
-        if right < 0 or right <= drawn or left >= WIDTH:
+        if right < 0 or right <= drawn or left >= WIDTH or drawn >= WIDTH:
             continue
+        left = max(drawn, min(left, WIDTH - _LEAST))
+        width = min(max(right - left, _LEAST), WIDTH - left)
         parts.append(Markup('<path class="on" d="M{:.1f} 0h{:.1f}v{}h-{:.1f}z"/>').format(left, width, _HEIGHT, width))
         drawn = left + width
     return Markup("").join([*parts, Markup("</svg>")])

@@ -62,10 +62,12 @@ class Board:
 
     @property
     def known(self) -> int:
+        """How many moves there are, told or not yet."""
         return len(self._messages)
 
     @property
     def over(self) -> bool:
+        """Whether the game has ended; its last moves may still wait to be told."""
         return self._end is not None
 
     @property

@@ -73,6 +73,7 @@ class News:
 
     @property
     def head(self) -> int:
+        """The number that the next piece of news will have."""
         return self._base + len(self._entries)
 
     @property

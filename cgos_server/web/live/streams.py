@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_server.errors import OurFault, Refused, StoreError
+from cgos_server.web.caching import weights
 from cgos_server.web.live.bell import heard
 from cgos_server.web.live.framing import Form, framed, heartbeat, opening, remark
 from cgos_server.web.live.hub import Hub
@@ -154,11 +155,13 @@ class Streams:
 
 
 def form_of(request: Request) -> Form:
-    """By ``?format=``, else by what the visitor accepts."""
+    """By ``?format=``, else by what the visitor likes as well as events, or better."""
     asked = request.query_params.get("format", "")
     if asked:
         return Form.NDJSON if asked == "ndjson" else Form.SSE
-    return Form.NDJSON if Form.NDJSON.value in request.headers.get("accept", "") else Form.SSE
+    liked = weights(request.headers.get("accept", ""))
+    lines = liked.get(Form.NDJSON.value, 0.0)
+    return Form.NDJSON if lines > 0 and lines >= liked.get(Form.SSE.value, 0.0) else Form.SSE
 
 
 def _last_ply(request: Request) -> int | None:

@@ -20,6 +20,7 @@ from cgos_server.protocol import openapi
 from cgos_server.protocol.api_messages import Problem
 from cgos_server.protocol.api_route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
 from cgos_server.protocol.api_routes import ROUTES
+from cgos_server.service.people import MOST_REGISTRATIONS
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE, STREAMS_OF_ALL
 from cgos_server.web.site import Site
 
@@ -151,6 +152,8 @@ class ApiDocs:
             Limit.BULK: f"{settings.exports_at_once} at once for all",
             Limit.STREAMS: f"{streams} at once, {STREAMS_OF_ALL * streams} for all",
             Limit.SIGN_IN: f"{SIGN_INS_PER_MINUTE} a minute",
+            Limit.PASSWORDS: "10, unless the operators chose another number; then a pause",
+            Limit.ACCOUNTS: f"{MOST_REGISTRATIONS} an hour",
             Limit.RECOMPUTE: f"{RECOMPUTES_PER_MINUTE} a minute, one at a time",
         }
         return self._site.render(

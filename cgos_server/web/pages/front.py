@@ -21,7 +21,7 @@ from cgos_server.web.site import Site
 FRONT_ROWS: Final = 8
 """Bots of each venue, running games and results that are shown."""
 
-BOARDS: Final = 2
+BOARDS: Final = 3
 """Running games whose boards are shown: those that have come furthest, of the ones that are listed."""
 
 _RUNNING_MOST: Final = 500

@@ -6,6 +6,7 @@ Plain functions of a stored game. Must not know: the database, HTTP, templates.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
@@ -147,7 +148,7 @@ def _move_line(game: StoredGame, ply: int, said: Analysis | None) -> MoveLine:
         words.time_left(game.terms.time, clock_of(row)),
         "" if winrate is None else f"{winrate:.4g}",
         "" if score is None else f"{score:.4g}",
-        said is not None and bool(said.comment or said.moves or said.ownership or said.visits),
+        said is not None,
     )
 
 
@@ -238,11 +239,16 @@ def _candidate_line(letter: str, candidate: Candidate) -> CandidateLine:
 
 
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"
+    return "" if share is None else f"{_tenths(100 * share)} %"
 
 
 def _points(score: float | None) -> str:
-    return "" if score is None else f"{score:+.1f}"
+    return "" if score is None else f"{_tenths(score):+}"
+
+
+def _tenths(figure: float) -> Decimal:
+    """Rounded as the page's script does, which takes the larger one of two that are as near."""
+    return Decimal(figure).quantize(Decimal("0.1"), ROUND_HALF_UP)
 
 
 def _count(count: int | None) -> str:

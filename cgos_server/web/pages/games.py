@@ -21,11 +21,19 @@ from cgos_server.web.site import Site
 
 RESULTS: Final = {"B": "Black won", "W": "White won", "draw": "drawn", "none": "no result"}
 
-FIELDS: Final = (
-    *("venue", "bot", "opponent", "reason", "result", "running"),
-    *("since", "until", "min_moves", "max_moves"),
-)
-"""The parts of an address that say which games are wanted."""
+FIELDS: Final = {
+    "bot": "of {}",
+    "opponent": "against {}",
+    "venue": "on {}",
+    "running": "that {}",
+    "reason": "that ended by {}",
+    "result": "with the result “{}”",
+    "min_moves": "of {} moves and more",
+    "max_moves": "of at most {} moves",
+    "since": "since {}",
+    "until": "until {}",
+}
+"""The parts of an address that say which games are wanted, and how each is said in a sentence."""
 
 
 class Filters(NamedTuple):
@@ -132,29 +140,12 @@ class GamesPage:
 
 
 def in_words(given: dict[str, str]) -> str:
-    """Which games these are, as half a sentence: ``of gnugo on 9x9, lost on time``."""
-    found = []
-    if given["bot"]:
-        found.append(f"of {given['bot']}")
-    if given["opponent"]:
-        found.append(f"against {given['opponent']}")
-    if given["venue"]:
-        found.append(f"on {given['venue']}")
-    if given["running"]:
-        found.append("that run now" if given["running"] == "yes" else "that have ended")
-    if given["reason"]:
-        found.append(f"that ended by {given['reason']}")
-    if given["result"]:
-        found.append(f"with the result “{RESULTS.get(given['result'], given['result'])}”")
-    if given["min_moves"]:
-        found.append(f"of {given['min_moves']} moves and more")
-    if given["max_moves"]:
-        found.append(f"of at most {given['max_moves']} moves")
-    if given["since"]:
-        found.append(f"since {given['since']}")
-    if given["until"]:
-        found.append(f"until {given['until']}")
-    return " ".join(found)
+    """Which games these are, as half a sentence: ``of gnugo on 9x9 that ended by time``."""
+    said = given | {
+        "running": {"yes": "run now", "no": "have ended"}.get(given["running"], ""),
+        "result": RESULTS.get(given["result"], given["result"]),
+    }
+    return " ".join(phrase.format(said[key]) for key, phrase in FIELDS.items() if said[key])
 
 
 def _number(text: str) -> int | None:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.errors import Refused
-from cgos_server.service.pairing_explained import Explained
+from cgos_server.service.pairing_explained import PARTNERS, Explained
 from cgos_server.web.pages.asked import LARGEST, before, stored_game, venue_of, with_query
 from cgos_server.web.site import Site
 
@@ -21,7 +21,7 @@ ROUNDS: Final = 30
 """Acts on one page of the list."""
 
 READY: Final = 100
-"""Of those who were ready so many are shown."""
+"""Of those who were ready so many are shown unless all are asked for."""
 
 
 class RoundPages:
@@ -46,7 +46,7 @@ class RoundPages:
     async def round(self, request: Request) -> Response:
         """One act of pairing."""
         explained = await self._explained(request.path_params["id"], None)
-        return self._site.render("round.html", here=explained.venue, told=explained, ready_shown=READY)
+        return self._page(request, explained)
 
     async def pairing(self, request: Request) -> Response:
         """Why the two of a game met."""
@@ -54,7 +54,14 @@ class RoundPages:
         if game.pairing is None:
             return self._site.render("no_pairing.html", here=game.game.venue, game=game.game)
         explained = await self._explained(game.pairing.round, game.game.id)
-        return self._site.render("round.html", here=explained.venue, told=explained, ready_shown=READY)
+        return self._page(request, explained)
+
+    def _page(self, request: Request, told: Explained) -> Response:
+        everybody = request.query_params.get("ready") == "all"
+        return self._site.render(
+            "round.html", here=told.venue, told=told, partners_shown=PARTNERS,
+            ready_shown=len(told.ready) if everybody else READY, everybody=with_query(request, ready="all"),
+        )  # fmt: skip
 
     async def _explained(self, number: int, game: int | None) -> Explained:
         try:

@@ -122,7 +122,8 @@ class VenuePages:
         standings = await self._standings(name, system, as_of) if system else []
         then = self._site.now_ms() - RETIRED_DAYS * DAY_MS
         rows = [
-            Row(rank, row, row.last_game_at is None or row.last_game_at < then) for rank, row in enumerate(standings, 1)
+            Row(rank, row, row.last_game_at is not None and row.last_game_at < then)
+            for rank, row in enumerate(standings, 1)
         ]
         found = asked.choose(rows)
         pages = max(1, -(-len(found) // ROWS))

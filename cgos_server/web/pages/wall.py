@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.games.base import Color, Ko, Ruleset, Start
-from cgos_server.core.games.go_rules import Go
+from cgos_server.core.games.go_rules import Go, GoPosition
 from cgos_server.errors import OurFault
 from cgos_server.protocol.api_live import LiveGame
 from cgos_server.web.drawing.board_svg import small_board_svg
@@ -73,7 +73,13 @@ def small_boards(games: Iterable[LiveGame]) -> list[SmallBoard]:
 
 
 def picture(game: LiveGame) -> Markup:
-    """The board of a game as it stands. Raises OurFault where a stored move cannot be played."""
+    """The board of a game as it stands. Raises OurFault as :func:`standing`."""
+    position, last = standing(game)
+    return small_board_svg(game.size, position.stones(), last, f"{game.black} – {game.white}, move {len(game.moves)}")
+
+
+def standing(game: LiveGame) -> tuple[GoPosition, str | None]:
+    """A game as it stands, and its last move. Raises OurFault where a stored move cannot be played."""
     # What was legal when it was played is legal by the least strict rules.
     rules = Ruleset(size=game.size, ko=Ko.SIMPLE, suicide=True)
     first = Color.BLACK if game.to_play == "b" else Color.WHITE
@@ -83,8 +89,7 @@ def picture(game: LiveGame) -> Markup:
         read = position.read(move)
         if read is None or position.play(read) is not None:
             raise OurFault(f"{move} of game {game.game} cannot be played.")
-    last = game.moves[-1] if game.moves else None
-    return small_board_svg(game.size, position.stones(), last, f"{game.black} – {game.white}, move {len(game.moves)}")
+    return position, game.moves[-1] if game.moves else None
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -162,8 +162,10 @@ class AdminConnections(Desk):
         text = request.query_params.get("search", "").strip()[:40]
         bots = [] if status is None else [bot for bot in status.bots if text.lower() in bot.name.lower()]
         bots.sort(key=lambda bot: (bot.venue, bot.name))
+        address = request.query_params.get("address", "").strip()[:64]
+        past = await self.site.history.connections_of(address=address, limit=ROWS) if address else []
         return {"here": "/admin", "bots": bots[:ROWS], "found": len(bots), "search": text, "why": why,
-                "chosen": request.query_params.get("bot", "")[:40]}  # fmt: skip
+                "chosen": request.query_params.get("bot", "")[:40], "address": address, "past": past}  # fmt: skip
 
 
 class AdminAccounts(Desk):

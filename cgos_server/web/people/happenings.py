@@ -1,15 +1,17 @@
 """From facts to what owners of bots are told of them.
 
-Knows what happened to which version, and nothing of who is told, or how. Counts in memory: what happened while no web
-process ran is not made up for.
+Knows what happened to which version, and nothing of who is told, or how. Counts in memory; what happened while no web
+process ran can be told from stored games.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
 from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
+from cgos_server.storage.answers import GameRow
 
 TIME_LOSSES: Final = 3
 """Games in a row lost on time that are worth a message; our choice."""
@@ -59,6 +61,33 @@ class Happenings:
             case BotLeft():
                 return [Happening("signed-out", fact.version, fact.venue, now_ms, {})]
         return []
+
+    def replay(self, games: Iterable[GameRow], versions: Collection[str], now_ms: int) -> list[Happening]:
+        """What stored games meant to the versions that played them, as if they had been heard when they were played.
+        Counts of `versions` go on from there.
+
+        :param games: all of the latest ones of `versions`, running ones too, in any order
+        """
+        past = Happenings()
+        facts: list[tuple[int, int, AnyFact, GameRow]] = []
+        for game in games:
+            began = GameStarted(game.venue, game.id, game.black, game.white, game.started_at / 1000)
+            facts.append((game.started_at, 2 * game.id, began, game))
+            if game.ended_at is not None:
+                over = GameEnded(game.venue, game.id, game.result or "", game.reason or "", game.ended_at / 1000)
+                facts.append((game.ended_at, 2 * game.id + 1, over, game))
+        facts.sort(key=lambda each: each[:2])
+        found = [
+            happening
+            for _, _, fact, game in facts
+            for happening in past.of(fact, (game.black, game.white), now_ms)
+        ]  # fmt: skip
+        self._playing |= past._playing
+        for version in versions:
+            self._late.pop(version, None)
+            if version in past._late:
+                self._late[version] = past._late[version]
+        return found
 
     def _both(
         self, event: str, venue: str, game: int, players: tuple[str, str], at: float, more: dict[str, Any]

@@ -23,13 +23,16 @@ from cgos_server.web import words
 from cgos_server.web.pages.asked import PAGE_SIZE, before, number, page_of
 from cgos_server.web.people import fields, wire
 from cgos_server.web.people.desk import Deed, Desk
-from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, visit
+from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
 from cgos_server.web.site import Site
 
 COUNTED: Final = 500
 """Latest ended games over which the days are counted."""
 
 DAYS: Final = 14
+
+AWAY: Final = 20
+"""Versions that are not connected and shown as such: the latest."""
 
 NOWHERE: Final = "You have no bot of this name. Capitals matter; a bot is claimed on your account's page."
 
@@ -88,12 +91,16 @@ class OwnBotPage(Desk):
         return {
             "bot": bot,
             "versions": versions,
+            "live": await self.site.bots_now.look(bot.name, here.session, request),
+            "seen_at": {version.name: version.last_seen_at for version in bot.versions},
+            "away": AWAY,
             "days": by_day(ended, versions),
             "counted": COUNTED,
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},
             "tokens": [token for token in await history.tokens(bot.name) if token.revoked_at is None],
             "games_a_day": limits.get("games_a_day"),
             "avoid": " ".join(limits.get("avoid", [])),
+            "hours": limits.get("hours", ""),
             "games": page,
             "older": older,
             "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,
@@ -111,6 +118,7 @@ class OwnBotPage(Desk):
                 bot=named["name"],
                 games_a_day=fields.whole(form, "games_a_day", "Games a day", 0, 100_000),
                 avoid=fields.names(form, "avoid"),
+                hours=form.text("hours"),
             )
         ),
         "token make": Deed(
@@ -168,6 +176,7 @@ class TranscriptPage:
             "people/transcript.html",
             here="/account",
             person=here.person,
+            token=token_of(here.session),
             bot=bot.name,
             game=row,
             lines=wire.timed(found),

@@ -1,18 +1,20 @@
 """Tells owners of bots by HTTP what their bots do: from facts to signed messages, with another try where one fails.
 
-At least once within the life of the web process; what happens while it is away is told to nobody. Every queue is
-bounded: the oldest message is dropped, and the next one says how many were. Must not know: how HTTP is spoken, who may
-have a webhook.
+At least once: what happened to games while no web process ran, or was not delivered when it ended, is looked up in the
+database and told when it begins. Signing in and out is not: it says nothing any more. Every queue is bounded: the
+oldest message is dropped, and the next one says how many were. Must not know: how HTTP is spoken, who may have a
+webhook, how the outcomes are kept.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import secrets
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -22,7 +24,10 @@ from cgos_server import __version__
 from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server.errors import CgosError, Refused
 from cgos_server.service.requests import WebhookGiveUp
+from cgos_server.storage.answers import GameRow
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.people_answers import BotOwnerRow, WebhookRow
+from cgos_server.web.deliveries import RECENT, Kept, Outcome
 from cgos_server.web.people.happenings import Happening, Happenings
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import networks
@@ -47,19 +52,34 @@ FRESH_MS: Final = 5000
 """How long the list of webhooks, and who owns what, is believed."""
 
 TEST_PAUSE_MS: Final = 5000
+
+SAVE_S: Final = 2.0
+"""Between two looks at what is to be kept."""
+
+SAVE_MS: Final = 60_000
+"""That nothing happened is written down so often."""
+
+CATCH_UP_MS: Final = 86_400_000
+"""What happened longer ago is not made up for."""
+
+SLACK_MS: Final = 60_000
+"""What happened so long before the last note is looked at again: it may have been on its way."""
+
+AGAIN_MS: Final = 10_000
+"""Between two looks at what was missed."""
+
+GAMES_BACK: Final = 200
+"""Of one bot, how many of its latest games are looked at."""
+
+BOTS_BACK: Final = 1_000
+"""Bots that are looked at when making up for what was missed."""
+
+STORED: Final = ("game-started", "game-ended", "time-losses", "set-aside")
+"""What the database knows later."""
+
 _QUIET = ("score", "resignation")
 
 log = structlog.get_logger(__name__)
-
-
-class Outcome(NamedTuple):
-    """What became of a webhook's latest message. `at` in Unix milliseconds."""
-
-    at: int
-    event: str
-    delivered: bool
-    sentence: str
-    tries: int
 
 
 class Message(NamedTuple):
@@ -73,18 +93,31 @@ class Message(NamedTuple):
 class _Line:
     """What waits for one webhook."""
 
-    def __init__(self, hook: WebhookRow) -> None:
+    def __init__(self, hook: WebhookRow, kept: Kept) -> None:
         self.hook = hook
         self.waiting: deque[Message] = deque()
-        self.dropped = 0
-        self.failed_in_a_row = 0
+        self.current: Message | None = None
+        self.dropped = kept.dropped
+        self.failed_in_a_row = kept.in_a_row
         self.busy = False
+        self.done = deque(kept.recent, RECENT)
+        self._known = deque(kept.recent, RECENT + 2 * LINE_MAX)
 
     def put(self, message: Message) -> None:
+        """It is the next one, unless it was already."""
+        if message.id in self._known:
+            return
+        self._known.append(message.id)
         if len(self.waiting) >= LINE_MAX:
-            self.waiting.popleft()
+            self.done.append(self.waiting.popleft().id)
             self.dropped += 1
         self.waiting.append(message)
+
+    @property
+    def owed_from(self) -> int | None:
+        """When the oldest happening was that is not told yet and can be looked up later."""
+        open_ = [*self.waiting, *([] if self.current is None else [self.current])]
+        return min((message.body["at"] for message in open_ if message.event in STORED), default=None)
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -113,34 +146,108 @@ class Webhooks:
         self._lines: dict[int, _Line] = {}
         self._owners: dict[str, BotOwnerRow | None] = {}
         self._read_at = -FRESH_MS
-        self._outcomes: OrderedDict[int, Outcome] = OrderedDict()
+        self._ended: OrderedDict[int, None] = OrderedDict()
+        self._missed_from: int | None = site.deliveries.until
+        self._caught_up_at = -AGAIN_MS
+        self._telling = False
+        self._saved_at = site.now_ms()
         self._tested: dict[int, int] = {}
         self._aside: dict[tuple[str, str], int] = {}
-        self._since = site.now_ms()
+        self._since = site.deliveries.until - SLACK_MS
         self._slots = asyncio.Semaphore(AT_ONCE)
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact; None where some were lost on the way."""
         if isinstance(fact, (GameStarted, GameEnded, BotArrived, BotLeft)):
+            if len(self._facts) == FACTS_MAX:
+                self._miss()
             self._facts.append(fact)
+            self._come.set()
+        elif fact is None:
+            self._miss()
             self._come.set()
 
     def outcome(self, webhook: int) -> Outcome | None:
-        """What became of its latest message, as far as this process knows."""
-        return self._outcomes.get(webhook)
+        """What became of its latest message."""
+        return self._site.deliveries.of(webhook).latest
 
     async def run(self) -> None:
         """Send until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            while True:
-                await self._come.wait()
-                self._come.clear()
-                facts = list(self._facts)
-                self._facts.clear()
-                try:
-                    await self._tell(facts, group)
-                except CgosError as error:
-                    log.warning("webhooks could not be told", error=str(error), facts=len(facts))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._keep_saving())
+                self._come.set()
+                while True:
+                    await self._come.wait()
+                    self._come.clear()
+                    await self._all_that_came(group)
+        finally:
+            self._look_at_lines()
+            self._site.deliveries.save()
+
+    async def _all_that_came(self, group: asyncio.TaskGroup) -> None:
+        self._telling = True
+        facts = list(self._facts)
+        self._facts.clear()
+        try:
+            await self._make_up(group)
+            await self._tell(facts, group)
+        except CgosError as error:
+            if facts or self._missed_from is None:  # it tries again and again
+                log.warning("webhooks could not be told", error=str(error), facts=len(facts))
+            self._miss()
+        finally:
+            self._telling = False
+        self._take_note()
+
+    async def _make_up(self, group: asyncio.TaskGroup) -> None:
+        """Look up what was missed, but not all the time: that would make whoever falls behind slower still."""
+        now = self._site.now_ms()
+        if self._missed_from is None or 0 <= now - self._caught_up_at < AGAIN_MS:
+            return
+        try:
+            await self._catch_up(self._missed_from, group)
+        except CgosError:
+            raise
+        except Exception as error:  # or the pages would not come up, and not at the next attempt either
+            log.error("our fault in making up for what webhooks missed", exc_info=error)
+        self._missed_from, self._caught_up_at = None, now
+
+    def _miss(self) -> None:
+        """Something is lost: what happened since the last note is to be looked up."""
+        if self._missed_from is None:
+            self._missed_from = self._site.deliveries.until
+
+    def _take_note(self) -> None:
+        """All that happened until now is told, or stands in a line."""
+        if not self._telling and not self._facts and self._missed_from is None:
+            self._site.deliveries.until = max(self._site.deliveries.until, self._site.now_ms())
+
+    async def _keep_saving(self) -> None:
+        """What became of messages, now and then."""
+        deliveries = self._site.deliveries
+        before = deliveries.figures()
+        while True:
+            await asyncio.sleep(SAVE_S)
+            if self._missed_from is not None:
+                self._come.set()  # the database may answer again
+            self._take_note()
+            self._look_at_lines()
+            now, figures = self._site.now_ms(), deliveries.figures()
+            if figures != before or not 0 <= now - self._saved_at < SAVE_MS:
+                await asyncio.to_thread(deliveries.write, deliveries.encoded())
+                before, self._saved_at = figures, now
+
+    def _look_at_lines(self) -> None:
+        """What each webhook has not been told yet."""
+        deliveries = self._site.deliveries
+        for number, line in self._lines.items():
+            was = deliveries.of(number)
+            now = msgspec.structs.replace(
+                was, owed_from=line.owed_from, dropped=line.dropped, recent=tuple(line.done)
+            )  # fmt: skip
+            if now != was:
+                deliveries.keep(number, now)
 
     async def test(self, hook: WebhookRow) -> str:
         """Send a message now, once, and say what became of it. Raises Refused where that was done a moment ago."""
@@ -152,7 +259,7 @@ class Webhooks:
         self._tested[hook.id] = now
         message = self._message(hook, Happening("test", "", "", now, {}), hook.bot)
         outcome = await self._try(hook, message, 0, 1)
-        self._note(hook.id, outcome)
+        self._site.deliveries.note(hook.id, outcome)
         return f"The test was delivered: {outcome.sentence}" if outcome.delivered else (
             f"The test was not delivered. {outcome.sentence}"
         )  # fmt: skip
@@ -160,31 +267,88 @@ class Webhooks:
     # -- from facts to messages
 
     async def _tell(self, facts: Sequence[AnyFact], group: asyncio.TaskGroup) -> None:
+        if not facts:
+            return
         await self._refresh()
         happenings: list[Happening] = []
         for fact in facts:
             players = None
             if isinstance(fact, GameEnded):
+                if fact.game in self._ended:
+                    continue  # it was looked up
                 players = self._happenings.players(fact.game)
                 if players is None and self._lines:
                     row = (await self._site.history.game(fact.game)).game
                     players = (row.black, row.white)
             happenings += self._happenings.of(fact, players, self._site.now_ms())
-        if not self._lines:
+        await self._tell_owners(happenings, group)
+
+    async def _tell_owners(
+        self, happenings: list[Happening], group: asyncio.TaskGroup, since: Mapping[int, int] | None = None
+    ) -> None:
+        """Put it in the lines of whoever wants to know.
+
+        :param since: webhook -> it is told nothing that happened before (Unix milliseconds)
+        """
+        if not self._lines or not happenings:
             return
         await self._learn_owners(happening.version for happening in happenings)
         happenings += await self._set_aside(happenings)
         for happening in happenings:
             owner = self._owners.get(happening.version)
             if owner is not None:
-                self._queue(happening, owner, group)
+                self._queue(happening, owner, group, since or {})
 
-    def _queue(self, happening: Happening, owner: BotOwnerRow, group: asyncio.TaskGroup) -> None:
+    async def _catch_up(self, until: int, group: asyncio.TaskGroup) -> None:
+        """Tell what happened to games since `until` (Unix milliseconds), or was not told before."""
+        await self._refresh()
+        now, lines = self._site.now_ms(), self._lines.values()
+        earliest = now - CATCH_UP_MS
+        since = {}
+        for line in lines:
+            owed = self._site.deliveries.of(line.hook.id).owed_from
+            start = (until if owed is None else min(owed, until)) - SLACK_MS
+            since[line.hook.id] = max(start, earliest, line.hook.created_at)
+        games: dict[int, GameRow] = {}
+        versions: set[str] = set()
+        looked = 0
+        for owner in sorted({line.hook.owner_id for line in lines if set(line.hook.events) & set(STORED)}):
+            wanted = {line.hook.bot for line in lines if line.hook.owner_id == owner}
+            for bot in await self._site.history.bots_of(owner):
+                if (None in wanted or bot.name in wanted) and looked < BOTS_BACK:
+                    looked += 1
+                    versions.update(bot.versions)
+                    with contextlib.suppress(Refused):  # a bot that never came has no versions, and no games
+                        rows = await self._site.history.find_games(GamesAsked(bot=bot.name), GAMES_BACK)
+                        games |= {row.id: row for row in rows}
+        first = min(since.values(), default=now)
+        self._since = min(self._since, max(first, earliest))
+        happenings = [each for each in self._happenings.replay(games.values(), versions, now) if each.at >= first]
+        for number, row in games.items():
+            if row.ended_at is not None and row.ended_at >= first:
+                self._end(number)
+        if happenings:
+            log.info("webhooks are told what happened meanwhile", happenings=len(happenings))
+        await self._tell_owners(happenings, group, since)
+        self._read_at = now - FRESH_MS  # a look at the past makes nobody wait who adds a webhook
+
+    def _end(self, game: int) -> None:
+        """The end of this game has been looked at."""
+        self._ended[game] = None
+        if len(self._ended) > FACTS_MAX:
+            self._ended.popitem(last=False)
+
+    def _queue(
+        self, happening: Happening, owner: BotOwnerRow, group: asyncio.TaskGroup, since: Mapping[int, int]
+    ) -> None:  # fmt: skip
         for line in self._lines.values():
             hook = line.hook
-            if hook.owner_id == owner.owner_id and hook.bot in (None, owner.bot) and (happening.event in hook.events):
+            concerned = hook.owner_id == owner.owner_id and hook.bot in (None, owner.bot)
+            # No fact says when somebody was set aside: what is found may be older than the webhook.
+            start = since.get(hook.id, hook.created_at if happening.event == "set-aside" else 0)
+            if concerned and happening.event in hook.events and happening.at >= start:
                 line.put(self._message(hook, happening, owner.bot))
-                if not line.busy:
+                if line.waiting and not line.busy:
                     line.busy = True
                     group.create_task(self._deliver(line))
 
@@ -208,7 +372,12 @@ class Webhooks:
         return found
 
     def _message(self, hook: WebhookRow, happening: Happening, bot: str | None) -> Message:
-        number = secrets.token_hex(8)
+        if happening.event in STORED:  # the same one in every process, so that nobody need be told twice
+            about = happening.more.get("game", {}).get("id", happening.at)
+            words = f"{happening.event} {happening.version} {happening.venue} {about}"
+            number = hashlib.sha256(words.encode()).hexdigest()[:16]
+        else:
+            number = secrets.token_hex(8)
         body = {
             "id": f"{hook.id}-{number}",
             "webhook": hook.id,
@@ -232,7 +401,9 @@ class Webhooks:
         for number in [number for number in self._lines if number not in hooks]:
             self._lines.pop(number).waiting.clear()
         for number, row in hooks.items():
-            self._lines.setdefault(number, _Line(row)).hook = row
+            if number not in self._lines:
+                self._lines[number] = _Line(row, self._site.deliveries.of(number))
+            self._lines[number].hook = row
 
     async def _learn_owners(self, versions: Iterable[str]) -> None:
         unknown = {version for version in versions if version and version not in self._owners}
@@ -246,9 +417,11 @@ class Webhooks:
         """Send what waits for one webhook, in its order, until nothing does."""
         try:
             while line.waiting:
-                message = line.waiting.popleft()
-                if not await self._persist(line, message):
+                line.current = line.waiting.popleft()
+                if not await self._persist(line, line.current):
                     line.dropped += 1
+                line.done.append(line.current.id)
+                line.current = None
         finally:
             line.busy = False
 
@@ -262,7 +435,7 @@ class Webhooks:
             dropped = line.dropped
             async with self._slots:
                 outcome = await self._try(line.hook, message, dropped, attempt + 1)
-            self._note(line.hook.id, outcome)
+            self._site.deliveries.note(line.hook.id, outcome)
             if outcome.delivered:
                 line.failed_in_a_row = 0
                 line.dropped -= dropped
@@ -300,12 +473,6 @@ class Webhooks:
             return Outcome(now, message.event, True, f"It was answered {answer.status}.", tries)
         why = " Redirects are not followed." if 300 <= answer.status < 400 else ""
         return Outcome(now, message.event, False, f"It was answered {answer.status}.{why}", tries)
-
-    def _note(self, webhook: int, outcome: Outcome) -> None:
-        self._outcomes[webhook] = outcome
-        self._outcomes.move_to_end(webhook)
-        if len(self._outcomes) > FACTS_MAX:
-            self._outcomes.popitem(last=False)
 
     async def _give_up(self, line: _Line, outcome: Outcome) -> None:
         why = f"{GIVE_UP} tries in a row failed. The last one: {outcome.sentence}"

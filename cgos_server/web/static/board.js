@@ -23,7 +23,7 @@ function shape(name, attributes, text = "") {
 }
 
 // Column and row from 0, from the left and from below; null for a pass and for what is no point of the board.
-export function point(vertex, size) {
+function point(vertex, size) {
   const column = COLUMNS.indexOf(vertex[0]);
   const row = Number(vertex.slice(1)) - 1;
   return column >= 0 && column < size && row >= 0 && row < size && Number.isInteger(row) ? [column, row] : null;

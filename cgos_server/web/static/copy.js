@@ -12,7 +12,7 @@ for (const block of document.querySelectorAll("pre.copy")) {
     } catch {
       // Without a secure connection a browser has no clipboard for pages: the text is marked instead.
       getSelection().selectAllChildren(block.querySelector("code"));
-      button.textContent = document.execCommand("copy") ? "Copied" : "Marked: press Ctrl-C";
+      button.textContent = document.execCommand("copy") ? "Copied" : "Selected: press Ctrl+C";
     }
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });

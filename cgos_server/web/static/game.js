@@ -18,6 +18,7 @@ const rows = document.querySelector("#moves tbody");
 const form = document.getElementById("show");
 const help = document.getElementById("help");
 const colorOf = (ply) => (ply % 2 ? data.first : other(data.first));
+const sideWord = (color) => (color === "b" ? "Black" : "White");
 const moveWord = (move) => (move === "PASS" ? "pass" : move);
 const number = (text) => (text === undefined ? undefined : Number(text));
 
@@ -158,7 +159,7 @@ function thoughts() {
     ask(ply);
     return;
   }
-  const color = colorOf(ply) === "b" ? "Black" : "White";
+  const color = sideWord(colorOf(ply));
   const move = moves[ply - 1].move;
   const figures = [`${color} ${move === "PASS" ? "passes" : move}`];
   if (said.winrate !== undefined) figures.push(`win rate ${percent(said.winrate)} %`);
@@ -290,7 +291,7 @@ function played(live) {
   const row = element("tr");
   const cell = element("td");
   cell.append(
-    element("span", { class: `disc ${live.color}` }),
+    element("span", { class: `disc ${live.color}`, role: "img", "aria-label": sideWord(live.color) }),
     element("a", { href: `?ply=${live.ply}#board` }, moveWord(live.move)),
   );
   row.append(
@@ -305,7 +306,7 @@ function played(live) {
     left: live.left,
     winrate: said?.winrate === undefined ? undefined : mine ? said.winrate : 1 - said.winrate,
     score: said?.score === undefined ? undefined : mine ? said.score : -said.score,
-    said: said !== undefined && ["comment", "moves", "ownership", "visits"].some((key) => key in said),
+    said: said !== undefined,
     row,
   });
   if (said !== undefined) analyses.set(live.ply, said);
@@ -315,7 +316,7 @@ function played(live) {
   document.getElementById("moves").hidden = false;
   document.getElementById("none").hidden = true;
   const state = document.getElementById("state");
-  state.textContent = `In progress: ${clock.color === "b" ? "Black" : "White"} to play move ${moves.length + 1}.`;
+  state.textContent = `In progress: ${sideWord(clock.color)} to play move ${moves.length + 1}.`;
   if (said !== undefined) {
     for (const label of document.querySelectorAll(".analysed")) label.hidden = false;
   }
@@ -351,14 +352,19 @@ function ended(live) {
   stop();
   const state = document.getElementById("state");
   state.replaceChildren(element("strong", { class: "result" }, live.result), ` ${live.sentence}`);
+  document.getElementById("late")?.remove();
   for (const color of ["b", "w"]) {
     const side = document.getElementById(`side-${color}`);
     const link = side.querySelector("a");
-    const change = (live.ratings ?? []).find((rating) => rating.version === link.textContent);
+    const mine = (live.ratings ?? []).filter((rating) => rating.version === link.textContent);
+    const change = mine.find((rating) => rating.system === data.system) ?? mine[0];
     if (change !== undefined) {
-      side.querySelector(".change").textContent = `${change.before} → ${change.after} `;
       const by = `(${change.change < 0 ? "−" : "+"}${Math.abs(change.change).toFixed(0)})`;
-      side.querySelector(".change").append(element("span", { class: "soft" }, by));
+      const whole = { class: "nowrap" };
+      side.querySelector(".change").replaceChildren(
+        element("span", whole, change.before), " ", element("span", whole, `→ ${change.after}`), " ",
+        element("span", { class: "soft" }, by),
+      );
     }
     if (live.winner === (color === "b" ? "black" : "white")) {
       const won = element("strong");
@@ -446,8 +452,9 @@ document.getElementById("copy").addEventListener("click", async (event) => {
   } catch {
     // Without a secure connection browsers do not let pages copy: it is selected instead.
     getSelection().selectAllChildren(text);
-    button.textContent = "Selected: press Ctrl+C";
+    button.textContent = document.execCommand("copy") ? "Copied" : "Selected: press Ctrl+C";
   }
+  setTimeout(() => (button.textContent = "Copy"), 2000);
 });
 
 for (const known of page.querySelectorAll(".steps > a, .steps > span:not(.at)")) {

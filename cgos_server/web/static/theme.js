@@ -1,4 +1,4 @@
-// Light or dark: the system's choice, or the visitor's, kept in this browser. Runs before the first picture of a page
+// The head of every page. Light or dark: the system's choice, or the visitor's, kept in this browser. Runs before the first picture of a page
 // is drawn, hence no module.
 (() => {
   const root = document.documentElement;
@@ -39,5 +39,16 @@
     system.addEventListener("change", label);
     label();
     top.append(button);
+    // The menu of venues lies over the page: it goes by a click beside it and by Escape.
+    const menu = top.querySelector("details.menu");
+    if (!menu) return;
+    document.addEventListener("click", (event) => {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !menu.open) return;
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    });
   });
 })();

@@ -1,3 +1,5 @@
+"""Games that went exactly like an earlier one of the same two."""
+
 from __future__ import annotations
 
 from hypothesis import given

@@ -1,3 +1,5 @@
+"""The bubble: who is ranked where, who meets whom, against the rules written down once more."""
+
 from __future__ import annotations
 
 import random

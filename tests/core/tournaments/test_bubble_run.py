@@ -1,3 +1,5 @@
+"""The bubble from step to step: withdrawals, newcomers, the parking queue."""
+
 from __future__ import annotations
 
 import pytest

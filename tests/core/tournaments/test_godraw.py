@@ -1,3 +1,5 @@
+"""The Go draw: fair lots, countries apart, who comes down."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Grades of Go players as they are written, and where entrants start by them."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""McMahon: bar and floor, methods inside a group, who floats and who sits out."""
+
 from __future__ import annotations
 
 from typing import Any

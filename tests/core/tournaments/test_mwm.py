@@ -1,3 +1,5 @@
+"""Pairing by maximum weight: single rounds, whole events, the published example."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""The weights of a round: no other round is better, whatever is left out beforehand."""
+
 from __future__ import annotations
 
 import itertools

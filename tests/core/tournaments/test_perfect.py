@@ -1,3 +1,5 @@
+"""Whether everybody can be paired, and the first pairing of all."""
+
 from __future__ import annotations
 
 from itertools import combinations

@@ -1,3 +1,5 @@
+"""TCEC's rules against a literal transcription of them."""
+
 from __future__ import annotations
 
 import random

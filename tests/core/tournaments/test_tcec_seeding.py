@@ -1,3 +1,5 @@
+"""TCEC's seeding: groups, distances, unknown ratings, lots."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Swiss by weights: the formula, the optimum, the second best, lots among equals."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -12,12 +12,12 @@ from typing import Any
 
 import httpx2
 from argon2 import PasswordHasher
+from support import acting
 from web.past import NOW, terms
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.referee import encode
-from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, PreviewedPair, ServerStatus
@@ -47,19 +47,15 @@ PREVIEW = PairingPreview(
 )  # fmt: skip
 
 
-class Live:
+class Live(acting.Live):
     """A live server that does nothing but note it."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Any, ...]] = []
+        super().__init__()
         self.pool = VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))
 
     def status(self) -> ServerStatus:
         return ServerStatus(1, "0", 1.0, True, False, [], [], [], 5, {"score": 2}, 0, 0, "", "")
-
-    def dismiss(self, bot: int, sentence: str) -> int:
-        self.asked.append(("dismiss", bot, sentence))
-        return 1
 
     def ratings(self, venue: str) -> VenueRatings | None:
         return self.pool if venue == "9x9" else None
@@ -88,13 +84,6 @@ class Live:
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
         self.asked.append(("recall", venue))
         return {"9x9": list(versions)}
-
-    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
-        self.asked.append(("wishes", bot, paused, limits))
-
-    def drain_bot(self, bot: int) -> int:
-        self.asked.append(("drain bot", bot))
-        return 1
 
     async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> PairingPreview:
         self.asked.append(("preview", venue, method, dict(options)))
@@ -125,6 +114,7 @@ class DeedsServer:
         )
         settings = WebSettings(server_name="Test", venues={"9x9": VenueSettings(port=6809)})
         app = create_app(history, settings, self.now_ms, call=self.admin.answer, data=data)
+        self.site = app._site
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         self.client = httpx2.AsyncClient(transport=transport, base_url="https://go.example.org")
 

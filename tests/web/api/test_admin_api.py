@@ -1,3 +1,5 @@
+"""The API for operators: each of their deeds, and that nobody else can do it."""
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
@@ -7,12 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 from web.api.deeds_server import DeedsServer, deeds_server
+from web.past import NOW
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.api_acting import ADMINS, OWNERS
 from cgos_server.protocol.api_route import Needs
 from cgos_server.protocol.api_routes import BY_ID
 from cgos_server.service import requests as deeds
+from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
 
 UNTIL = 2_000_000_000_000
 
@@ -40,6 +44,8 @@ async def operator(server: DeedsServer) -> str:
 EVERYTHING: list[tuple[str, str, str, Any, int]] = [
     ("admin_status", "GET", "/admin/status", None, 200),
     ("admin_audit", "GET", "/admin/audit", None, 200),
+    ("admin_connections", "GET", "/admin/connections", None, 200),
+    ("account_access", "GET", "/admin/accounts/Olive/access", None, 200),
     ("add_bot", "POST", "/admin/bots", {"name": "Third", "password": "playing"}, 201),
     ("set_owner", "PUT", "/admin/bots/Newbot/owner", {"account": "Anna"}, 200),
     ("link_family", "PUT", "/admin/bots/Newbot/family", {"leader": "Other"}, 200),
@@ -103,6 +109,39 @@ async def test_a_forfeit_is_a_ruling(server: DeedsServer, operator: str) -> None
     body = {"reason": "it cheats", "result": "B+Forfeit"}
     await server.ask("POST", "/admin/games/17/abort", body, operator, 200)
     assert server.live.asked == [("end", 17, Color.BLACK, "it cheats")]
+
+
+async def test_who_came_from_where(server: DeedsServer, operator: str) -> None:
+    came: list[Record] = [
+        ConnectionOpened(number, 1, 1 + number % 2, address, "client 1.0", NOW + number)
+        for number, address in enumerate(("192.0.2.1", "192.0.2.1", "2001:db8::7", "192.0.2.1"), 1)
+    ]
+    await server.store.commit([*came, ConnectionClosed(NOW + 9, "left", 4)])
+
+    async def found(query: str) -> list[tuple[int, str]]:
+        answer = await server.ask("GET", f"/admin/connections?{query}", token=operator, status=200)
+        return [(row["id"], row["bot"]) for row in answer.json()["items"]]
+
+    assert await found("address=192.0.2.1") == [(4, "Newbot"), (2, "Newbot"), (1, "Other")]
+    assert await found("address=2001:db8::7") == [(3, "Other")]
+    assert await found("address=192.0.2.1&open=true&bot=Newbot") == [(2, "Newbot")]
+    assert await found("venue=9x9&before=2") == [(1, "Other")]
+    first = (await server.ask("GET", "/admin/connections?limit=3", token=operator, status=200)).json()
+    assert first["next"] == 2
+    assert (first["items"][0]["reason"], first["items"][1]["closed_at"]) == ("left", None)
+    assert await found(f"limit=3&before={first['next']}") == [(1, "Other")]
+    await server.ask("GET", "/admin/connections?bot=Nobody", token=operator, status=404)
+
+
+async def test_an_operator_ends_somebodys_session(server: DeedsServer) -> None:
+    theirs, operators = await server.sign_in("Anna"), await server.sign_in("Olive")
+    listed = await server.ask("GET", "/admin/accounts/Anna/access", token=operators, status=200)
+    (row,) = listed.json()["items"]
+    assert (row["kind"], row["address"], row["revoked_at"]) == ("session", "127.0.0.1", None)
+    assert theirs not in listed.text
+    await server.ask("DELETE", f"/me/tokens/{row['id']}", token=operators, status=200)
+    await server.ask("GET", "/me", token=theirs, status=401)
+    await server.ask("GET", "/admin/accounts/Nobody/access", token=operators, status=404)
 
 
 async def test_nobody_else_may(server: DeedsServer) -> None:

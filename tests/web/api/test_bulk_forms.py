@@ -1,3 +1,5 @@
+"""Archives and tables of bulk downloads, whatever the names in them."""
+
 from __future__ import annotations
 
 import io

@@ -247,6 +247,11 @@ async def test_what_is_not_there_is_said_so(web: httpx2.AsyncClient, path: str, 
     assert problem.detail.endswith(".")
 
 
+async def test_the_beginning_may_have_a_slash_behind_it(web: httpx2.AsyncClient) -> None:
+    assert (await web.get(f"{PREFIX}/")).json()["server"] == (await web.get(PREFIX)).json()["server"]
+    assert (await web.get(f"{PREFIX}/venues/")).status_code == 404
+
+
 async def paged(web: httpx2.AsyncClient, path: str, cursor: str) -> list[Any]:
     """All items of a list, page by page."""
     found: list[Any] = []

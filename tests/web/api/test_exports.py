@@ -1,7 +1,10 @@
+"""Bulk downloads: what they hold, how they go on, what is refused before they begin."""
+
 from __future__ import annotations
 
 import csv
 import io
+import json
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,9 +20,11 @@ from cgos_server.protocol.api_bulk import ExportedChange
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.protocol.sgf_reader import main_lines
+from cgos_server.storage.answers import LedgerRow
 from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.history import History
 from cgos_server.web.api import exports
+from cgos_server.web.api.asked import entry, exported
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
@@ -110,6 +115,15 @@ async def test_the_ledger_is_whole(client: httpx2.AsyncClient, history: History)
     assert answer.headers["next-after"] == str(entries[-1].seq)
     later = decoded((await client.get(f"{EXPORT}/venues/9x9/ledger.ndjson?after=10")).text, LedgerEntry)
     assert later == entries[10:]
+
+
+def test_digests_keep_all_their_digits() -> None:
+    """Beyond 2**53 numbers of JSON lose some, in JavaScript for one."""
+    row = LedgerRow(1, 0, "game", 1, None, "one", "other", 2, None, digest=2**62 + 1)
+    (line,) = exported(LedgerEntry, [row])
+    assert line == entry(row)
+    assert json.loads(msgspec.json.encode(line))["digest"] == "4611686018427387905"
+    assert entry(msgspec.structs.replace(row, digest=None)).digest is None
 
 
 async def test_every_file_of_the_archive_is_a_game(client: httpx2.AsyncClient, history: History) -> None:

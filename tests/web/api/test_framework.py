@@ -259,6 +259,16 @@ async def test_a_body_that_is_wrong(web: httpx2.AsyncClient, content: bytes, kin
     problem(await web.post("/things/1", content=content, headers=headers), status)
 
 
+@pytest.mark.parametrize(("coding", "status"), [("gzip", 415), ("Br", 415), ("identity", 201), ("", 201)])
+async def test_a_body_comes_as_it_is(web: httpx2.AsyncClient, coding: str, status: int) -> None:
+    headers = TOKEN | {"Content-Type": "application/json", "Content-Encoding": coding}
+    response = await web.post("/things/1", content=b'{"word": "x"}', headers=headers)
+    assert response.status_code == status
+    if status == 415:
+        assert problem(response, 415).code == "media-type"
+        assert response.headers["accept-encoding"] == "identity"  # RFC 9110, 12.5.3
+
+
 async def test_a_body_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cgos_server.web.api.reading_in.BODY_LIMIT_S", 0.02)
     parts = [{"type": "http.request", "body": b"{", "more_body": True}]
@@ -315,7 +325,10 @@ async def test_failures_have_one_shape(web: httpx2.AsyncClient, which: str, stat
 def test_every_status_of_the_table_is_one_of_a_failure() -> None:
     for code, status in STATUS.items():
         assert 400 <= status < 600
-        assert problem_of(Refused(code, "No.")).status == status
+        found = problem_of(Refused(code, "No."))
+        assert found.status == status
+        # Whoever asked too much is told which limit that was, and when to come back.
+        assert (found.limit is not None, found.retry_after_s is not None) == (status == 429, status == 429)
     assert (status_of("no-venue"), status_of("unknown-bot"), status_of("result")) == (404, 404, 422)
 
 

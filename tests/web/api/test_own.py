@@ -1,3 +1,5 @@
+"""The API for owners: account, tokens, and what one may do with one's own bot."""
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
@@ -8,13 +10,17 @@ import msgspec
 import pytest
 from web.api.deeds_server import DeedsServer, deeds_server
 
+from cgos_server.core.hours import parse
 from cgos_server.observability import transcripts
 from cgos_server.protocol.api_acting import OWNERS as TABLE
 from cgos_server.protocol.api_route import JSON
 from cgos_server.protocol.api_routes import BY_ID
 from cgos_server.protocol.session import Limits
 from cgos_server.service import requests as deeds
+from cgos_server.service.control import VersionNow
 from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX
+from cgos_server.web.bots_now import FRESH_MS
+from cgos_server.web.deliveries import Outcome
 
 
 @pytest.fixture
@@ -72,7 +78,7 @@ async def test_answers_about_people_are_kept_nowhere(server: DeedsServer, sessio
         assert answer.headers["cache-control"] == "no-store"
         assert "access-control-allow-origin" not in answer.headers
     answer = await server.ask("POST", "/sign-in", {"name": "Anna", "password": "secret"}, status=200)
-    assert answer.headers["cache-control"] in ("no-store", "no-cache")
+    assert answer.headers["cache-control"] == "no-store"
 
 
 async def test_tokens(server: DeedsServer, session: str) -> None:
@@ -110,9 +116,11 @@ async def test_without_its_scope_a_token_sees_nothing(server: DeedsServer, sessi
 async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, session: str) -> None:
     by = (await token(server, session, "bots"))["token"]
     await server.ask("POST", "/bots/Newbot/pause", None, by, 200)
-    await server.ask("PUT", "/bots/Newbot/limits", {"games_a_day": 3, "avoid": ["Other"]}, by, 200)
+    await server.ask("PUT", "/bots/Newbot/limits", {"games_a_day": 3, "avoid": ["Other"], "hours": "22-6"}, by, 200)
     (bot,) = (await server.ask("GET", "/me/bots", token=by, status=200)).json()["items"]
     assert (bot["name"], bot["paused"], bot["games_a_day"], bot["avoid"]) == ("Newbot", True, 3, ["Other"])
+    assert bot["hours"] == "22-6"
+    assert await code(server, "PUT", "/bots/Newbot/limits", {"hours": "6-6"}, by, status=422) == "hours"
     await server.ask("POST", "/bots/Newbot/resume", None, by, 200)
     await server.ask("POST", "/bots/Newbot/drain", None, by, 200)
     await server.ask("POST", "/bots/Newbot/recall", {}, by, 200)
@@ -122,8 +130,9 @@ async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, s
     assert [row["id"] for row in listed.json()["items"]] == [made["id"]]
     assert made["token"] not in listed.text
     await server.ask("DELETE", f"/bots/Newbot/tokens/{made['id']}", token=by, status=200)
+    assert await code(server, "DELETE", f"/bots/Newbot/tokens/{made['id']}", None, by, status=409) == "revoked"
     await server.ask("DELETE", "/bots/Newbot/owner", token=by, status=200)
-    limits = Limits(3, frozenset({"Other"}))
+    limits = Limits(3, frozenset({"Other"}), parse("22-6"))
     assert server.live.asked == [
         ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain bot", 1),
         ("recall", None), ("wishes", 1, False, Limits()),
@@ -142,6 +151,7 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("my_tokens", "/me/tokens", None),
     ("claim_bot", "/bots/Newbot/claim", {"secret": "playing"}),
     ("my_bots", "/me/bots", None),
+    ("bot_now", "/bots/Newbot/now", None),
     ("pause_bot", "/bots/Newbot/pause", None),
     ("resume_bot", "/bots/Newbot/resume", None),
     ("drain_bot", "/bots/Newbot/drain", None),
@@ -187,7 +197,7 @@ OWNERS = [
     ("POST", "/bots/Newbot/recall", {}), ("PUT", "/bots/Newbot/limits", {}), ("DELETE", "/bots/Newbot/owner", None),
     ("PUT", "/bots/Newbot/password", {"password": "replaced"}), ("GET", "/bots/Newbot/tokens", None),
     ("POST", "/bots/Newbot/tokens", {}), ("DELETE", "/bots/Newbot/tokens/1", None),
-    ("GET", "/bots/Newbot/transcript", None),
+    ("GET", "/bots/Newbot/transcript", None), ("GET", "/bots/Newbot/now", None),
     ("POST", "/me/webhooks", {"url": "https://a.example", "events": ["set-aside"], "bot": "Newbot"}),
 ]  # fmt: skip
 
@@ -200,13 +210,44 @@ async def test_a_stranger_may_nothing_with_it(server: DeedsServer, session: str)
         assert await code(server, *asked, status=401) == "no-token"
 
 
+async def test_what_ones_bot_does_now(server: DeedsServer, session: str) -> None:
+    server.live.seen = [VersionNow("Newbot", "9x9", "playing", 1234.5, [7], 1, "It plays.", True)]
+    now = (await server.ask("GET", "/bots/Newbot/now", token=session, status=200)).json()
+    assert now == {
+        "bot": "Newbot", "known": True, "sentence": "", "items": [{
+            "version": "Newbot", "venue": "9x9", "state": "playing", "since": 1234.5, "games": [7], "why": "It plays.",
+            "paired": True,
+        }],
+    }  # fmt: skip
+    server.live.seen = []
+    server.clock_ms += FRESH_MS
+    (away,) = (await server.ask("GET", "/bots/Newbot/now", token=session, status=200)).json()["items"]
+    assert (away["state"], away["venue"], away["paired"]) == ("not connected", None, False)
+
+
 async def test_claims_that_fail(server: DeedsServer, session: str) -> None:
     other = await register(server, "Berta")
     claim = "/bots/Newbot/claim"
     assert await code(server, "POST", claim, {"secret": "playing"}, other, status=409) == "owned"
     await server.ask("DELETE", "/bots/Newbot/owner", token=session, status=200)
-    assert await code(server, "POST", claim, {"secret": "guess"}, other, status=401) == "wrong-password"
+    assert await code(server, "POST", claim, {"secret": "guess"}, other, status=403) == "wrong-password"
+    change = {"old": "guess", "new": "better"}
+    assert await code(server, "PUT", "/me/password", change, other, status=403) == "wrong-password"
     assert await code(server, "POST", "/bots/Nobody/claim", {"secret": "x"}, other, status=404) == "unknown-bot"
+
+
+async def test_what_became_of_webhooks(server: DeedsServer, session: str) -> None:
+    body = {"url": "https://a.example/told", "events": ["game-ended"]}
+    made = (await server.ask("POST", "/me/webhooks", body, session, 201)).json()
+    told = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()
+    assert told["counted_since"] == server.now_ms()
+    assert (told["items"][0]["delivered"], told["items"][0]["failed"], told["items"][0]["failed_in_a_row"]) == (
+        None, None, 0,
+    )  # fmt: skip
+    server.site.deliveries.note(made["id"], Outcome(5, "game-ended", False, "It was answered 500.", 2))
+    (hook,) = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()["items"]
+    assert hook["failed"] == {"at": 5, "event": "game-ended", "sentence": "It was answered 500.", "tries": 2}
+    assert (hook["delivered"], hook["failed_in_a_row"]) == (None, 1)
 
 
 async def test_webhooks(server: DeedsServer, session: str) -> None:

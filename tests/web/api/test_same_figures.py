@@ -213,6 +213,13 @@ def test_a_voided_game_counts_nowhere(
     assert [each.seq for each in detail.corrections] == [entry.seq]
 
 
+def test_one_game(server: api.Server, told: Callable[..., Any]) -> None:
+    for number in (1, VOIDED, 40):
+        there, command = plain(server.game(number)), told("show", str(number))
+        assert {name: command[name] for name in there} == there
+        assert command["game"]["moves"] == len(command["moves"])
+
+
 def test_games_by_every_filter_together(server: api.Server, told: Callable[..., Any]) -> None:
     every = list(server.games(venue=VENUE))
     for filters in (

@@ -49,6 +49,17 @@ def test_higher_ratings_are_higher_up_and_later_ones_to_the_right() -> None:
     assert sum(path.get("class") == "range" for path in svg.iter("path")) == 1
 
 
+def test_the_last_interval_is_seen_whole() -> None:
+    svg = ET.fromstring(band_svg([Point(0, 1800, 900), Point(5, 1830, 600), Point(9, 1820, 300)], False, "x"))
+    (band,) = (path.get("d") or "" for path in svg.iter("path") if path.get("class") == "range")
+    places = [tuple(map(float, each.split())) for each in band.strip("MZ").split("L")]
+    (mean,) = (float(dot.get("cy", "")) for dot in svg.iter("circle"))
+    above, below = (y for _, y in places[2:4])
+    assert above < mean < below
+    assert mean - above == pytest.approx(below - mean, abs=0.3)
+    assert len({y for _, y in places[:3]}) < 3, "what was wider before is cut"
+
+
 def test_a_system_without_intervals_has_no_band() -> None:
     svg = band_svg([Point(0, 1800, None), Point(1, 1810, None)], False, "x")
     assert 'class="range"' not in svg
@@ -91,15 +102,18 @@ def test_ticks_of_a_rating() -> None:
     assert ticks(5, 5) == [5]
 
 
-@given(st.integers(0, 2_000_000_000_000), st.integers(60_000, 20 * 365 * DAY))
+@given(st.integers(0, 2_000_000_000_000), st.integers(4_000, 20 * 365 * DAY))
 def test_times_are_few_and_within(low: int, span: int) -> None:
     found = time_ticks(low, low + span)
-    assert len(found) <= 11
+    assert 1 <= len(found) <= 11
+    assert all(one != other for (_, one), (_, other) in itertools.pairwise(found))
     assert all(low <= at <= low + span for at, _ in found)
 
 
 def test_words_of_times_follow_the_distance() -> None:
+    assert [word for _, word in time_ticks(T0, T0 + 40_000)] == ["00:00:00", "00:00:15", "00:00:30"]
     assert all(":" in word for _, word in time_ticks(T0, T0 + DAY // 4))
+    assert [word for _, word in time_ticks(T0 + 1, T0 + 2 * DAY)] == ["12:00", "Nov 02", "12:00", "Nov 03"]
     assert ("Nov 03") in [word for _, word in time_ticks(T0, T0 + 8 * DAY)]
     assert any(word.endswith(("2026", "2027")) for _, word in time_ticks(T0, T0 + 700 * DAY))
 

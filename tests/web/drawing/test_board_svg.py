@@ -47,6 +47,17 @@ def test_every_line_has_its_name(size: int) -> None:
     assert sorted(texts) == sorted([*"ABCDEFGHJKLMNOPQRSTUVWXYZ"[:size], *map(str, range(1, size + 1))])
 
 
+@given(sizes)
+def test_what_is_written_stays_readable_on_many_lines(size: int) -> None:
+    svg = picture(size, {})
+    numbered = ET.fromstring(board_svg(size, {"A1": Color.BLACK}, None, "t", "d", numbers={"A1": 600}))
+    edge = float(svg.get("viewBox", "").split()[2])
+    for drawn, name in ((svg, "names"), (numbered, "numbers")):
+        (letters,) = (float(g.get("font-size", "")) for g in drawn.iter("g") if g.get("class") == name)
+        assert letters * 560 / edge >= 9, "as wide as a page shows it, in pixels"
+        assert 3 * 0.6 * letters < CELL, "three digits fit on a stone"
+
+
 def test_a_corner_is_where_players_expect_it() -> None:
     svg = picture(9, {"A1": Color.BLACK, "J9": Color.WHITE})
     ((left, bottom),) = circles(svg, "b")

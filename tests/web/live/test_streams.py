@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from web.live.worlds import World
 
 from cgos_server.web.live import streams
@@ -103,3 +104,25 @@ async def test_a_database_that_is_away_ends_the_stream_with_a_word() -> None:
     world.history.down = False
     async with world.hub.watching(1) as board:
         assert board.known == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "accept", "form"),
+    [
+        ("", "", Form.SSE),
+        ("", "*/*", Form.SSE),
+        ("", "image/png", Form.SSE),
+        ("", "application/x-ndjson", Form.NDJSON),
+        ("", "Application/X-NDJSON; q=0.5", Form.NDJSON),
+        ("", "text/event-stream, application/x-ndjson", Form.NDJSON),
+        ("", "text/event-stream, application/x-ndjson;q=0.5", Form.SSE),
+        ("", "application/x-ndjson;q=0, text/event-stream", Form.SSE),
+        ("", "application/x-ndjsonish", Form.SSE),
+        ("format=sse", "application/x-ndjson", Form.SSE),
+        ("format=ndjson", "text/event-stream", Form.NDJSON),
+    ],
+)
+def test_the_wire_that_is_liked_best(query: str, accept: str, form: Form) -> None:
+    headers = [(b"accept", accept.encode())] if accept else []
+    scope = SCOPE | {"path": "/", "query_string": query.encode(), "headers": headers}
+    assert streams.form_of(Request(scope)) is form

@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 from argon2 import PasswordHasher
+from support import acting
 from web.past import NOW, Builder, write
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.errors import Refused
-from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import (
@@ -53,11 +53,8 @@ class Clock:
         return self.ms
 
 
-class Live:
+class Live(acting.Live):
     """A live server that notes what is asked of it."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[Any, ...]] = []
 
     def status(self) -> ServerStatus:
         return ServerStatus(
@@ -67,17 +64,6 @@ class Live:
             bots=[BotStatus("amigo", "9x9", "playing", "192.0.2.9", HOSTILE, 71)],
             moves=5, ended={"score": 3}, warnings=0, errors=0, web="", health="",
         )  # fmt: skip
-
-    def dismiss(self, bot: int, sentence: str) -> int:
-        self.asked.append(("dismiss", bot, sentence))
-        return 1
-
-    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
-        self.asked.append(("wishes", bot, paused, limits))
-
-    def drain_bot(self, bot: int) -> int:
-        self.asked.append(("drain bot", bot))
-        return 1
 
     def ratings(self, venue: str) -> VenueRatings | None:
         return VenueRatings(1, rating_system("cgos-elo", 1800.0, {})) if venue == "9x9" else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from web.past import RUNNING
+from web.past import NOW, RUNNING
 from web.people.conftest import HOSTILE, House
 from web.people.test_owner import sound
 
 from cgos_server.service.audit import audit
 from cgos_server.service.requests import BotDisable
-from cgos_server.storage.records import BotState, ConnectionOpened
+from cgos_server.storage.records import BotState, ConnectionClosed, ConnectionOpened
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBots, AdminConnections, found_bots
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
 from cgos_server.web.site import Site
@@ -232,6 +232,21 @@ async def test_bots_are_found_and_those_that_wait_come_first(house: House) -> No
     assert "/admin/bots/random-walk" in sound((await browser.get("/admin")).text).links()
     assert (await browser.send("/admin/bots", "approve", name="random-walk")).status_code == 303
     assert (await house.history.bot("random-walk")).state == "active"
+
+
+async def test_who_came_from_an_address(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    came = [ConnectionOpened(9000 + n, 1, 6, address, "x", NOW) for n, address in enumerate(("192.0.2.9", "192.0.2.8"))]
+    await house.store.commit([*came, ConnectionClosed(NOW, "it left", 9000)])
+    bot = (await house.history.connections_of(limit=1))[0].bot
+    (link,) = [each for each in sound((await browser.get(f"/admin/bots/{bot}")).text).links() if "=192.0.2.9" in each]
+    page = sound((await browser.get(link)).text)
+    assert page.attribute("input", "value", name="address") == "192.0.2.9"
+    assert [row[:2] for row in page.rows if "it left" in row[-1]] == [[bot, "9x9"]]
+    other = (await browser.get("/admin/connections?address=192.0.2.8")).text
+    assert "it left" not in other
+    hostile = sound((await browser.get("/admin/connections?address=%22%3E%3Cscript%3E1")).text)
+    assert 'Nobody has signed in from "><script>1.' in hostile.text
 
 
 async def test_what_clients_call_themselves_is_harmless(house: House) -> None:

@@ -11,12 +11,17 @@ from web.past import BOTS, RUNNING
 from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
 from web.test_pages import Page
 
+from cgos_server.core.hours import parse
 from cgos_server.observability.transcripts import FOLDER, TranscriptLine
 from cgos_server.protocol.session import Limits
+from cgos_server.service.control import VersionNow
 from cgos_server.service.requests import BotDisable, BotOwn, TokenMade, TokenMake
 from cgos_server.storage.records import OwnerChanged, WebhookStopped
+from cgos_server.web.bots_now import FRESH_MS, SILENT
+from cgos_server.web.deliveries import Outcome
 from cgos_server.web.people import account
 from cgos_server.web.people.own_bot import OwnBotPage
+from cgos_server.web.words import moment
 
 OWN = "/account/bot/Sakura-5k"
 
@@ -26,6 +31,7 @@ def sound(text: str) -> Page:
     assert not [tag for tag, _ in page.tags if tag in ("style", "iframe", "object")]
     assert not [key for _, attributes in page.tags for key in attributes if key == "style" or key.startswith("on")]
     assert sum(tag == "h1" for tag, _ in page.tags) == 1
+    assert not re.search(r"<p\b[^>]*>(?:(?!</p>).)*<form", text, re.DOTALL), "a browser would end the paragraph there"
     return page
 
 
@@ -37,16 +43,63 @@ async def test_an_owner_claims_pauses_limits_and_gives_up(house: House) -> None:
     assert await one(browser, "bot pause") == 303
     assert "paused" in sound((await browser.get("/account")).text).text
     assert await one(browser, "bot resume") == 303
-    assert await one(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts") == 303
+    assert await one(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="6-6") == 422
+    assert await one(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="sat, 22-6") == 303
     wishes = [asked for asked in house.live.asked if asked[0] == "wishes"]
     assert wishes[-1][3].games_a_day == 7
     assert isinstance(wishes[-1][3], Limits)
     page = sound((await browser.get(OWN)).text)
     assert page.attribute("input", "value", name="games_a_day") == "7"
+    assert page.attribute("input", "value", name="hours") == str(parse("22-6, Sat"))
     assert set((page.attribute("input", "value", name="avoid") or "").split()) == {"amigo", "Kogo_mcts"}
     answer = await browser.send(OWN, "bot release", sure="yes")
     assert answer.headers["location"] == "/account"
     assert (await browser.get(OWN)).status_code == 404
+
+
+async def test_an_owner_sees_what_its_bot_does_just_now(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    text = sound((await browser.get(OWN)).text).text
+    assert "not connected" in text
+    house.live.seen = [VersionNow("Sakura-5k", "9x9", "out of hours", 1.7e9, [71], 1, HOSTILE, False)]
+    looks = house.live.asked.count(("look", 1))
+    for _ in range(3):
+        assert "out of hours" not in (await browser.get(OWN)).text
+    assert house.live.asked.count(("look", 1)) == looks == 1
+    house.clock.ms += FRESH_MS
+    page = sound((await browser.get(OWN)).text)
+    assert "out of hours: game 71" in " ".join(page.text.split())
+    assert "not connected" not in page.text
+    assert "/game/71" in page.links()
+    house.live.seen = []
+    assert await one(browser, "bot pause") == 303
+    assert "not connected" in sound((await browser.get(OWN)).text).text, "what was done shows at once"
+    house.reachable = False
+    house.clock.ms += FRESH_MS
+    page = sound((await browser.get(OWN)).text)
+    assert SILENT in page.text
+    assert "not connected" not in page.text
+
+
+async def test_an_owner_sees_what_became_of_its_webhooks(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    await browser.send("/account", "webhook add", url="https://example.org/hook", events=["game-ended"])
+    (row,) = await house.history.webhooks(1)
+    assert "none yet" in (await browser.get("/account")).text
+    deliveries = house.app()._site.deliveries
+    at = house.clock.ms
+    deliveries.note(row.id, Outcome(at - 120_000, "game-ended", True, "It was answered 200.", 1))
+    deliveries.note(row.id, Outcome(at - 60_000, "game-ended", False, f"It was answered 500. {HOSTILE}", 2))
+    page = sound((await browser.get("/account")).text)
+    text = " ".join(page.text.split())
+    assert "failed 1 min ago (game-ended, try 2). It was answered 500." in text
+    assert "1 try failed in a row." in text
+    assert "Last delivered 2 min ago (game-ended)." in text
+    assert f"known since {moment(deliveries.since)} UTC" in text
+    deliveries.note(row.id, Outcome(at, "game-ended", True, "It was answered 204.", 3))
+    text = " ".join(sound((await browser.get("/account")).text).text.split())
+    assert "delivered" in text
+    assert "It was answered 204. Last failed 1 min ago (game-ended). It was answered 500." in text
 
 
 async def one(browser: Browser, deed: str, **fields: Any) -> int:
@@ -77,7 +130,7 @@ async def test_secrets_are_seen_once(house: House) -> None:
     ):
         made = await browser.send(path, deed, **fields)
         assert made.status_code == 200
-        secret = made.text.split("<pre><code>")[1].split("<")[0]
+        secret = made.text.split('<pre class="copy"><code>')[1].split("<")[0]
         assert len(secret) >= 30
         later = await browser.get(path)
         assert secret not in later.text
@@ -200,7 +253,7 @@ async def test_the_transcript_of_a_game(house: House) -> None:
         ["1.500", "server", "genmove b 300000"],
         ["2.250", "bot", HOSTILE],
     ]
-    assert page.attribute("strong", "title") == "its clock ran"
+    assert page.attribute("strong", "title", title="its clock ran")
     file = await browser.get(f"{path}&format=text")
     assert file.headers["content-type"] == "text/plain; charset=utf-8"
     assert file.headers["content-disposition"] == f'attachment; filename="Sakura-5k-{RUNNING}.txt"'

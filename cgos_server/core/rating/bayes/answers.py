@@ -64,11 +64,11 @@ class Answers:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
         if one == other:
             return 0.5
-        return state.belief.superiority(state.find(one), state.find(other))
+        return state.belief.superiority(state.find(one), state.find(other), not state.anchors)
 
     def difference(self, state: Holder, one: int, other: int) -> tuple[float, float]:
         """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
-        mean, variance = state.belief.difference(state.find(one), state.find(other))
+        mean, variance = state.belief.difference(state.find(one), state.find(other), not state.anchors)
         return mean, sqrt(variance)
 
     def snapshot(self, state: Holder, versions: Sequence[int]) -> Snapshot:

@@ -135,7 +135,7 @@ class BradleyTerry:
     def superiority(self, one: Hashable, other: Hashable) -> float:
         """The probability (0..1) that `one` is stronger than `other`. Raises KeyError for an unknown name."""
         a, b = self._at(one), self._at(other)
-        return self._fitted().superiority(a, b)
+        return self._fitted().superiority(a, b, centred=not self._anchors)
 
     def predict(self, first: Hashable, second: Hashable) -> Outcome:
         """Probabilities that `first`, moving first, wins, draws and loses. Raises KeyError for an unknown name."""

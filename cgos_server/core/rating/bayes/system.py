@@ -83,8 +83,8 @@ class Bayes(Answers):
     """Bradley-Terry (1952) with Davidson's draws (1970), a first-move advantage and a full normal posterior.
 
     Without anchors the mean of the versions that were established when the last refit was installed is held at
-    `initial` (of all, before any is), and every sd refers to the rating minus that mean. A version without games is
-    never established, whatever is known of it.
+    `initial` (of all, before two are: our choice), and every sd refers to the rating minus that mean. A version without
+    games is never established, whatever is known of it.
 
     :meth:`superiority` and :meth:`difference` take the joint covariance and add, as for a shown sd, the share of the
     prior in either variance (it stands in for what is not known of the mixture); :meth:`predict` takes the joint
@@ -387,7 +387,8 @@ class Bayes(Answers):
 
     def _established(self, state: State) -> Ints | None:
         chosen = np.flatnonzero(~self._all(state)[2])
-        return chosen if len(chosen) else None
+        # One alone would be the origin itself: known exactly, and so established for ever.
+        return chosen if len(chosen) > 1 else None
 
     # --- bytes --------------------------------------------------------------------------------------------------
 

@@ -361,6 +361,20 @@ def test_without_anchors_the_mean_of_the_established_is_held() -> None:
             assert ratings[venue.state.ids[at]].spread == pytest.approx(math.sqrt(centred * widened), rel=1e-9)
 
 
+def test_without_anchors_one_established_version_alone_is_not_the_origin() -> None:
+    """It would be known exactly, and so never be provisional again."""
+    venue, _ = pool(18, 6, 0, anchors=0)
+    alone = 0
+    for _ in range(40):
+        for other in (2, 3, 4, 5, 6):
+            venue.play(1, other, "+-")
+        venue.refit()
+        ratings = venue.ratings()
+        alone += [version for version, rating in ratings.items() if not rating.provisional] == [1]
+        assert min(rating.spread for rating in ratings.values()) > 5.0
+    assert alone > 1
+
+
 def test_all_is_shown_at_once_as_it_is_shown_one_by_one() -> None:
     for anchors in (0, 2):
         venue, _ = pool(19, 6, 50, anchors=anchors)
@@ -430,6 +444,21 @@ def test_a_prediction_averages_over_what_is_not_known() -> None:
     drawn = rng.normal(2000 - 2400, math.sqrt(500**2 + 1), 400_000)
     expected = float(np.mean(1 / (1 + 10 ** (-drawn / 400))))
     assert venue.system.predict(venue.state, 3, 2).win == pytest.approx(expected, abs=4e-3)
+
+
+@pytest.mark.parametrize("anchors", [0, 2])
+def test_two_do_not_differ_by_more_than_is_open_of_both(anchors: int) -> None:
+    """Where a pool as a whole stands is unknown without anchors, and is no part of who in it is stronger."""
+    venue, _ = pool(22, 6, 300, anchors=anchors)
+    venue.refit()
+    venue.play(3, 4, "++-+")
+    venue.enter(7)
+    shown = venue.system.standings(venue.state)
+    for one in range(anchors + 1, 8):
+        for other in range(one + 1, 8):
+            mean, sd = venue.system.difference(venue.state, one, other)
+            assert mean == pytest.approx(shown[one].mean - shown[other].mean)
+            assert 0 < sd <= (shown[one].spread + shown[other].spread) * (1 + 1e-9)
 
 
 def test_superiority_is_that_of_the_joint_distribution_and_the_prior_s_share() -> None:

@@ -1,0 +1,86 @@
+"""People in tests: accounts that sign in and act for themselves, as much of a live server as they reach."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from cgos_server.errors import Refused
+from cgos_server.protocol.session import Limits
+from cgos_server.service import requests as deeds
+from cgos_server.service.admin import Admin
+from cgos_server.service.control import VersionNow
+
+HERE = "192.0.2.7"
+HOUR_MS = 3_600_000
+
+
+class Live:
+    """As much of a live server as owners reach: notes what is asked of it.
+
+    :ivar here: how many connections of a bot there are
+    :ivar seen: what it says of a bot's versions
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        self.here = 1
+        self.seen: list[VersionNow] = []
+
+    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+        self.asked.append(("wishes", bot, paused, limits))
+
+    def look(self, bot: int) -> list[VersionNow]:
+        self.asked.append(("look", bot))
+        return self.seen
+
+    def drain_bot(self, bot: int) -> int:
+        self.asked.append(("drain bot", bot))
+        return self.here
+
+    def dismiss(self, bot: int, sentence: str) -> int:
+        self.asked.append(("dismiss", bot, sentence))
+        return 1
+
+
+async def code(work: Any) -> str:
+    with pytest.raises(Refused) as raised:
+        await work
+    return raised.value.code
+
+
+async def signed_in(admin: Admin, name: str = "Anna", password: str = "secret", address: str = HERE) -> str:
+    answer = await admin.handle(deeds.SignIn(name=name, password=password, address=address))
+    assert isinstance(answer, deeds.SignedIn)
+    return answer.session
+
+
+async def account(admin: Admin, name: str = "Anna", *, operator: bool = False) -> str:
+    await admin.handle(deeds.AccountAdd(name=name, password="secret", admin=operator))
+    return await signed_in(admin, name)
+
+
+async def behalf(admin: Admin, credential: str, request: Any, address: str = HERE) -> Any:
+    inner = msgspec.Raw(msgspec.json.encode(request))
+    return await admin.handle(deeds.OnBehalf(credential=credential, address=address, request=inner))
+
+
+async def token(admin: Admin, session: str, *scopes: str, days: int | None = None) -> deeds.AccessMade:
+    made = await behalf(admin, session, deeds.AccessMake(label="laptop", scopes=list(scopes), days=days))
+    assert isinstance(made, deeds.AccessMade)
+    return made
+
+
+def audits(store: Any) -> list[tuple[str, str, str, dict[str, Any]]]:
+    return [(a.actor, a.action, a.subject, json.loads(a.detail)) for *_, a in store.groups]
+
+
+PAUSE = deeds.BotPause(bot="Newbot")
+
+
+async def owned(admin: Admin, session: str) -> None:
+    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
+    await behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))
