@@ -84,3 +84,42 @@ class VenueMetrics(Answer, frozen=True, kw_only=True):
     rated_versions: Annotated[Count, Meta(description="Versions that the headline system rates.")]
     last_game: int | None
     pairing: PairingFigures
+
+
+class Ending(Answer, frozen=True, kw_only=True):
+    """How many games of one colour ended so, corrected ones as they count now."""
+
+    color: Annotated[str, Meta(description="The version's: black or white.")]
+    reason: Annotated[str, Meta(description="As of `Game`.")]
+    outcome: Annotated[str, Meta(description="For the version: won, lost, drawn or none.")]
+    games: Count
+
+
+class ColorFigures(Answer, frozen=True, kw_only=True):
+    """What came of the games with one colour."""
+
+    won: Count
+    lost: Count
+    drawn: Count
+    none: Count
+    score: Annotated[Share | None, Meta(description="Points for each game with a result; null without one.")]
+
+
+class SpoiltFigures(Answer, frozen=True, kw_only=True):
+    """Games that a version has only itself to blame for, among all of its ended ones."""
+
+    games: Count
+    of: Count
+    rate: Share
+
+
+class VersionFigures(Answer, frozen=True, kw_only=True):
+    """How a version's games in a venue ended, and how much of the last days it was signed in anywhere."""
+
+    version: str
+    venue: str
+    verdicts: list[Ending]
+    colors: Annotated[dict[str, ColorFigures], Meta(description="`black` and `white`.")]
+    spoilt: Annotated[dict[str, SpoiltFigures], Meta(description="Lost by `time`, `illegal move` or `forfeit`.")]
+    uptime_7_days: Share
+    uptime_30_days: Share

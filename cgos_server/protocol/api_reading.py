@@ -166,6 +166,14 @@ READING: Final = (
         Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
     ),
     _read(
+        "figures",
+        "/versions/{version}/figures",
+        BOTS,
+        "How a version's games ended, by colour and reason, and how much it was signed in.",
+        figures.VersionFigures,
+        Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
+    ),
+    _read(
         "games",
         "/games",
         GAMES,

@@ -17,7 +17,7 @@ import msgspec
 from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
 from cgos_client.errors import CannotConnect, ConnectionLost
 from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
-from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics
+from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
 from cgos_server.protocol.api_games import (
     Game,
     GameDetail,
@@ -191,6 +191,10 @@ class Server:
     def opponents(self, version: str, *, venue: str | None = None) -> list[Opponent]:
         """Whom a version met, and what came of it."""
         return self._get(Opponents, place("versions", version, "opponents"), {"venue": venue}).items
+
+    def figures(self, version: str, *, venue: str | None = None) -> VersionFigures:
+        """How a version's games ended, by colour and reason, and how much it was signed in."""
+        return self._get(VersionFigures, place("versions", version, "figures"), {"venue": venue})
 
     # -- games
 

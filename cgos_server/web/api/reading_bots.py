@@ -9,8 +9,9 @@ import re
 from typing import Final
 
 from cgos_server.core.rating.registry import half_width
+from cgos_server.protocol import api_figures as figures
 from cgos_server.protocol import api_messages as api
-from cgos_server.service.bot_figures import opponents_with_expectation
+from cgos_server.service import bot_figures
 from cgos_server.storage.answers import BotRow
 from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web.api.asked import (
@@ -23,7 +24,7 @@ from cgos_server.web.api.asked import (
     venue_meant,
 )
 from cgos_server.web.api.framework import Asked, Handler
-from cgos_server.web.pages.asked import Systems
+from cgos_server.web.pages.asked import DAY_MS, Systems
 from cgos_server.web.problems import Wrong
 from cgos_server.web.site import Site
 
@@ -97,7 +98,24 @@ class ReadingBots:
         return api.Opponents(
             version=version,
             venue=venue,
-            items=[opponent(*each) for each in opponents_with_expectation(version, rows, means.get, known)],
+            items=[opponent(*each) for each in bot_figures.opponents_with_expectation(version, rows, means.get, known)],
+        )
+
+    async def figures(self, asked: Asked) -> figures.VersionFigures:
+        """How its games ended, and how much it was signed in."""
+        version = (await self._history.version(asked.word("version"))).name
+        venue = await venue_meant(self._site, asked.text("venue"), version)
+        rows = await self._history.verdicts(venue, [version])
+        now = self._site.now_ms()
+        presence = await self._history.presence(version, now - 30 * DAY_MS, now)
+        return figures.VersionFigures(
+            version=version,
+            venue=venue,
+            verdicts=[like(figures.Ending, row) for row in rows],
+            colors={color: like(figures.ColorFigures, split) for color, split in bot_figures.color_split(rows).items()},
+            spoilt={reason: like(figures.SpoiltFigures, share) for reason, share in bot_figures.rates(rows).items()},
+            uptime_7_days=bot_figures.uptime(presence, now - 7 * DAY_MS, now),
+            uptime_30_days=bot_figures.uptime(presence, now - 30 * DAY_MS, now),
         )
 
     async def _ratings(self, versions: list[str]) -> list[RankedRow]:
@@ -137,4 +155,5 @@ def handlers(site: Site) -> dict[str, Handler]:
         "version": reading.version,
         "history": reading.history,
         "opponents": reading.opponents,
+        "figures": reading.figures,
     }

@@ -45,6 +45,7 @@ ASKED = {
     "version": "/versions/amigo",
     "history": "/versions/amigo/history?limit=3",
     "opponents": "/versions/amigo/opponents",
+    "figures": "/versions/amigo/figures",
     "games": "/games?bot=amigo",
     "game": "/games/1",
     "game_sgf": "/games/1.sgf",

@@ -134,6 +134,11 @@ def test_opponents_are_measured_as_pairs_are(
     there = server.opponents(ONE, venue=VENUE)
     (figures,) = told("bot", "show", ONE, "--venue", VENUE)["figures"]
     assert plain(there) == figures["opponents"]
+    endings = plain(server.figures(ONE, venue=VENUE))
+    assert {name: endings[name] for name in ("verdicts", "colors", "spoilt")} == {
+        name: figures[name] for name in ("verdicts", "colors", "spoilt")
+    }
+    assert sum(row["games"] for row in endings["verdicts"]) == sum(row.games for row in there)
     rows = page(f"/bot/{ONE}").rows
     for row in there:
         pair = server.pair(VENUE, ONE, row.opponent)
