@@ -28,7 +28,7 @@ from cgos_server.service.requests import (
 )
 from cgos_server.storage.history import History
 from cgos_server.storage.people_answers import AccessRow, OwnedBot, WebhookRow
-from cgos_server.web.words import moment
+from cgos_server.web.words import last_seen, moment
 
 
 @click.group()
@@ -130,8 +130,8 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
         [
             (
                 row.name, row.state, "yes" if row.paused else None, row.limits.games_a_day,
-                ", ".join(row.limits.avoid) or None, row.limits.hours or None, _moment(row.last_seen_at),
-                row.reason or None,
+                ", ".join(row.limits.avoid) or None, row.limits.hours or None,
+                last_seen(row.last_seen_at, row.signed_in), row.reason or None,
             )
             for row in rows
         ],

@@ -21,7 +21,7 @@ from cgos_server.storage.game_answers import BotDetail, OpponentRow, VerdictRow
 from cgos_server.storage.history import History
 from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
-from cgos_server.web.words import moment
+from cgos_server.web.words import last_seen, moment
 
 _DAYS: Final = 7
 _DAY_MS: Final = 86_400_000
@@ -145,7 +145,7 @@ def _describe(found: BotDetail, ratings: list[RankedRow], figures: list[Figures]
         by_name.setdefault(row.version, []).append(row)
     lines: list[tuple[Any, ...]] = []
     for version in sorted(found.versions, key=lambda each: -each.id):
-        seen = None if version.last_seen_at is None else moment(version.last_seen_at)
+        seen = last_seen(version.last_seen_at, version.signed_in)
         rated = by_name.get(version.name)
         if not rated:
             lines.append((version.name, version.engine, None, None, None, None, None, seen))

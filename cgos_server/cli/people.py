@@ -30,7 +30,7 @@ from cgos_server.service.requests import (
     TokenRevoke,
 )
 from cgos_server.storage.answers import BotRow
-from cgos_server.web.words import moment
+from cgos_server.web.words import last_seen, moment
 
 # -- bots
 
@@ -48,7 +48,8 @@ def bots(setup: Setup, as_json: bool) -> None:
         ("bot", "state", "owner", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
         [
             (
-                row.name, _state(row), row.owner, row.tokens, moment(row.created_at), _moment(row.last_seen_at),
+                row.name, _state(row), row.owner, row.tokens, moment(row.created_at),
+                last_seen(row.last_seen_at, row.signed_in),
                 ", ".join(version for version in row.versions if version != row.name), row.reason,
             )
             for row in rows

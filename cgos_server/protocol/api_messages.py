@@ -168,7 +168,10 @@ class BotFacts(Answer, frozen=True, kw_only=True):
     owner: Annotated[str | None, Meta(description="The account that it belongs to.")]
     paused: Annotated[bool, Meta(description="Its owner wants no game for it.")]
     created_at: Moment
-    last_seen_at: Moment | None
+    last_seen_at: Annotated[
+        Moment | None, Meta(description="Start or end of its latest connection: the start where it is signed in.")
+    ]
+    signed_in: bool
     family: Annotated[str | None, Meta(description="The bot that leads its family of one engine.")]
     set_aside: list[SetAside]
 
@@ -197,7 +200,10 @@ class Version(Answer, frozen=True, kw_only=True):
     parameters: Annotated[Any, Meta(description="As its author stated them; null for none.")]
     author: str
     created_at: Moment
-    last_seen_at: Moment | None
+    last_seen_at: Annotated[
+        Moment | None, Meta(description="Start or end of its latest connection: the start where it is signed in.")
+    ]
+    signed_in: bool
 
 
 class VersionRating(Answer, frozen=True, kw_only=True):

@@ -79,7 +79,10 @@ class OwnBot(Answer, frozen=True, kw_only=True):
     hours: Annotated[str, Meta(description="When its games may begin, in UTC; empty: always.")]
     versions: list[str]
     tokens: Annotated[Count, Meta(description="How many of its tokens are valid.")]
-    last_seen_at: Moment | None
+    last_seen_at: Annotated[
+        Moment | None, Meta(description="Start or end of its latest connection: the start where it is signed in.")
+    ]
+    signed_in: bool
 
 
 class VersionNow(Answer, frozen=True, kw_only=True):

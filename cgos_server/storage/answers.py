@@ -252,10 +252,10 @@ class SetAside(Value, frozen=True):
 
 
 class BotRow(Value, frozen=True):
-    """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection;
-    `family`: the bot that leads its family, None where it belongs to no other's; `set_aside`: where it gets no game;
-    `until`: when a disabled one may play again, None for never; `owner`: the account that it belongs to, which may have
-    `paused` it."""
+    """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection, the start
+    where it is `signed_in`; `family`: the bot that leads its family, None where it belongs to no other's; `set_aside`:
+    where it gets no game; `until`: when a disabled one may play again, None for never; `owner`: the account that it
+    belongs to, which may have `paused` it."""
 
     id: int
     name: str
@@ -265,6 +265,7 @@ class BotRow(Value, frozen=True):
     versions: list[str]
     tokens: int
     last_seen_at: int | None
+    signed_in: bool = False
     family: str | None = None
     set_aside: list[SetAside] = []
     until: int | None = None

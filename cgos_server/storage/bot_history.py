@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, RowMapping, Select, bindparam, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, RowMapping, Select, bindparam, case, func, or_, select
 
 from cgos_server.storage import tables
 from cgos_server.storage.answers import SetAside
@@ -28,15 +28,22 @@ _valid = (
     .correlate(_bots)
     .scalar_subquery()
 )
-# Start or end of a version's latest connection.
-_seen = (
-    select(func.coalesce(_connections.c.closed_at, _connections.c.opened_at))
-    .where(_connections.c.version_id == _versions.c.id)
-    .order_by(_connections.c.id.desc())
-    .limit(1)
-    .correlate(_versions)
-    .scalar_subquery()
-)
+
+
+def _latest_connection(what: ColumnElement[int]) -> ColumnElement[int]:
+    """Of a version."""
+    return (
+        select(what)
+        .where(_connections.c.version_id == _versions.c.id)
+        .order_by(_connections.c.id.desc())
+        .limit(1)
+        .correlate(_versions)
+        .scalar_subquery()
+    )
+
+
+_seen = _latest_connection(func.coalesce(_connections.c.closed_at, _connections.c.opened_at)).label("last_seen_at")
+_signed_in = _latest_connection(case((_connections.c.closed_at.is_(None), 1), else_=0)).label("signed_in")
 
 # Built once: to build them takes longer than most answers.
 _BOT: Final = (
@@ -57,7 +64,8 @@ _VERSIONS: Final = (
         _versions,
         _versions.c.wire_name.label("name"),
         _bots.c.name.label("bot"),
-        _seen.label("last_seen_at"),
+        _seen,
+        _signed_in,
     )
     .join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
     .order_by(_versions.c.id)
@@ -82,11 +90,13 @@ class Belongings(NamedTuple):
     :ivar versions: wire names, oldest first
     :ivar tokens: how many are valid
     :ivar last_seen_at: start or end of its latest connection, Unix milliseconds
+    :ivar signed_in: one of its versions is
     """
 
     versions: list[str]
     tokens: int
     last_seen_at: int | None
+    signed_in: bool
     set_aside: list[SetAside]
 
 
@@ -95,9 +105,7 @@ async def belongings(read: Read, bots: Collection[int], *, all_of_them: bool = F
     of_these = [] if all_of_them else [_versions.c.bot_id.in_(bots)]
     versions = await _by_bot(
         read,
-        select(_versions.c.bot_id, _versions.c.wire_name, _seen.label("last_seen_at"))
-        .where(*of_these)
-        .order_by(_versions.c.id),
+        select(_versions.c.bot_id, _versions.c.wire_name, _seen, _signed_in).where(*of_these).order_by(_versions.c.id),
     )
     tokens = tables.tokens
     valid = await read(
@@ -119,6 +127,7 @@ async def belongings(read: Read, bots: Collection[int], *, all_of_them: bool = F
             [row["wire_name"] for row in versions[bot]],
             counts.get(bot, 0),
             _latest(row["last_seen_at"] for row in versions[bot]),
+            any(row["signed_in"] for row in versions[bot]),
             [value(SetAside, row) for row in aside[bot]],
         )
         for bot in bots
@@ -143,6 +152,7 @@ class BotHistory(Reader):
             bot,
             versions=versions,
             last_seen_at=_latest(version.last_seen_at for version in versions),
+            signed_in=any(version.signed_in for version in versions),
             set_aside=[value(SetAside, row) for row in aside],
             paused=bool(bot["paused"]),
             limits=decoded(bot["limits"]),
@@ -266,7 +276,7 @@ class BotHistory(Reader):
 
 
 def _version(row: RowMapping) -> VersionRow:
-    return value(VersionRow, row, parameters=decoded(row["parameters"]))
+    return value(VersionRow, row, parameters=decoded(row["parameters"]), signed_in=bool(row["signed_in"]))
 
 
 def _latest(times: Iterable[int | None]) -> int | None:

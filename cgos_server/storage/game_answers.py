@@ -137,8 +137,8 @@ class RoundRow(Value, frozen=True):
 
 
 class VersionRow(Value, frozen=True):
-    """A version of a bot. `parameters` is decoded JSON or None; `last_seen_at`: start or end of its latest
-    connection."""
+    """A version of a bot. `parameters` is decoded JSON or None; `last_seen_at`: start or end of its latest connection,
+    the start where it is `signed_in`."""
 
     id: int
     name: str
@@ -148,6 +148,7 @@ class VersionRow(Value, frozen=True):
     author: str
     created_at: int
     last_seen_at: int | None
+    signed_in: bool
     bot: str
 
 
@@ -168,6 +169,7 @@ class BotDetail(Value, frozen=True):
     versions: list[VersionRow]
     tokens: int
     last_seen_at: int | None
+    signed_in: bool
     family: str | None
     set_aside: list[SetAside]
     owner: str | None

@@ -36,7 +36,7 @@ class OwnedBot(Value, frozen=True):
     :ivar until: when a disabled one may play again, None for never
     :ivar paused: its owner wants no game for it
     :ivar tokens: how many are valid
-    :ivar last_seen_at: start or end of its latest connection
+    :ivar last_seen_at: start or end of its latest connection, the start where it is `signed_in`
     :ivar set_aside: where it gets no game, and why
     """
 
@@ -51,6 +51,7 @@ class OwnedBot(Value, frozen=True):
     versions: list[str]
     tokens: int
     last_seen_at: int | None
+    signed_in: bool
     set_aside: list[SetAside]
 
 

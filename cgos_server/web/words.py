@@ -94,6 +94,13 @@ def ago(then_ms: int, now_ms: int) -> str:
     return f"{days} days ago" if days <= 31 else day(then_ms)
 
 
+def last_seen(at_ms: int | None, signed_in: bool) -> str | None:
+    """When a bot was seen last, as commands say it; None: never."""
+    if signed_in:
+        return "here now"
+    return None if at_ms is None else moment(at_ms)
+
+
 def duration(seconds: float) -> str:
     """A length of time: ``45 s``, ``5 min``, ``1 h 30 min``, ``2 days``."""
     if seconds < 60 or (seconds < 600 and seconds % 60):

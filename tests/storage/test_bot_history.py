@@ -54,20 +54,21 @@ async def test_relatives_are_those_of_one_leader(history: History) -> None:
 
 
 async def test_a_bot(history: History) -> None:
-    first = VersionRow(1, "alpha", "", "alpha engine", None, "author of alpha", 201, 450, "alpha")
-    second = VersionRow(4, "alpha-2", "2", "engine", {"visits": 5}, "author", 250, 560, "alpha")
+    first = VersionRow(1, "alpha", "", "alpha engine", None, "author of alpha", 201, 450, False, "alpha")
+    second = VersionRow(4, "alpha-2", "2", "engine", {"visits": 5}, "author", 250, 560, True, "alpha")
     aside = [SetAside("9x9", "alpha-2", 5, "it crashed", 600)]
     limits = {"games_a_day": 5}
     assert await history.bot("alpha") == BotDetail(
-        1, "alpha", "active", "", 201, [first, second], 1, 560, "Beta", aside, "Olive", None, True, limits
+        1, "alpha", "active", "", 201, [first, second], 1, 560, True, "Beta", aside, "Olive", None, True, limits
     )
     assert await history.version("alpha-2") == second
     gamma = await history.bot("gamma")
+    assert not gamma.signed_in
     assert (gamma.owner, gamma.paused, gamma.limits, gamma.last_seen_at, gamma.tokens) == (None, False, None, None, 0)
     for row in await history.bots():
         detail = await history.bot(row.name)
-        for name in ("id", "name", "state", "reason", "created_at", "tokens", "last_seen_at", "family", "set_aside"):
-            assert getattr(detail, name) == getattr(row, name)
+        same = set(row.__struct_fields__) - {"versions"}
+        assert [getattr(detail, name) for name in same] == [getattr(row, name) for name in same]
         assert [each.name for each in detail.versions] == row.versions
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.rated_past import NAMES, VENUE, alter
+from support.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.service.expectation import chances
@@ -90,6 +90,19 @@ async def test_what_keeps_a_bot_from_playing_is_said(rated_past: Path, tmp_path:
     assert (
         "Bee is set aside on 9x9 since 2023-11-14 22:13 UTC: it spoilt 5 games in a row, the last one by time." in aside
     )
+
+
+async def test_a_bot_that_stays_is_here_and_not_long_gone(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    opened = "INSERT INTO connections VALUES (?, 1, (SELECT id FROM versions WHERE wire_name = ?), '', '', ?, ?, '')"
+    alter(data, opened, 901, "Dog", T0, None)
+    alter(data, opened, 902, "Cat", T0, T0 + 1000)
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS, T0 + 20 * 86_400_000 + 1000) as web:
+        dog, cat = (await get(web, "/bot/Dog")).text, (await get(web, "/bot/Cat")).text
+    assert "here now, came 20 days ago" in dog
+    assert "last seen 20 days ago" in cat
+    assert "last seen" not in dog
+    assert "here now" not in cat
 
 
 async def test_uptime_is_the_share_of_the_time_signed_in(history: History) -> None:
