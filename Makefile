@@ -43,7 +43,7 @@ ifdef PYTEST
 	$(BIN)/pytest $(PYTEST)
 else
 	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not wheel"
-	$(BIN)/pytest -m "e2e or wheel"
+	$(BIN)/pytest -m "e2e or wheel" --durations 12
 endif
 
 test: lint unit

@@ -171,7 +171,7 @@ async def test_bots_page_by_page(history: History) -> None:
 async def test_bots_accounts_and_tokens(history: History) -> None:
     assert await history.bots() == [
         BotRow(1, "alpha", "active", "", 201, ["alpha"], 1, 450),
-        BotRow(2, "Beta", "active", "", 202, ["Beta"], 0, 410),
+        BotRow(2, "Beta", "active", "", 202, ["Beta"], 0, 410, True),
         BotRow(3, "gamma", "pending", "", 203, ["gamma"], 0, None),
     ]
     assert await history.accounts() == [AccountRow(1, "Olive", True, "active", 102)]
