@@ -141,13 +141,14 @@ def crosstable(
     async def ask(history: History) -> tuple[list[str], dict[str, float], list[PairRecord]]:
         rows = await history.standings(where)
         system = headline(setup, where, {row.system for row in rows})
-        means = {row.version: row.mean for row in rows if row.system == system and row.games}
+        ranked = [row for row in rows if row.system == system]
+        means = {row.version: row.mean for row in ranked if row.games}
         if versions:
             for name in versions:
                 await history.version(name)
             names = list(dict.fromkeys(versions))
         else:
-            names = list(means)[:top]
+            names = [row.version for row in ranked[:top] if row.games]
         return names, means, await history.crosstable(where, names)
 
     names, means, records = read(setup, ask)

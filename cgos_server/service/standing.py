@@ -75,6 +75,10 @@ WAITING = (Word.IDLE, Word.PLAYING, Word.PAIRED)
 """Nothing stands between it and its next game but an opponent, or the game that it has."""
 
 
+NOT_HERE = "It is not signed in, and no game of it runs."
+"""Of a version that the live server does not know of, which is :attr:`Word.AWAY`."""
+
+
 def standing(seen: Seen) -> tuple[Word, str]:
     """The word, and why it is not paired just now."""
     word, why = _held(seen) or _waits(seen)

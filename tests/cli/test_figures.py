@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
@@ -18,6 +20,9 @@ from support.rated_past import NAMES, VENUE, VOIDED, alter
 from cgos_server.cli import figures
 from cgos_server.cli.main import main
 from cgos_server.cli.tournament_picture import shade
+from cgos_server.storage.history import History
+from cgos_server.web.application import create_app
+from cgos_server.web.settings import VenueSettings, WebSettings
 
 Run = Callable[..., Result]
 
@@ -88,6 +93,28 @@ def test_crosstable_has_every_pair(
     past("crosstable", VENUE, "--svg", str(picture))
     assert ET.fromstring(picture.read_text()).tag.endswith("svg")
     past("crosstable", VENUE, "--svg", str(picture), "--json", fails=2)
+
+
+def test_the_best_of_a_crosstable_are_those_of_the_page(
+    told: Callable[..., Any], rated_past: Path, tmp_path: Path
+) -> None:
+    """Somebody among them who has not played yet is left out, and nobody comes up instead."""
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    best = told("standings", "--venue", VENUE)[VENUE][0]["version"]
+    alter(data, "UPDATE ratings SET games = 0 WHERE version_id = (SELECT id FROM versions WHERE wire_name = ?)", best)
+    result = CliRunner().invoke(main, ["crosstable", VENUE, "--top", "3", "--json", "--data", str(data)])
+    found = json.loads(result.stdout)["versions"]
+
+    async def shown() -> list[str]:
+        async with History(data / "cgos.sqlite") as history:
+            settings = WebSettings(venues={VENUE: VenueSettings(6809)})
+            app = create_app(history, settings, lambda: 0)
+            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as web:
+                answer = await web.get(f"/api/v1/venues/{VENUE}/crosstable?top=3")
+                return list(answer.json()["versions"])
+
+    assert len(found) == 2
+    assert found == asyncio.run(shown())
 
 
 def test_rounds_newest_first(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:

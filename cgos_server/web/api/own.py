@@ -18,7 +18,7 @@ from cgos_server.protocol import api_people as people
 from cgos_server.protocol.api_route import NDJSON
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight
-from cgos_server.service.standing import Word
+from cgos_server.service.standing import NOT_HERE, Word
 from cgos_server.storage.people_answers import AccessRow
 from cgos_server.web.api.acting import answered, doing, expected, person_of
 from cgos_server.web.api.asked import if_there, like
@@ -130,7 +130,7 @@ class Own:
                 people.VersionNow(
                     version=version.name, venue=None, state=Word.AWAY, games=[], paired=False,
                     since=None if version.last_seen_at is None else version.last_seen_at / 1000,
-                    why="It is not signed in, and no game of it runs.",
+                    why=NOT_HERE,
                 )
                 for version in bot.versions
                 if version.name not in here

@@ -7,6 +7,7 @@ beside its form, with the fields kept. Must not know: which pages and deeds ther
 
 from __future__ import annotations
 
+import abc
 import base64
 import binascii
 import math
@@ -86,7 +87,7 @@ class Made(NamedTuple):
     secret: str
 
 
-class Desk:
+class Desk(abc.ABC):
     """One page with forms. Subclasses say its template, its values and its deeds.
 
     :cvar admin: True where only operators may look
@@ -101,9 +102,9 @@ class Desk:
     def __init__(self, site: Site) -> None:
         self.site = site
 
+    @abc.abstractmethod
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         """What the template shows. Raises HTTPException 404 where this person may not see it."""
-        raise NotImplementedError
 
     async def other(self, _request: Request, _here: Visit, _form: Form) -> str | None:
         """Do what concerns the web process alone, and say what was done; None for a deed of :attr:`offers`. Raises

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from cgos_server.errors import Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
+from cgos_server.service.standing import NOT_HERE, Word
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import BotDetail, GamesAsked
 from cgos_server.web import words
@@ -94,6 +95,7 @@ class OwnBotPage(Desk):
             "live": await self.site.bots_now.look(bot.name, here.session, request),
             "seen_at": {version.name: version.last_seen_at for version in bot.versions},
             "away": AWAY,
+            "not_here": (Word.AWAY.value, NOT_HERE),
             "days": by_day(ended, versions),
             "counted": COUNTED,
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},

@@ -6,14 +6,13 @@ Questions are drawn by a fixed seed and asked in one event loop, as the connecti
 from __future__ import annotations
 
 import asyncio
-import json
-import warnings
 from pathlib import Path
 
 import httpx2
 import msgspec
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
+from support.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 from web.past import NOW
 
 from cgos_server.protocol import openapi
@@ -23,11 +22,6 @@ from cgos_server.service.requests import Refusal
 from cgos_server.storage.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import VenueSettings, WebSettings
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of its own dependencies, when it is imported
-    import schemathesis
-    from schemathesis.checks import CHECKS
 
 EXAMPLES = 12
 SETTINGS = WebSettings(
@@ -44,14 +38,7 @@ KNOWN = {
     "round": [1],
 }
 """Names and numbers that there are: otherwise most questions would be about nothing."""
-CHECKED = (
-    "not_a_server_error",
-    "status_code_conformance",
-    "content_type_conformance",
-    "response_headers_conformance",
-    "response_schema_conformance",
-    "negative_data_rejection",
-)
+CHECKED = (*ANSWERS, "negative_data_rejection")
 ASKED = [route for route in ROUTES if route.limit is not Limit.STREAMS]
 """Streams have no end."""
 
@@ -61,30 +48,16 @@ async def refusing(_line: bytes) -> bytes:
     return msgspec.json.encode(Refusal("not-signed-in", "This token is not valid."))
 
 
-def description() -> dict[str, object]:
-    """As it is served, with examples of what there is among the values of its paths."""
-    told = openapi.document()
-    for place in told["paths"].values():
-        for operation in place.values():
-            for param in operation.get("parameters", ()):
-                if param["in"] == "path" and param["name"] in KNOWN:
-                    schema = param["schema"]
-                    param["schema"] = {"anyOf": [{"enum": KNOWN[param["name"]]}, schema]}
-    found: dict[str, object] = json.loads(json.dumps(told))
-    return found
-
-
 @pytest.fixture(scope="module")
-def schema() -> schemathesis.BaseSchema:
-    return schemathesis.openapi.from_dict(description())
+def schema() -> Schema:
+    return described(KNOWN, others=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", ASKED, ids=lambda route: route.id)
-def test_answers_conform(database: Path, schema: schemathesis.BaseSchema, route: openapi.Operation) -> None:
+def test_answers_conform(database: Path, schema: Schema, route: openapi.Operation) -> None:
     operation = schema[openapi.PREFIX + route.path][route.method]
-    checks = [check for check in CHECKS.get_all() if check.__name__ in CHECKED]
-    assert len(checks) == len(CHECKED)
+    held = checks(CHECKED)
     statuses: set[int] = set()
 
     with asyncio.Runner() as runner:
@@ -92,19 +65,12 @@ def test_answers_conform(database: Path, schema: schemathesis.BaseSchema, route:
         app = create_app(history, SETTINGS, lambda: NOW, call=refusing)
         web = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x")
 
-        @seed(20_261_122)
-        @settings(
-            max_examples=EXAMPLES, database=None, deadline=None, phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )  # fmt: skip
+        @drawn(EXAMPLES)
         @given(case=operation.as_strategy())
-        def ask(case: schemathesis.Case) -> None:
-            told = case.as_transport_kwargs(base_url="http://x")
-            kinds = ("params", "headers", "json", "content", "data")
-            given_ = {name: value for name, value in told.items() if name in kinds and value is not None}
-            response = runner.run(web.request(told["method"], told["url"], **given_))
+        def ask(case: Case) -> None:
+            response = runner.run(web.request(**sent(case, "http://x")))
             statuses.add(response.status_code)
-            case.validate_response(response, checks=checks)
+            case.validate_response(response, checks=held)
 
         ask()
         runner.run(web.aclose())
