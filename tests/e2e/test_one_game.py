@@ -11,7 +11,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_two_bots_play_a_rated_game(tmp_path: Path) -> None:
-    with server(tmp_path) as serving:
+    with server(tmp_path, settings="drain_limit_s = 5") as serving:  # a bot may have left a game that had just begun
         players = {"Random": (["bot", "random"], ()), "Greedy": (["bot", "greedy"], ())}
         with bots(serving, players):
             until(lambda: serving.query("select 1 from games where ended_at is not null"), 60, "no game has ended")

@@ -14,6 +14,8 @@ pytestmark = pytest.mark.e2e
 
 THINK_S = 0.4
 STALL_S = 1.5
+SETTLED_S = 0.02
+"""The clock starts once `genmove` is on its way: a bot that is quick may hear it a moment before that."""
 
 
 class Talker:
@@ -56,6 +58,7 @@ def test_only_thinking_is_charged(tmp_path: Path) -> None:
         first, second = talkers[black], talkers[1 - black]
 
         first.hear("genmove")
+        time.sleep(SETTLED_S)
         begun = time.perf_counter()
         time.sleep(THINK_S)  # real thinking: the idle server must charge all of it
         thought = time.perf_counter() - begun

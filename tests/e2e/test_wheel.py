@@ -49,7 +49,7 @@ def test_the_wheel_alone_plays_a_game(tmp_path: Path) -> None:
     assert all(Path(path).is_relative_to(home) for path in found)
     assert (home / "bin" / "cgos-server").exists()
     assert (home / "bin" / "cgos-client").exists()
-    with server(tmp_path, python=python) as serving:
+    with server(tmp_path, settings="drain_limit_s = 5", python=python) as serving:
         with bots(serving, {"Random": (["bot", "random"], ()), "Greedy": (["bot", "greedy"], ())}):
             until(lambda: serving.query("select 1 from games where ended_at is not null"), 60, "no game has ended")
         assert "Greedy" in serving.get("/", serving.web_port)[1]
