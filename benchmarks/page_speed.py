@@ -30,7 +30,8 @@ from rich.progress import track
 from rich.table import Table
 
 from cgos_server.storage import DATABASE
-from cgos_server.web.settings import VenueSettings, WebSettings, command
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
 
 GOAL_MS = 300.0
 STANDINGS_MS = 100.0
@@ -154,7 +155,7 @@ def measure(process: int, port: int, kind: str, draw: Callable[[], str], request
 
 
 @contextmanager
-def web_process(data: Path, venue: str) -> Iterator[tuple[int, int]]:
+def web_process(data: Path, venue: str, postgres: PostgresUrl | None = None) -> Iterator[tuple[int, int]]:
     """The web process on a database that no server holds; its number and its port."""
     settings = WebSettings(server_name="page speed", venues={venue: VenueSettings(6809)}, requests_per_minute=1_000_000)
     reading, writing = os.pipe()
@@ -162,7 +163,7 @@ def web_process(data: Path, venue: str) -> Iterator[tuple[int, int]]:
         sock.bind(("127.0.0.1", 0))
         sock.listen(128)
         line = [*command(data, settings, "json", "warning"), f"--listen-fd={sock.fileno()}", f"--pipe-fd={reading}"]
-        child = subprocess.Popen(line, pass_fds=(sock.fileno(), reading))
+        child = subprocess.Popen(line, pass_fds=(sock.fileno(), reading), env=os.environ | environment(postgres))
         os.close(reading)
         try:
             yield child.pid, sock.getsockname()[1]
@@ -195,6 +196,9 @@ def main() -> None:
     parser.add_argument("data", type=Path, help=f"directory with a {DATABASE}")
     parser.add_argument("--requests", type=int, default=200, help="for each kind of address")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--postgres", type=PostgresUrl.parse, metavar="URL", help="a copy of it (`cgos-server db copy`) to answer from"
+    )
     parser.add_argument("--only", help="kinds whose name contains this")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     options = parser.parse_args()
@@ -202,7 +206,7 @@ def main() -> None:
     past = Past.of(options.data / DATABASE, rng, 400)
     chosen = {name: draw for name, draw in kinds(past, rng).items() if not options.only or options.only in name}
     gc.freeze()
-    with web_process(options.data, past.venue) as (process, port):
+    with web_process(options.data, past.venue, options.postgres) as (process, port):
         rows = [
             measure(process, port, name, draw, options.requests)
             for name, draw in track(chosen.items(), "asking", transient=True)

@@ -316,20 +316,25 @@ async def _standings_then(read: Read, venue: int, system: str | None, as_of: int
         .scalar_subquery()
     )
     rated = (
-        select(_ratings, changed.label("changed"), anchored.label("anchored")).where(*_under(venue, system)).subquery()
+        select(_ratings, _versions.c.wire_name, changed.label("changed"), anchored.label("anchored"))
+        .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
+        .where(*_under(venue, system))
+        # The limit keeps it apart: PostgreSQL expects next to no rows from the joins below, and would walk through all
+        # versions for each.
+        .limit(ALL)
+        .subquery()
     )
     rows = await read(
         select(
             rated,
-            _versions.c.wire_name,
             _changes.c.after_mean,
             _changes.c.after_spread,
             _changes.c.games.label("games_then"),
             case((is_game, _ledger.c.game_id)).label("last_game"),
             case((is_game, _ledger.c.at)).label("last_game_at"),
         )
-        .join_from(rated, _versions, _versions.c.id == rated.c.version_id)
-        .join(
+        .join_from(
+            rated,
             _changes,
             and_(
                 _changes.c.venue_id == rated.c.venue_id,
