@@ -30,7 +30,7 @@ from cgos_server.net.forwarded import comes_from
 from cgos_server.net.health import health_app
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
-from cgos_server.net.listening import bind
+from cgos_server.net.listening import bind, until_free
 from cgos_server.net.loop import LoopTime, PollClock
 from cgos_server.net.tcp import Port, listen
 from cgos_server.net.websocket import listen_ws
@@ -75,6 +75,9 @@ EXIT_COMMIT_FAILED = 74
 
 _LOCK_PATIENCE_S = 3.0
 """How long the session of a server that was just killed may keep the lock of a database in PostgreSQL."""
+
+_PAGES_PORT_S = 5.0
+"""How long the web process of a server that was just killed may keep the port of the pages."""
 
 
 class _Stopped(Exception):
@@ -388,7 +391,7 @@ class App:
         settings = self.config.web
         if settings.mode is WebMode.OFF:
             return None, []
-        sock = self._bind(settings.host, settings.port, "the pages")
+        sock = await until_free(lambda: self._bind(settings.host, settings.port, "the pages"), _PAGES_PORT_S)
         self.web_url = _url(sock, settings.host)
         server = self.config.server
         shown = WebSettings(

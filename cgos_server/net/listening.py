@@ -5,13 +5,19 @@ Must not know: what is served on them.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
+from collections.abc import Awaitable, Callable
 
 from cgos_server.errors import Refused
 
 SEARCH = 100
 """Ports tried after a busy one."""
+
+RETRY_S = 0.1
+
+_BUSY = "port-busy"
 
 
 def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: int = 128) -> socket.socket:
@@ -33,9 +39,28 @@ def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: 
             place = f"{host or 'all addresses'}:{number}"
             raise Refused("bind", f"Cannot listen on {place} for {whose}: {error.strerror}.") from error
     raise Refused(
-        "port-busy",
+        _BUSY,
         f"Port {port} for {whose} is in use by another program. Stop that program, or configure another port.",
     )
+
+
+async def until_free(
+    listen: Callable[[], socket.socket],
+    patience_s: float,
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> socket.socket:
+    """What `listen` returns, a call of :func:`bind`; while the port is busy it is tried again for `patience_s` seconds.
+
+    :raises Refused: as :func:`bind` does
+    """
+    for _ in range(round(patience_s / RETRY_S)):
+        try:
+            return listen()
+        except Refused as refused:
+            if refused.code != _BUSY:
+                raise
+        await pause(RETRY_S)
+    return listen()
 
 
 def _listen(host: str, port: int, backlog: int) -> socket.socket:

@@ -310,7 +310,8 @@ class Transcripts:
         offset = self._offset()
         by_bot: dict[int, list[TranscriptLine]] = {}
         for number, said in enumerate(self._queue.take()):
-            by_bot.setdefault(said[0].bot, []).extend(_lines(said, offset))
+            if lines := _lines(said, offset):  # none of a blank one
+                by_bot.setdefault(said[0].bot, []).extend(lines)
             if number % SLICE == SLICE - 1:
                 self._breathe()
         for number, (bot, lines) in enumerate(by_bot.items()):

@@ -78,6 +78,14 @@ def test_what_was_said_is_read_again_with_its_times(keeper: Keeper) -> None:
     assert keeper.read(6) == []
 
 
+def test_a_blank_line_is_not_written_and_costs_nobody_else_a_line(keeper: Keeper) -> None:
+    keeper.bot(5, "anna").heard(b"", 1 * S)
+    keeper.bot(6, "bert", connection=10).heard(b"E5", 1 * S)
+    keeper.transcripts.write()
+    assert keeper.read(5) == []
+    assert [line.text for line in keeper.read(6)] == ["E5"]
+
+
 def test_messages_know_their_game_in_either_encoding(keeper: Keeper) -> None:
     tap = keeper.bot()
     message = {"type": "moved", "game": 12, "move": "D4"}
