@@ -74,6 +74,8 @@ class HttpListener:
 
     def stop(self) -> None:
         """Accept nothing new, let requests under way end within `GRACE_S`, then let :meth:`run` return."""
+        for listening in self._server.servers:
+            listening.close()  # at once: whoever comes after us may wait for the port
         self._server.should_exit = True
 
 

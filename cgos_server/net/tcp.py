@@ -132,8 +132,10 @@ class BotConnection(asyncio.Protocol):
         return transport is not None and transport.get_write_buffer_size() <= self._port.door.limits.outbox // 2
 
     def write(self, data: bytes) -> None:
-        if self._transport is not None and data:
-            self._transport.write(data)
+        transport = self._transport
+        # Where a send fails, the loss is told only later; what is written meanwhile would fill the log with warnings.
+        if transport is not None and data and not transport.is_closing():
+            transport.write(data)
 
     def close(self, reason: CloseReason) -> None:
         self._closed_for = self._closed_for or reason

@@ -396,9 +396,11 @@ class WsConnection(asyncio.Protocol):
 
     def _write(self, writes: list[bytes]) -> None:
         transport = self._transport
-        if transport is None or transport.is_closing():
+        if transport is None:
             return
         for data in writes:
+            if transport.is_closing():
+                return  # a send has failed; whatever is written now would fill the log with warnings
             if data:
                 transport.write(data)
             else:

@@ -43,6 +43,9 @@ TEXT_MAX: Final = 16_384
 EARLY: Final = 32
 """Lines before the sign-in that are kept until it succeeds."""
 
+EARLY_BYTES: Final = 1 << 17
+"""Their bytes: a long sign-in and what is said round it. Whoever only watches keeps them as long as it stays."""
+
 PERIOD_S: Final = 1.0
 
 SLICE: Final = 64
@@ -142,7 +145,7 @@ class Tap:
             text = _TOKEN.sub(MASK.encode(), text)
         if self._early is None:
             self._queue.add((self, way, at, self.game, text, typed, packed))
-        elif len(self._early) < EARLY:
+        elif len(self._early) < EARLY and sum(len(said[2]) for said in self._early) + len(text) <= EARLY_BYTES:
             self._early.append((way, at, text, typed, packed))
 
     def _masked(self, text: bytes) -> bytes:

@@ -512,7 +512,10 @@ _ANSWER: msgspec.json.Decoder[Response | Refusal] = msgspec.json.Decoder(Respons
 
 def decode(line: bytes) -> Request:
     """A request as it came over the control socket. Raises msgspec.DecodeError."""
-    return _REQUEST.decode(line)
+    try:
+        return _REQUEST.decode(line)
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
 
 
 async def ask(call: Callable[[bytes], Awaitable[bytes]], request: Request) -> Response:

@@ -1,5 +1,5 @@
-"""Turns away who asks too often, or asks what no database takes: before anything is looked up, as a problem under
-``/api``, as a page elsewhere.
+"""Turns away who asks too often, or asks what no database takes or no address is: before anything is looked up, as a
+problem under ``/api``, as a page elsewhere.
 
 Static files do not count: they are read once and kept for a year. Must not know: what is asked for.
 """
@@ -7,6 +7,7 @@ Static files do not count: they are read once and kept for a year. Must not know
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +18,9 @@ from cgos_server.web.api.framework import CORS
 from cgos_server.web.limiting import TooMuch
 from cgos_server.web.problems import Wrong, failed
 from cgos_server.web.site import Site
+
+LONGEST: Final = 2_000
+"""Characters of a path. A number of more than 4,300 digits, for one, is none that Python reads."""
 
 
 class Admitting:
@@ -33,6 +37,8 @@ class Admitting:
             self._site.limits.spend(Limit.REQUESTS, self._site.visitor(Request(scope)))
             if "\0" in scope["path"] or b"%00" in scope["query_string"]:
                 raise Wrong("address", "No address here holds the character NUL.")
+            if len(scope["path"]) > LONGEST:
+                raise Wrong("address", f"No address here has a path of more than {LONGEST} characters.")
         except (TooMuch, Wrong) as refusal:
             return await self._refused(scope, refusal)(scope, receive, send)
         return await self._app(scope, receive, send)

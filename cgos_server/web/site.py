@@ -42,6 +42,8 @@ Call = Callable[[bytes], Awaitable[bytes]]
 
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 
+_AWAY: Final = "The server that plays does not answer just now. Please try again in a minute."
+
 Work = Callable[[], Awaitable[None]]
 """Runs until it is cancelled, or there is nothing more to do."""
 
@@ -128,8 +130,13 @@ class Site:
     async def ask(self, request: deeds.Request) -> deeds.Response:
         """Have the live server do it. Raises Refused (``no-server`` where there is none), OurFault."""
         if self.call is None:
-            raise Refused("no-server", "The server that plays does not answer just now. Please try again in a minute.")
-        return await deeds.ask(self.call, request)
+            raise Refused("no-server", _AWAY)
+        try:
+            return await deeds.ask(self.call, request)
+        except Refused as refusal:
+            if refusal.code == "no-server":  # said for operators at a shell, with the directory
+                raise Refused("no-server", _AWAY) from refusal
+            raise
 
     async def on_behalf(self, credential: str, request: Request, deed: deeds.Request) -> deeds.Response:
         """Have the live server do it with the rights of whoever has this session or token. Raises as :meth:`ask`."""

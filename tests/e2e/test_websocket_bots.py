@@ -16,6 +16,7 @@ from cgos_client.retry import Pauses
 from support.processes import ServerProcess, client, free_port, until
 from support.processes import server as serve
 from support.relay import Relay
+from support.witnessing import plies
 
 pytestmark = pytest.mark.e2e
 
@@ -231,9 +232,11 @@ async def test_a_server_that_is_killed_in_the_middle(server: ServerProcess) -> N
     async with asyncio.timeout(120), asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(bot(name, 2, enough)) for name in ("One", "Two", "Three")]
         for _ in range(3):
-            await asyncio.sleep(0.7)
+            before = plies(server)
+            await asyncio.to_thread(until, lambda before=before: plies(server) > before + 40, 60, "no moves")  # type: ignore[misc]
             server.kill()
             await asyncio.to_thread(server.start)
+        await asyncio.to_thread(until, lambda: server.query(ENDED)[0][0] >= 3, 60, "no games end")
         enough.set()
     reasons = [reason for task in running for reason in task.result()]
     assert len(reasons) >= 6

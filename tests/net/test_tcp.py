@@ -219,6 +219,18 @@ def test_a_slow_reader_is_dropped() -> None:
     assert desk.server.told[-1] == ("left", False)
 
 
+def test_nothing_more_is_written_to_a_connection_that_broke() -> None:
+    desk = Desk()
+    connection, transport = desk.signed_in()
+    written = transport.written
+    transport.closing = True  # as when a send has failed; the loss is told in a later turn of the loop
+    connection.data_received(b"hello\n" * 5)
+    desk.session.info("Too late.")
+    assert transport.written == written
+    transport.lose(ConnectionResetError())
+    assert desk.server.told[-1] == ("left", False)
+
+
 def test_a_flood_of_unasked_lines_is_answered_and_closed() -> None:
     desk = Desk(ignored_per_minute=20)
     connection, transport = desk.signed_in()

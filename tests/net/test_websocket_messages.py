@@ -123,6 +123,24 @@ def test_a_flood_of_pings_is_answered_up_to_a_bound() -> None:
     assert len(client.transport.written) < 10_000
 
 
+def test_nothing_more_is_written_to_a_connection_that_broke(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = WsDesk()
+    client = desk.signed_in()
+    transport = client.transport
+    written: list[bytes] = []
+
+    def fail(data: bytes) -> None:
+        assert not transport.closing, "written after the send had failed"
+        written.append(data)
+        transport.closing = True  # the loss is told in a later turn of the loop
+
+    monkeypatch.setattr(transport, "write", fail)
+    client.raw(Frame(Opcode.PING, b"").serialize(mask=True) * 10)
+    assert len(written) == 1
+    transport.lose(ConnectionResetError())
+    assert desk.server.told == [("left", False)]
+
+
 def test_a_flood_of_empty_messages_is_answered_up_to_a_bound() -> None:
     client = WsDesk(ignored_per_minute=20).signed_in()
     client.raw(Frame(Opcode.TEXT, b"").serialize(mask=True) * 30_000)

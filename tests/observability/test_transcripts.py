@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cgos_server.observability.transcripts import (
     EARLY,
+    EARLY_BYTES,
     MASK,
     TEXT_MAX,
     Queue,
@@ -107,6 +108,18 @@ def test_who_never_signs_in_leaves_nothing_and_holds_little(keeper: Keeper) -> N
     assert len(tap._early) == EARLY
     keeper.transcripts.write()
     assert not keeper.folder.exists()
+
+
+def test_long_messages_before_the_sign_in_are_bounded_and_a_sign_in_after_them_is_kept(keeper: Keeper) -> None:
+    tap = keeper.transcripts.tap(1)
+    for number in range(EARLY - 1):
+        tap.heard(b'{"x":"%s"}' % (b"x" * 60_000), number, typed=True)
+    assert tap._early is not None
+    assert 60_000 < sum(len(said[2]) for said in tap._early) <= EARLY_BYTES
+    tap.heard(b'{"type":"sign_in"}', 99, typed=True)
+    tap.named(5, "anna")
+    keeper.transcripts.write()
+    assert keeper.read()[-1].text == '{"type":"sign_in"}'
 
 
 def test_a_bots_bytes_are_bounded_and_the_oldest_go(keeper: Keeper) -> None:

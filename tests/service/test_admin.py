@@ -473,7 +473,9 @@ async def test_a_request_and_its_answer_as_lines(admin: Admin, store: Any) -> No
         b'{"do": "bot enable"}',
         b'{"do": "bot enable", "name": 3}',
         b'{"do": "bot enable", "name": "x", "more": 1}',
+        b'{"do": "on behalf", "credential": "x", "address": "y", "request": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
     ],
+    ids=lambda line: line[:50].decode(errors="replace"),
 )
 async def test_lines_that_are_no_request(admin: Admin, line: bytes) -> None:
     answer = msgspec.json.decode(await admin.answer(line))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -11,6 +13,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from web.past import NOW
 
+from cgos_server.net import control_socket
 from cgos_server.storage.history import History
 from cgos_server.web.application import STATIC, create_app
 from cgos_server.web.embeds import WAITING, Pictures
@@ -85,6 +88,27 @@ async def test_addresses_hold_no_nul(history: History) -> None:
             answer = await web.get(path)
             assert answer.status_code == 400, path
             assert ("problem" in answer.headers["content-type"]) is path.startswith("/api/")
+
+
+async def test_no_number_in_an_address_is_too_long_to_be_refused(history: History) -> None:
+    """Python reads no number of more than 4,300 digits."""
+    async with visitor(history) as web:
+        for path in ("/game/{}", "/game/{}.sgf", "/round/{}", "/embed/game/{}", "/og/game/{}.png", "/api/v1/games/{}"):
+            for digits in (30, 1_000, 5_000):
+                answer = await web.get(path.format("9" * digits))
+                of_api = path.startswith("/api/")
+                assert answer.status_code == (400 if of_api or digits == 5_000 else 404), (path, digits)
+                assert ("problem" in answer.headers["content-type"]) is of_api
+
+
+async def test_where_the_server_keeps_its_data_is_told_to_nobody(history: History, tmp_path: Path) -> None:
+    """Commands name the directory on which no server runs; visitors learn that it is away, and no more."""
+    app = create_app(history, WebSettings(**SETTINGS), lambda: NOW, call=partial(control_socket.call, tmp_path))
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://go.example.org") as web:
+        answer = await web.post("/api/v1/sign-in", json={"name": "alice", "password": "secret-of-alice"})
+    assert (answer.status_code, answer.json()["code"]) == (503, "no-server")
+    assert str(tmp_path) not in answer.text
 
 
 @pytest.mark.parametrize("path", ["/static/../application.py", "/static/..%2fapplication.py", "/static/%2e%2e/x",

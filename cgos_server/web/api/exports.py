@@ -131,13 +131,25 @@ class Bulk(StreamingResponse):
         super().__init__(body, 200, headers, media)
         self._source = body
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         async def in_time(message: Message) -> None:
             async with asyncio.timeout(STALLED_S):
                 await send(message)
 
+        async def until_gone() -> None:
+            await self.listen_for_disconnect(receive)
+            sending.cancel()
+
+        # Cancelled once and waited for: a database's driver that is cancelled at every await, as anyio's groups do,
+        # cannot break its question off in good order.
         async with aclosing(self._source):
-            await super().__call__(scope, receive, in_time)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    sending = group.create_task(self.stream_response(in_time))
+                    leaving = group.create_task(until_gone())
+                    sending.add_done_callback(lambda _: leaving.cancel())
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
 
 
 def refit_lines(rows: Sequence[NamedRefit]) -> list[ExportedRefit]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
+import gc
 import io
 import json
 import tarfile
@@ -202,6 +204,36 @@ async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(hi
     assert closed == [True]
     assert len(sent) - 1 <= len(asked) <= len(sent) + 2
     assert app._site.limits.taken(exports.api_route.Limit.BULK) == 0
+
+
+async def test_readers_who_go_away_leave_nothing_behind(history: History) -> None:
+    """Whoever leaves in the middle of a question is not heard of again, neither from the loop nor from the database."""
+    faults: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, fault: faults.append(fault))
+    app = create_app(history, SETTINGS, lambda: NOW)
+
+    async def send(_message: Any) -> None:
+        await asyncio.sleep(0)
+
+    for turns in range(0, 60, 2):
+        begun = asyncio.Event()
+
+        class Begun(BulkHistory):
+            async def stream_games(self, wanted: Any, after: int = 0) -> Any:
+                begun.set()  # noqa: B023
+                async for portion in super().stream_games(wanted, after):
+                    yield portion
+
+        async def receive() -> dict[str, Any]:
+            await begun.wait()  # noqa: B023
+            for _ in range(turns):  # noqa: B023
+                await asyncio.sleep(0)
+            return {"type": "http.disconnect"}
+
+        history.bulk.__class__ = Begun
+        await app(_scope(f"{EXPORT}/games.ndjson"), receive, send)
+    gc.collect()
+    assert not faults
 
 
 async def test_memory_is_one_portion(history: History) -> None:
