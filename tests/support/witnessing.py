@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 
 from support.processes import ServerProcess
@@ -53,3 +54,13 @@ def assert_every_result_is_rated_once(serving: ServerProcess) -> None:
     assert sorted(rated) == decided
     seqs = [seq for (seq,) in serving.query("select seq from ledger order by seq")]
     assert seqs == list(range(1, 1 + len(seqs)))
+
+
+def assert_the_better_of_two_is_rated_higher(serving: ServerProcess) -> None:
+    """To be asked when nobody plays any more, in one venue. Who is the better one is for the results to say."""
+    points = Counter[int]()
+    for black, white, score2 in serving.query("select black_id, white_id, score2 from ledger where kind = 'game'"):
+        points.update({black: score2, white: 2 - score2})
+    ratings = dict(serving.query("select version_id, mean from ratings"))
+    worse, better = sorted(points, key=lambda version: points[version])
+    assert points[worse] == points[better] or ratings[worse] < 1800 < ratings[better]
