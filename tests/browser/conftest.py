@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, async_playwright
 from support.processes import ServerProcess, bots, free_port, server, until
+
+from cgos_server.web.remembering import REMEMBER_S
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
@@ -51,11 +54,13 @@ class Serving:
     :ivar url: where its pages are
     :ivar quiet_port: where bots of the venue ``quiet`` connect: 9x9, nobody plays there but the test's own
     :ivar small_port: likewise of the venue ``small``: 5x5
+    :ivar opened: address -> when a visitor opened it last (monotonic seconds)
     """
 
     process: ServerProcess
     quiet_port: int
     small_port: int
+    opened: dict[str, float] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -96,25 +101,30 @@ class Visitor:
     """Opens pages and writes down what happens on them.
 
     :ivar url: the address that paths belong to
+    :ivar opened: as of the server
     :ivar faults: what must not have happened; checked when the test ends
     :ivar allowed: patterns of faults that this test brings about itself
     """
 
     context: BrowserContext
     url: str
+    opened: dict[str, float]
     faults: list[str] = field(default_factory=list)
     allowed: list[str] = field(default_factory=list)
     responses: list[Response] = field(default_factory=list)
 
     async def open(self, path: str, url: str | None = None) -> Page:
-        """A page at this path."""
+        """A page at this path, as it is now: no answer that the server remembers from a moment ago."""
+        address = (url or self.url) + path
+        await asyncio.sleep(self.opened.get(address, 0.0) + REMEMBER_S - time.monotonic())
         page = await self.context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.faults.append(f"exception of a script: {error}"))
         page.on("request", self._asked)
         page.on("response", self._answered)
-        await page.goto((url or self.url) + path)
+        await page.goto(address)
+        self.opened[address] = time.monotonic()
         return page
 
     def _said(self, message: ConsoleMessage) -> None:
@@ -156,7 +166,7 @@ async def visitors(browser: Browser, serving: Serving) -> AsyncIterator[Visitors
         context = await browser.new_context(**options)
         if options.get("java_script_enabled", True):
             await context.add_init_script(_TELL_VIOLATIONS)
-        made.append(Visitor(context, serving.url))
+        made.append(Visitor(context, serving.url, serving.opened))
         return made[-1]
 
     yield visitor
