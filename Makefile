@@ -37,13 +37,13 @@ lint: venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Real servers and engines have the machine to themselves; all else runs on several cores.
+# Real servers and engines mostly wait: two files of them at a time, whatever the machine.
 unit: venv
 ifdef PYTEST
 	$(BIN)/pytest $(PYTEST)
 else
 	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not wheel"
-	$(BIN)/pytest -m "e2e or wheel" --durations 12
+	$(BIN)/pytest -n 2 --dist loadfile -m "e2e or wheel" --durations 12
 endif
 
 test: lint unit

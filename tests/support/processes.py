@@ -31,8 +31,14 @@ def gnugo() -> str | None:
     return shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
 
-# Below the ports that the system lends to outgoing connections: none of these takes one while its server is down.
-_PORTS = itertools.cycle(random.Random(os.getpid()).sample(range(12_000, 32_000), 20_000))
+# Below the ports that the system lends to outgoing connections: none of these takes one while its server is down. Each
+# of pytest's processes has its own share of them.
+_SHARE = range(
+    12_000 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]),
+    32_000,
+    int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")),
+)
+_PORTS = itertools.cycle(random.Random(os.getpid()).sample(_SHARE, len(_SHARE)))
 
 
 def free_port() -> int:
