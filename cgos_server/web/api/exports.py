@@ -30,6 +30,7 @@ from cgos_server.web.api.asked import exported, like, system_among, systems_of
 from cgos_server.web.api.bulk_forms import Csv, File, Form, Ndjson, Tar, stream
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.reading_games import games_asked
+from cgos_server.web.leaving import while_there
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
 
@@ -136,18 +137,9 @@ class Bulk(StreamingResponse):
             async with asyncio.timeout(STALLED_S):
                 await send(message)
 
-        async def until_gone() -> None:
-            await self.listen_for_disconnect(receive)
-            sending.cancel()
-
-        # Cancelled once and waited for: a database's driver that is cancelled at every await, as anyio's groups do,
-        # cannot break its question off in good order.
         async with aclosing(self._source):
             try:
-                async with asyncio.TaskGroup() as group:
-                    sending = group.create_task(self.stream_response(in_time))
-                    leaving = group.create_task(until_gone())
-                    sending.add_done_callback(lambda _: leaving.cancel())
+                await while_there(receive, self.stream_response(in_time))
             except ExceptionGroup as failures:
                 raise failures.exceptions[0] from None
 

@@ -17,6 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cgos_server.errors import OurFault, Refused, StoreError
 from cgos_server.web.caching import weights
+from cgos_server.web.leaving import while_there
 from cgos_server.web.live.bell import heard
 from cgos_server.web.live.framing import Form, framed, heartbeat, opening, remark
 from cgos_server.web.live.hub import Hub
@@ -45,10 +46,7 @@ class Streaming(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            async with asyncio.TaskGroup() as group:
-                telling = group.create_task(self._tell(scope, send))
-                leaving = group.create_task(_until_gone(receive, telling))
-                telling.add_done_callback(lambda _: leaving.cancel())
+            await while_there(receive, self._tell(scope, send))
         except* (TimeoutError, OSError):
             pass  # whoever does not read, or has left, comes again from the last thing it had
 
@@ -64,12 +62,6 @@ class Streaming(Response):
 async def _sent(send: Send, message: Message) -> None:
     async with asyncio.timeout(SEND_S):
         await send(message)
-
-
-async def _until_gone(receive: Receive, telling: asyncio.Task[None]) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    telling.cancel()
 
 
 class Streams:
