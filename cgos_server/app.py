@@ -38,7 +38,8 @@ from cgos_server.net.websocket_port import WsPort, WsSettings
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.observability.transcripts import FOLDER, Transcripts, forget
+from cgos_server.observability.transcript_files import FOLDER, forget
+from cgos_server.observability.transcripts import Transcripts
 from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge

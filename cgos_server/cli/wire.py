@@ -10,8 +10,8 @@ import click
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.output import print_json, print_table, say, shown
 from cgos_server.cli.reading import read
-from cgos_server.observability import transcripts
-from cgos_server.observability.transcripts import TranscriptLine
+from cgos_server.observability import transcript_files
+from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.storage.game_answers import ConnectionRow
 from cgos_server.web.people import wire
 from cgos_server.web.words import moment
@@ -34,8 +34,8 @@ def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: b
     it is: < the bot's, > the server's. Passwords are masked.
     """
     bot = read(setup, lambda history: history.bot(name))
-    folder = setup.config.server.data / transcripts.FOLDER
-    lines: list[TranscriptLine] = transcripts.read(
+    folder = setup.config.server.data / transcript_files.FOLDER
+    lines: list[TranscriptLine] = transcript_files.read(
         folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
     )
     if as_json:

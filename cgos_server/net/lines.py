@@ -198,7 +198,7 @@ class EngineLines:
 
     def setup(self, setup: GameSetup, color: Color) -> None:
         if self._tap is not None:
-            self._tap.game = setup.game
+            self._tap.about(setup.game)
         self._say(self._player.setup(setup))
 
     def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:

@@ -125,7 +125,7 @@ class BotDialogue:
             # Perhaps a sign-in gone wrong; and no secret is found behind an encoding that cannot be read.
             data, binary = b"(%d bytes that are no message)" % len(data), False
         if self._told(tap):
-            tap.heard(data, received, True, binary)
+            tap.heard_message(data, received, binary)
 
     def _told(self, tap: Tap) -> bool:
         """True where what is said now is to be taken down: not for those who only watch."""
@@ -209,7 +209,7 @@ class BotDialogue:
         if tap is not None and self._told(tap):
             now = self._port.time.now()
             for payload in payloads:
-                tap.said(payload, now, True, binary)
+                tap.said_message(payload, now, binary)
         self._connection.send(payloads, binary)
 
     async def reaches_peer(self) -> bool:

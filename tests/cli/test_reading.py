@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from sgfmill import sgf as sgfmill
+from support.transcripts import keep_lines
 
+from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.storage.lock import DatabaseLock
 
 
@@ -152,14 +154,12 @@ def test_when_a_bot_came_and_what_was_said(run: Any, as_json: Any, data: Path) -
     assert as_json("bot", "connections", "Alpha", "--address", "192.0.2.1") == []
     run("bot", "connections", "Nobody", fails=1)
     assert as_json("bot", "transcript", "Alpha") == []
-    folder = data / "transcripts" / "1"
-    folder.mkdir(parents=True)
     lines = [
         {"at": 1700000001000000, "name": "Alpha", "connection": 1, "way": ">", "text": "genmove b 300000", "game": 1},
         {"at": 1700000002500000, "name": "Alpha", "connection": 1, "way": "<", "text": "C3 \x1b[2J", "game": 1},
         {"at": 1700000009000000, "name": "Alpha", "connection": 1, "way": ">", "text": "genmove b 1", "game": 2},
     ]
-    (folder / "1700000000000000.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    keep_lines(data, 1, [TranscriptLine(**line) for line in lines])
     assert as_json("bot", "transcript", "Alpha", "--game", "1") == [line | {} for line in lines[:2]]
     assert [line["game"] for line in as_json("bot", "transcript", "Alpha", "--limit", "1")] == [2]
     shown = run("bot", "transcript", "Alpha").stdout.splitlines()

@@ -17,7 +17,8 @@ from support.wires import FakeWire, door
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.lines import EngineLines
-from cgos_server.observability.transcripts import MASK, TranscriptLine, Transcripts, read
+from cgos_server.observability.transcript_files import TranscriptLine, read
+from cgos_server.observability.transcripts import MASK, Transcripts
 from cgos_server.protocol.framing import Line
 from cgos_server.protocol.session import Credentials, GameOver, Turn
 

@@ -12,18 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgos_server.observability.transcripts import (
-    EARLY,
-    EARLY_BYTES,
-    MASK,
-    TEXT_MAX,
-    Queue,
-    Tap,
-    TranscriptLine,
-    Transcripts,
-    forget,
-    read,
-)
+from cgos_server.observability.transcript_files import TranscriptLine, forget, read
+from cgos_server.observability.transcripts import EARLY, EARLY_BYTES, MASK, TEXT_MAX, Buffers, Tap, Transcripts
 
 S = 1_000_000
 DAY = 86_400 * S
@@ -61,7 +51,7 @@ def test_what_was_said_is_read_again_with_its_times(keeper: Keeper) -> None:
     tap = keeper.transcripts.tap(9, "9x9")
     tap.heard(b"e1 engine", 1 * S)
     tap.named(5, "anna-2")
-    tap.game = 7
+    tap.about(7)
     tap.said(b"play b D4 1000\ngenmove w 2000\n", 2 * S)
     tap.heard(b"E5 {}", 3 * S)
     assert keeper.read() == []
@@ -90,9 +80,9 @@ def test_a_blank_line_is_not_written_and_costs_nobody_else_a_line(keeper: Keeper
 def test_messages_know_their_game_in_either_encoding(keeper: Keeper) -> None:
     tap = keeper.bot()
     message = {"type": "moved", "game": 12, "move": "D4"}
-    tap.said(msgspec.json.encode(message), 1, True)
-    tap.said(msgspec.msgpack.encode(message), 2, True, True)
-    tap.heard(b"\xc1", 3, True, True)
+    tap.said_message(msgspec.json.encode(message), 1, False)
+    tap.said_message(msgspec.msgpack.encode(message), 2, True)
+    tap.heard_message(b"\xc1", 3, True)
     keeper.transcripts.write()
     first, second, third = keeper.read()
     assert first.game == second.game == 12
@@ -113,10 +103,10 @@ def test_who_never_signs_in_leaves_nothing_and_holds_little(keeper: Keeper) -> N
 def test_long_messages_before_the_sign_in_are_bounded_and_a_sign_in_after_them_is_kept(keeper: Keeper) -> None:
     tap = keeper.transcripts.tap(1)
     for number in range(EARLY - 1):
-        tap.heard(b'{"x":"%s"}' % (b"x" * 60_000), number, typed=True)
+        tap.heard_message(b'{"x":"%s"}' % (b"x" * 60_000), number, False)
     assert tap._early is not None
     assert 60_000 < sum(len(said[2]) for said in tap._early) <= EARLY_BYTES
-    tap.heard(b'{"type":"sign_in"}', 99, typed=True)
+    tap.heard_message(b'{"type":"sign_in"}', 99, False)
     tap.named(5, "anna")
     keeper.transcripts.write()
     assert keeper.read()[-1].text == '{"type":"sign_in"}'
@@ -126,18 +116,18 @@ def test_a_bots_bytes_are_bounded_and_the_oldest_go(keeper: Keeper) -> None:
     tap = keeper.bot()
     other = keeper.bot(6, "bert")
     other.heard(b"hello", 0)
-    for number in range(3000):
+    for number in range(9000):
         tap.heard(b"%06d" % number, number * 1000)
         if number % 70 == 0:
             keeper.transcripts.write()
             assert keeper.size() <= 65_536
     keeper.transcripts.write()
     numbers = [int(line.text) for line in keeper.read()]
-    assert numbers == list(range(numbers[0], 3000))
+    assert numbers == list(range(numbers[0], 9000))
     assert numbers[0] > 0
     assert keeper.size() > 65_536 / 2
     assert [line.text for line in keeper.read(6)] == ["hello"]
-    assert [int(line.text) for line in keeper.read(limit=5)] == list(range(2995, 3000))
+    assert [int(line.text) for line in keeper.read(limit=5)] == list(range(8995, 9000))
 
 
 def test_one_batch_larger_than_all_a_bot_may_have_keeps_its_end(keeper: Keeper) -> None:
@@ -168,7 +158,7 @@ def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: 
     keeper = Keeper(tmp_path / "transcripts")
     keeper.bot().heard(b"lost", 0)
     keeper.transcripts.write()
-    keeper.bot().heard(b"lost\ntoo", 0)
+    keeper.bot().said(b"lost\ntoo\n", 0)
     keeper.transcripts.write()
     assert keeper.transcripts.dropped == 3
     (tmp_path / "transcripts").unlink()
@@ -178,25 +168,28 @@ def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: 
     assert keeper.transcripts.dropped == 3
 
 
-def test_the_queue_is_bounded_in_lines_and_bytes() -> None:
-    queue = Queue(lines=10, most_bytes=100)
-    tap = Tap(queue, 1, "9x9")
+def test_what_waits_is_bounded_in_bytes() -> None:
+    buffers = Buffers(most_bytes=40)
+    tap = Tap(buffers, 1, "9x9")
     tap.named(1, "anna")
     for _ in range(15):
-        tap.heard(b"x", 0)
-    assert queue.dropped == 5
-    assert len(list(queue.take())) == 10
-    tap.heard(b"x" * 99, 0)
-    tap.heard(b"xx", 0)
-    assert queue.dropped == 6
-    assert len(list(queue.take())) == 1
+        tap.heard(b"x", 0)  # four bytes with its time, its mark and its end
+    assert buffers.dropped == 5
+    (passage,) = buffers.take()
+    assert passage.entries == b"0<x\n" * 10
+    buffers.written(len(passage.entries))
+    tap.said(b"x" * 36 + b"\n", 0)
+    tap.said(b"xx\n", 0)
+    assert buffers.dropped == 6
+    assert len(buffers.take()) == 1
+    assert buffers.take() == []
 
 
 def test_a_line_that_was_cut_costs_no_other_line(keeper: Keeper) -> None:
     keeper.bot().heard(b"before", 1 * S)
     keeper.transcripts.write()
     (path,) = (keeper.folder / "5").iterdir()
-    path.write_bytes(path.read_bytes() + b'{"at":17000000')  # the machine's end
+    path.write_bytes(path.read_bytes() + b"17000000<D")  # the machine's end
     again = Keeper(keeper.folder)
     again.bot().heard(b"after", 2 * S)
     again.transcripts.write()
@@ -219,14 +212,14 @@ def test_a_long_line_is_cut_and_broken_lines_in_a_file_are_left_out(keeper: Keep
     keeper.transcripts.write()
     path = next((keeper.folder / "5").iterdir())
     with path.open("ab") as file:
-        file.write(b'{"at":1,"name"')
+        file.write(b"1<D")
     (line,) = keeper.read()
     assert line.text == "y" * TEXT_MAX + " (and 7 bytes more)"
     forget(keeper.folder)
     assert keeper.read() == []
 
 
-def test_the_thread_writes_what_is_left_when_the_server_ends(tmp_path: Path) -> None:
+async def test_the_thread_writes_what_is_left_when_the_server_ends(tmp_path: Path) -> None:
     before = threading.active_count()
     with Transcripts(tmp_path, 7.0, 65_536) as transcripts:
         tap = transcripts.tap(1, "9x9")
@@ -258,11 +251,11 @@ def test_no_secret_is_ever_in_a_file(
                     case "b":
                         tap.heard(f"password {word} {word}x".encode(), 0)
                     case "c":
-                        tap.heard(msgspec.json.encode({"type": "move", "game": 1, "custom": word}), 0, True)
+                        tap.heard_message(msgspec.json.encode({"type": "move", "game": 1, "custom": word}), 0, False)
                     case "d":
                         tap.said(f"Error: {word} is wrong\ninfo {word}\n".encode(), 0)
                     case "e":
-                        tap.said(msgspec.msgpack.encode({"text": word}), 0, True, True)
+                        tap.said_message(msgspec.msgpack.encode({"text": word}), 0, True)
                     case "f":
                         tap.heard(b"cgos_" + b"A" * 40, 0)
 

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
-from cgos_server.observability import transcripts
+from cgos_server.observability import transcript_files
 from cgos_server.protocol import api_people as people
 from cgos_server.protocol.api_route import NDJSON
 from cgos_server.service import requests as deeds
@@ -155,9 +155,9 @@ class Own:
         bot = await self._history.bot(asked.word("bot"))
         game, limit, lines = asked.number("game"), asked.count("limit"), []
         if self._site.data is not None:
-            folder = self._site.data / transcripts.FOLDER
+            folder = self._site.data / transcript_files.FOLDER
             lines = await asyncio.to_thread(
-                transcripts.read, folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
+                transcript_files.read, folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
             )
         return StreamingResponse(_ndjson(lines), media_type=NDJSON, headers={"Cache-Control": "no-store"})
 
@@ -172,7 +172,7 @@ class Own:
         await person_of(self._site, asked, Sight.BOT, await self._history.owner_of(asked.word("bot")))
 
 
-async def _ndjson(lines: list[transcripts.TranscriptLine]) -> AsyncIterator[bytes]:
+async def _ndjson(lines: list[transcript_files.TranscriptLine]) -> AsyncIterator[bytes]:
     for start in range(0, len(lines), _PORTION):
         portion = [like(people.TranscriptLine, line) for line in lines[start : start + _PORTION]]
         yield msgspec.json.Encoder().encode_lines(portion)

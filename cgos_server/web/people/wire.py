@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from cgos_server.observability import transcripts
-from cgos_server.observability.transcripts import TranscriptLine
+from cgos_server.observability import transcript_files
+from cgos_server.observability.transcript_files import TranscriptLine
 
 LINES_MAX: Final = 5000
 """Lines of one game that are shown; the latest."""
@@ -34,7 +34,9 @@ class Timed(NamedTuple):
 def read(data: Path, bot: int, game: int, began_ms: int, ended_ms: int) -> list[TranscriptLine]:
     """The latest lines of one bot's game (Unix ms), in their order. Reads files: not for the event loop."""
     since, until = 1000 * began_ms - _BEFORE_US, 1000 * ended_ms + _AFTER_US
-    return transcripts.read(data / transcripts.FOLDER, bot, since_us=since, until_us=until, game=game, limit=LINES_MAX)
+    return transcript_files.read(
+        data / transcript_files.FOLDER, bot, since_us=since, until_us=until, game=game, limit=LINES_MAX
+    )
 
 
 def timed(lines: Sequence[TranscriptLine]) -> list[Timed]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.transcripts import keep_lines
 from web.api.deeds_server import DeedsServer, deeds_server
 
 from cgos_server.core.hours import parse
-from cgos_server.observability import transcripts
+from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.protocol.api_acting import OWNERS as TABLE
 from cgos_server.protocol.api_route import JSON
 from cgos_server.protocol.api_routes import BY_ID
@@ -268,12 +269,8 @@ async def test_webhooks(server: DeedsServer, session: str) -> None:
 
 
 async def test_a_transcript_is_read(server: DeedsServer, session: str) -> None:
-    bot = server.data / transcripts.FOLDER / "1"
-    bot.mkdir(parents=True)
-    lines = [
-        transcripts.TranscriptLine(10**15 + ply, "Newbot", 1, "<", f"move {ply}", game=ply % 2) for ply in range(4)
-    ]
-    (bot / f"{10**15:020d}.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(lines))
+    moves = [TranscriptLine(10**15 + ply, "Newbot", 1, "<", f"move {ply}", game=ply % 2) for ply in range(4)]
+    keep_lines(server.data, 1, moves)
     answer = await server.ask("GET", "/bots/Newbot/transcript", token=session, status=200)
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     assert [msgspec.json.decode(line)["text"] for line in answer.text.splitlines()] == [f"move {n}" for n in range(4)]

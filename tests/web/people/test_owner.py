@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 import pytest
+from support.transcripts import keep_lines
 from web.past import BOTS, RUNNING
 from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
 from web.test_pages import Page
 
 from cgos_server.core.hours import parse
-from cgos_server.observability.transcripts import FOLDER, TranscriptLine
+from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.protocol.session import Limits
 from cgos_server.service.control import VersionNow
 from cgos_server.service.requests import BotDisable, BotOwn, TokenMade, TokenMake
@@ -240,10 +240,7 @@ async def test_the_transcript_of_a_game(house: House) -> None:
         TranscriptLine(began + 3_750_000, "Sakura-5k", 1, "<", HOSTILE, game=RUNNING),
         TranscriptLine(began + 4_000_000, "Sakura-5k", 1, ">", "of another game", game=RUNNING + 1),
     ]
-    folder = house.data / FOLDER / "1"
-    folder.mkdir(parents=True)
-    text = b"".join(msgspec.json.encode(line) + b"\n" for line in said)
-    (folder / f"{began:020d}.jsonl").write_bytes(text)
+    keep_lines(house.data, 1, said)
     path = f"{OWN}/transcript?game={RUNNING}"
     assert path in sound((await browser.get(OWN)).text).links()
     answer = await browser.get(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cgos_server.observability.transcripts import TranscriptLine
+from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.web.people.wire import as_text, timed
 
 SAID = [
