@@ -101,7 +101,9 @@ def credit(tc: TimeControl, state: ClockState) -> int:
 
 def deadline(tc: TimeControl, state: ClockState) -> int:
     """The longest that this move may take without the flag falling (microseconds after the clock started)."""
-    return allowance(tc, state) + credit(tc, state)
+    # On the way of every move: the usual cases without another call.
+    allowed = state.main if tc.system is _ABSOLUTE else allowance(tc, state)
+    return allowed + (tc.lag if tc.lag_bank is None else credit(tc, state))
 
 
 def spend(tc: TimeControl, state: ClockState, elapsed: int) -> ClockState | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import msgspec
 
@@ -65,7 +64,7 @@ def decode(text: str) -> Terms:
         raise OurFault(f"The stored terms of a game cannot be read ({error}): {text[:DETAIL_LIMIT]}") from error
 
 
-class Played(NamedTuple):
+class Played(msgspec.Struct, frozen=True, gc=False):
     """A move that counts.
 
     :ivar move_text: its normal spelling
@@ -138,8 +137,9 @@ class Referee:
         self.clocks[color] = after
         self.moved[color] = True
         self.to_play = position.to_play
-        self.ply += 1
-        self._settle()
+        self.ply = ply = self.ply + 1
+        if ply >= self.terms.move_limit or position.is_over():
+            self._settle()
         return Played(position.write(move), after, elapsed)
 
     def deadline(self) -> int:

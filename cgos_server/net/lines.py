@@ -28,11 +28,13 @@ log = structlog.get_logger(__name__)
 
 class EngineLines:
     """One dialogue, from the greeting on. Implements :class:`~cgos_server.protocol.session.PlayerSession` and, as it
-    has one game at a time, :class:`~cgos_server.protocol.session.Table`."""
+    has one game at a time, :class:`~cgos_server.protocol.session.Table`.
+
+    :ivar receive: takes the next line, for whoever speaks there now
+    """
 
     __slots__ = (
         "_door",
-        "_hear",
         "_ignored",
         "_orderly",
         "_player",
@@ -41,6 +43,7 @@ class EngineLines:
         "_tap",
         "_viewer",
         "_wire",
+        "receive",
     )
 
     says_ready = True
@@ -49,7 +52,7 @@ class EngineLines:
         self._door = door
         self._wire = wire
         self._player = CgosPlayer()
-        self._hear: Callable[[Line], None] = self._engine_line
+        self.receive: Callable[[Line], None] = self._engine_line
         self._viewer: ViewerLines | None = None
         self._seat: Seat | None = None
         self._sign_in_timer: Handle | None = None
@@ -69,10 +72,6 @@ class EngineLines:
         time = self._door.time
         self._sign_in_timer = time.call_at(time.now() + self._door.limits.login_timeout_us, self._sign_in_took_too_long)
 
-    def receive(self, line: Line) -> None:
-        """The next line."""
-        self._hear(line)
-
     def unreadable(self, sentence: str) -> None:
         """What the peer sent cannot be cut into lines."""
         self._violation("long-line", self._player.refused(sentence))
@@ -91,22 +90,27 @@ class EngineLines:
         seat, self._seat = self._seat, None
         if seat is not None:
             seat.left(self._orderly and clean)
-        self._hear = _unheard  # it would hold itself
+        self.receive = _unheard  # it would hold itself
 
     # -- what the bot says
 
     def _engine_line(self, line: Line) -> None:
-        tap = self._tap
+        tap, seat, player = self._tap, self._seat, self._player
+        said = line.text
         if tap is not None:
-            tap.heard(_masked(self._player.state, line.text), line.received)
-        event = self._player.receive(line.text)
-        match event:
+            tap.heard(said if seat is not None else _masked(player.state, said), line.received)
+        if seat is not None:
+            move = player.plain_move(said)
+            if move is not None:
+                seat.move(move, None, line.received)
+                return
+        match player.receive(said):
             case Move(text, analysis):
-                if self._seat is not None:
-                    self._seat.move(text, analysis, line.received)
+                if seat is not None:
+                    seat.move(text, analysis, line.received)
             case Ready():
-                if self._seat is not None:
-                    self._seat.ready()
+                if seat is not None:
+                    seat.ready()
             case Ignored(why):
                 self._was_ignored(why)
             case Reply(data):
@@ -122,7 +126,7 @@ class EngineLines:
                 self._signing_in()
                 self._tap = None
                 self._viewer = ViewerLines(self._door, self._wire, client)
-                self._hear = self._viewer.receive
+                self.receive = self._viewer.receive
             case Quit():
                 self._orderly = True
                 self._wire.close(CloseReason.QUIT)
@@ -175,7 +179,7 @@ class EngineLines:
     def operator(self, desk: OperatorDesk) -> None:
         self._tap = None
         self._wire.write(self._player.accepted())
-        self._hear = OperatorLines(self._door, self._wire, desk).receive
+        self.receive = OperatorLines(self._door, self._wire, desk).receive
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         reason = CloseReason.REFUSED if self._seat is None else CloseReason.DISMISSED

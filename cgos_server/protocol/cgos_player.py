@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from cgos_server.core.games.base import Color
+from cgos_server.core.games.notation import COLUMNS, vertex
 from cgos_server.protocol.cgos_words import error_line, safe_text, safe_word, seat, whole_ms
 from cgos_server.protocol.names import name_fault, password_fault
 from cgos_server.protocol.session import GameSetup
@@ -173,6 +174,15 @@ class CgosPlayer:
         kind = _WORDS.get(line[:6].lower()) or _GREETINGS.get(line[:2], Kind.TEXT)
         return STATES[self.state][kind].act(self, line)
 
+    def plain_move(self, line: bytes) -> str | None:
+        """What :meth:`receive` makes of the most frequent line of all, a bare vertex when it was asked for: its text.
+        None: `line` is something else, and nothing has changed."""
+        move = _VERTICES.get(line)
+        if move is None or self.state is not State.GENMOVE:
+            return None
+        self.state = State.OK
+        return move
+
     # What the server says. Order of the words is the protocol's; no field can be added to these lines.
 
     def greeting(self) -> bytes:
@@ -325,6 +335,13 @@ class CgosPlayer:
 _WORDS: Final[Mapping[bytes, Kind]] = {b"": Kind.EMPTY, b"quit": Kind.QUIT, b"ready": Kind.READY}
 _GREETINGS: Final[Mapping[bytes, Kind]] = {b"e1": Kind.ENGINE, b"v1": Kind.VIEWER}
 _LETTERS: Final = ("b", "w")
+_VERTICES: Final[Mapping[bytes, str]] = {
+    text.encode(): text
+    for column in range(len(COLUMNS))
+    for row in range(len(COLUMNS))
+    for text in (vertex(column, row), vertex(column, row).lower())
+}
+"""Bare vertices of the largest board, in either case."""
 _RESULT = re.compile(r"[BW]\+[!-~]+|Draw|Abort")
 _UNREADABLE: Final = f"A line has at most {SIGN_IN_MAX} bytes here, all of them printable text: send plain ASCII."
 

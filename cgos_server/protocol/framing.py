@@ -6,7 +6,9 @@ silence ends a line until the first LF is seen. Must not know: what the lines me
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 LIMIT: Final = 262_144
 """The longest line in bytes, its end not counted."""
@@ -22,7 +24,7 @@ LATER_SILENCE: Final = 200_000
 """The same for its later messages."""
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """One line.
 
     :ivar text: without its end and without white space round it; may be empty

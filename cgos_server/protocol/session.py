@@ -12,6 +12,8 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from cgos_server.core.facts import Fact
 from cgos_server.core.games.base import Color
 from cgos_server.core.hours import ALWAYS, Hours
@@ -84,7 +86,7 @@ class GameSetup(NamedTuple):
     opening: str = ""
 
 
-class Turn(NamedTuple):
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """A committed move, as its opponent is told it.
 
     :ivar ply: its number, from 1

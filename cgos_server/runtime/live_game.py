@@ -363,21 +363,19 @@ class LiveGame:
         assert played is not None
         self._played = None
         mover = self._mover
+        moves, other = self._moves, mover.other
+        # The other side's clock stands since its last move.
+        other_left = moves[-1][1] if moves else referee.remaining_ms(other)
         left = referee.remaining_ms(mover)
-        self._moves.append((played.move_text, left))
+        moves.append((played.move_text, left))
         if self._instants is not None:
             self._instants.append(self._received)
-        opponent = self._tables[mover.other]
+        opponent = self._tables[other]
         if opponent is not None:
-            opponent.played(
-                Turn(
-                    len(self._moves), mover, played.move_text, left, referee.remaining_ms(mover.other),
-                    self._received_at, then,
-                )
-            )  # fmt: skip
+            opponent.played(Turn(len(moves), mover, played.move_text, left, other_left, self._received_at, then))
         bus = self._desk.bus
         if bus.wanted(MovePlayed):
-            bus.publish(MovePlayed(self._desk.venue.name, self.id, len(self._moves), played.move_text, left))
+            bus.publish(MovePlayed(self._desk.venue.name, self.id, len(moves), played.move_text, left))
 
     def _admit_late(self) -> None:
         """Those who signed in while a commit was under way see the game as it is after it."""

@@ -11,7 +11,9 @@ import abc
 import asyncio
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage.records import Record
@@ -26,7 +28,7 @@ _HUNG = 2.0
 """Seconds beyond the commit timeout after which a commit that neither returns nor fails is given up."""
 
 
-class Group(NamedTuple):
+class Group(msgspec.Struct, frozen=True, gc=False):
     """Records that are committed together or not at all, and whom to call after that."""
 
     records: Sequence[Record]
@@ -191,16 +193,19 @@ class GroupCommit(abc.ABC):
             self._in_flight = []
             self._handed_over = None
             self._busy = False
-        for _, then in batch:
-            if then is not None:
-                self._guard(then)
+        for group in batch:
+            # A mistake in one group's continuation must not keep the others from hearing of their commit.
+            try:
+                if group.then is not None:
+                    group.then()
+            except Exception as error:
+                self._on_error(error)
         if self._observe is not None:
             self._guard(self._observe, records, seconds)
         if not self._busy:
             self._quiet.set()
 
     def _guard(self, call: Callable[..., None], *arguments: Any) -> None:
-        # A mistake in one group's continuation must not keep the others from hearing of their commit.
         try:
             call(*arguments)
         except Exception as error:

@@ -45,9 +45,11 @@ def write(connection: sqlite3.Connection, batch: Sequence[Group]) -> int:
         raise sqlite3.ProgrammingError(
             f"no table takes {', '.join(k.__name__ for k in kinds.keys() - STATEMENTS.keys())}"
         )
-    steps = [step for kind, statement in STATEMENTS.items() if kind in kinds for step in _steps(statement, kinds[kind])]
+    # Most batches are moves alone.
+    ordered = kinds if len(kinds) == 1 else [kind for kind in STATEMENTS if kind in kinds]
+    steps = [step for kind in ordered for step in _steps(STATEMENTS[kind], kinds[kind])]
     if len(steps) == 1:
-        # A single statement is a transaction of its own: two steps saved, and most batches are moves alone.
+        # A single statement is a transaction of its own: two steps saved.
         connection.execute(*steps[0])
     elif steps:
         connection.execute("BEGIN IMMEDIATE")

@@ -98,8 +98,12 @@ class GoPosition:
     def read(self, text: str) -> int | None:
         """The move that `text` means: a vertex in any case, or a word that starts with "pa" for a pass; white space
         around it is ignored. None for anything else (resigning is no move). Never raises."""
-        word = normal(text)
-        return None if word is None else self.board.tables.moves.get(word)
+        moves = self.board.tables.moves
+        move = moves.get(text)
+        if move is None:
+            word = normal(text)
+            move = None if word is None else moves.get(word)
+        return move
 
     def write(self, move: int) -> str:
         """The one normal spelling of `move`: ``D4`` or ``PASS``."""
