@@ -91,8 +91,12 @@ class BotDialogue:
             self.violated("too-large", words, CloseCode.MESSAGE_TOO_BIG)
             return
         message = codec.decode(data)
-        if self._tap is not None:
-            self._take_down(self._tap, data, message, received)
+        tap = self._tap
+        if tap is not None:
+            if tap.bot and type(message) is ws.Move:
+                tap.heard_message(data, received, binary)
+            else:
+                self._take_down(tap, data, message, received)
         if isinstance(message, Malformed):
             if message.fatal:
                 self.violated(message.code, message.text, CloseCode.INVALID_DATA)
@@ -206,7 +210,7 @@ class BotDialogue:
         encode, binary = self._codec.encode, self._codec.binary
         payloads = [encode(message) for message in messages]
         tap = self._tap
-        if tap is not None and self._told(tap):
+        if tap is not None and (tap.bot or self._told(tap)):
             now = self._port.time.now()
             for payload in payloads:
                 tap.said_message(payload, now, binary)

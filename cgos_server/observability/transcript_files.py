@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -110,17 +110,21 @@ class Shelf:
             # A crash or a full disk may have cut a line: what follows must not become part of it.
             self._files[-1].size = _whole_lines(self._files[-1].path)
 
-    def write(self, heading: Heading, entries: bytes) -> None:
-        """Append a passage; `entries` are whole lines, at least one. Raises OSError."""
-        at = int(entries[: _digits(entries)]) + heading.offset
-        first = _HEADING + _ENCODER.encode(heading) + b"\n"
-        room = max(1, self._part - len(first))
-        while len(entries) > room:
-            end = _entry_end(entries, room)
-            self._append(at, first + entries[:end])
-            entries = entries[end:]
-        if entries:
-            self._append(at, first + entries)
+    def write(self, passages: Iterable[tuple[Heading, bytes]]) -> None:
+        """Append passages; the entries of each are whole lines, at least one. Raises OSError."""
+        waiting, waiting_at = b"", 0
+        for heading, entries in passages:
+            at = int(entries[: _digits(entries)]) + heading.offset
+            first = _HEADING + _ENCODER.encode(heading) + b"\n"
+            while entries:
+                end = _entry_end(entries, max(1, self._part - len(first)))
+                piece, entries = first + entries[:end], entries[end:]
+                if waiting and len(waiting) + len(piece) > self._part:
+                    self._append(waiting_at, waiting)
+                    waiting = b""
+                waiting, waiting_at = waiting + piece, waiting_at if waiting else at
+        if waiting:
+            self._append(waiting_at, waiting)
 
     def _append(self, at: int, data: bytes) -> None:
         files = self._files
@@ -268,6 +272,8 @@ def _lines(path: Path) -> Iterator[TranscriptLine]:
 
 def _entry_end(entries: bytes, room: int) -> int:
     """Where the last entry ends that fits into `room` bytes; the end of the first where none does."""
+    if len(entries) <= room:
+        return len(entries)
     end = entries.rfind(b"\n", 0, room) + 1
     while end and not _ENTRY.match(entries, end):
         end = entries.rfind(b"\n", 0, end - 1) + 1  # the lines of one entry stay together

@@ -54,8 +54,10 @@ EARLY_BYTES: Final = 1 << 17
 
 PERIOD_S: Final = 1.0
 
-_BREATH_S: Final = 0.0002
-_BREATH_BYTES: Final = 65_536
+_PAUSE_S: Final = 0.0002
+_PAUSE_BYTES: Final = 65_536
+"""The thread pauses after so many bytes, or so many files of `_FILE_BYTES` each."""
+_FILE_BYTES: Final = 8_192
 
 _DAY_US: Final = 86_400_000_000
 _HOUR_US: Final = 3_600_000_000
@@ -173,11 +175,23 @@ class Tap:
 
     def heard_message(self, message: bytes, at: int, packed: bool) -> None:
         """The bot said `message`, in JSON or MessagePack (`packed`)."""
-        self._message(message, at, packed, 0)
+        entries = self._entries
+        if packed or entries is None or len(message) > TEXT_MAX or b"\n" in message:
+            self._message(message, at, packed, 0)
+            return
+        entry = b"%d{%b\n" % (at, message)
+        if self._buffers.has_room(len(entry)):
+            entries += entry
 
     def said_message(self, message: bytes, at: int, packed: bool) -> None:
-        """The server said `message`."""
-        self._message(message, at, packed, 1)
+        """The server said `message`, which has no line ends where it is JSON."""
+        entries = self._entries
+        if packed or entries is None or len(message) > TEXT_MAX:
+            self._message(message, at, packed, 1)
+            return
+        entry = b"%d}%b\n" % (at, message)
+        if self._buffers.has_room(len(entry)):
+            entries += entry
 
     def finish(self) -> None:
         """What was said so far is a passage."""
@@ -305,24 +319,28 @@ class Transcripts:
 
     def _write(self, passages: list[Passage]) -> None:
         offset = self._offset()
-        since_breath = 0
+        by_bot: dict[int, list[tuple[Heading, bytes]]] = {}
         for passage in passages:
             entries = bytes(passage.entries)
             self._buffers.written(len(entries))
+            written = _heading(passage, offset), _without_secrets(entries, passage.secrets)
+            by_bot.setdefault(passage.bot, []).append(written)
+        bytes_since_pause = 0
+        for bot, written_passages in by_bot.items():
             try:
-                self._shelf(passage.bot).write(_heading(passage, offset), _without_secrets(entries, passage.secrets))
+                self._shelf(bot).write(written_passages)
                 self._failing = False
             except OSError as error:
-                self._lost += entries.count(b"\n")
-                self._shelves.pop(passage.bot, None)
+                self._lost += sum(entries.count(b"\n") for _, entries in written_passages)
+                self._shelves.pop(bot, None)
                 if not self._failing:
                     self._failing = True
                     log.warning("transcripts cannot be written; what is said meanwhile is lost to owners",
                                 folder=str(self._folder), why=error.strerror)  # fmt: skip
-            since_breath += len(entries) + _BREATH_BYTES // 8
-            if since_breath > _BREATH_BYTES:
-                since_breath = 0
-                self._breathe()
+            bytes_since_pause += _FILE_BYTES + sum(len(entries) for _, entries in written_passages)
+            if bytes_since_pause > _PAUSE_BYTES:
+                bytes_since_pause = 0
+                self._pause()
 
     def _shelf(self, bot: int) -> Shelf:
         shelf = self._shelves.get(bot)
@@ -331,10 +349,10 @@ class Transcripts:
             shelf = self._shelves[bot] = Shelf(folder, self._most, min(_DAY_US, self._keep_us // 4))
         return shelf
 
-    def _breathe(self) -> None:
+    def _pause(self) -> None:
         """Let the loop's thread have the interpreter, which it would get only after milliseconds otherwise."""
         if not self._stop.is_set():
-            time.sleep(_BREATH_S)
+            time.sleep(_PAUSE_S)
 
     def sweep(self) -> None:
         """Once an hour: remove what is too old, also that of bots that are away."""
@@ -348,7 +366,7 @@ class Transcripts:
             for number, folder in enumerate(self._folder.iterdir()):
                 sweep(folder, oldest)
                 if number % 4 == 3:
-                    self._breathe()
+                    self._pause()
 
 
 def _heading(passage: Passage, offset: int) -> Heading:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import structlog
 
-from cgos_server.core.hours import notice
+from cgos_server.core.hours import ALWAYS, notice
 from cgos_server.errors import StoreError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.protocol.session import Limits
@@ -88,7 +88,8 @@ class Allowances:
 
     def _hours(self, player: Player) -> bool:
         """Look at the clock; True where that changed something."""
-        closed = not player.limits.hours.holds(self._time.wall_ms())
+        hours = player.limits.hours
+        closed = hours is not ALWAYS and not hours.holds(self._time.wall_ms())
         if closed == player.closed:
             return False
         player.closed = closed

@@ -215,9 +215,11 @@ class PlayerSeat:
 
     def _spoke(self) -> bool:
         """The bot itself said something, which clears the suspicion of a flag; False where its place is taken."""
-        if self._valid:
-            self._player.flagged = 0
-        return self._valid
+        player = self._player
+        if player.session is not self._session:
+            return False
+        player.flagged = 0
+        return True
 
     def move(self, text: str, analysis: str | None, received: int) -> None:
         player = self._player
@@ -231,9 +233,10 @@ class PlayerSeat:
         if live is None or live.phase is Phase.OVER:
             return Fault.NO_GAME
         color = player.color(live)
-        if ply <= live.ply:
+        committed = live.ply
+        if ply <= committed:
             return None if live.repeats(ply, text) else Fault.CONTRADICTION
-        if ply > live.ply + 1:
+        if ply > committed + 1:
             return Fault.GAP
         if live.phase is Phase.COMMITTING:
             return live.objection(color, text)

@@ -13,4 +13,4 @@ def keep_lines(data: Path, bot: int, lines: Sequence[TranscriptLine]) -> None:
     shelf = Shelf(data / FOLDER / str(bot), 1 << 20, 10**12)
     for line in lines:
         heading = Heading(name=line.name, connection=line.connection, venue=line.venue, game=line.game, offset=0)
-        shelf.write(heading, f"{line.at}{line.way}{line.text}\n".encode())
+        shelf.write([(heading, f"{line.at}{line.way}{line.text}\n".encode())])
