@@ -63,6 +63,10 @@ class Hours(NamedTuple):
 
     def both(self, other: Hours) -> Hours:
         """The hours that are in both."""
+        if self == ALWAYS or self == other:
+            return other
+        if other == ALWAYS:
+            return self
         found: list[tuple[int, int]] = []
         mine, theirs = 0, 0
         while mine < len(self.spans) and theirs < len(other.spans):
