@@ -63,7 +63,7 @@ class Hours(NamedTuple):
 
     def both(self, other: Hours) -> Hours:
         """The hours that are in both."""
-        if self == ALWAYS or self == other:
+        if self in (ALWAYS, other):
             return other
         if other == ALWAYS:
             return self

@@ -214,6 +214,8 @@ class EngineLines:
 
     def game_over(self, over: GameOver) -> None:
         self._say(self._player.game_over(over.date, over.result, over.detail))
+        if self._tap is not None:
+            self._tap.soon = True
 
     def hurry(self) -> None:
         self._wire.flush()
@@ -228,6 +230,8 @@ class EngineLines:
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
         self._say(data)
+        if self._tap is not None:
+            self._tap.soon = True
         self._wire.close(reason)
 
     def _say(self, data: bytes) -> None:

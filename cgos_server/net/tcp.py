@@ -29,7 +29,6 @@ _LOOK_S = 0.1
 """Between two looks whether the peer has acknowledged."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 _USER_TIMEOUT_MS = 30_000
-_LF = ord("\n")
 _UNACKED_AT = 24
 """Offset of `tcpi_unacked` in Linux' ``struct tcp_info``: eight bytes, then its fifth 32-bit field."""
 
@@ -96,7 +95,7 @@ class BotConnection(asyncio.Protocol):
             lines.receive(line)
         if framer.fault is not None:
             lines.unreadable(framer.fault)
-        elif data[-1] != _LF and (silence := framer.silence_after()) is not None:
+        elif data[-1:] != b"\n" and (silence := framer.silence_after()) is not None:
             if self._silence is not None:
                 self._silence.cancel()
             self._silence = self._port.door.time.call_at(received + silence, self.flush)

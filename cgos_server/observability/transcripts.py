@@ -1,9 +1,10 @@
 """Transcripts: what bots and the server said to each other, kept for the bots' owners.
 
-A connection appends what was said to a buffer of its own (:class:`Tap`), which costs a move next to nothing; about once
-a second the loop hands the buffers over to a thread, which masks what is secret and writes them to files
-(:mod:`cgos_server.observability.transcript_files`). Nothing is kept of a connection that did not sign in as a bot. What
-cannot be written is dropped and counted; games never notice. Must not know: what the lines mean, who may read them.
+A connection appends what was said to a buffer of its own (:class:`Tap`), which costs a move next to nothing. The loop
+hands the buffers over to a thread, within a second after a game's end and within ten seconds at any time; the thread
+masks what is secret and writes files (:mod:`cgos_server.observability.transcript_files`). Nothing is kept of a
+connection that did not sign in as a bot. What cannot be written is dropped and counted; games never notice. Must not
+know: what the lines mean, who may read them.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ EARLY_BYTES: Final = 1 << 17
 """Their bytes: a long sign-in and what is said round it. Whoever only watches keeps them as long as it stays."""
 
 PERIOD_S: Final = 1.0
+"""Between two looks at what is to be written."""
+
+AGE_US: Final = 9_000_000
+"""What is so old is written at the next look. Opening and closing a file each time costs more than many moves."""
 
 _PAUSE_S: Final = 0.0002
 _PAUSE_BYTES: Final = 65_536
@@ -79,7 +84,7 @@ class Passage(NamedTuple):
 class Buffers:
     """All that was said and is not handed over yet, with a bound. In the event loop, except `written`."""
 
-    __slots__ = ("_added", "_most", "_written", "dropped", "open", "passages")
+    __slots__ = ("_added", "_most", "_passages", "_written", "dropped", "open")
 
     def __init__(self, most_bytes: int = BYTES) -> None:
         self._most = most_bytes
@@ -87,15 +92,23 @@ class Buffers:
         self._added = self._written = 0
         self.dropped = 0
         self.open: list[Tap] = []
-        self.passages: list[Passage] = []
+        self._passages: list[Passage] = []
 
-    def take(self) -> list[Passage]:
-        """All passages, in the order in which they began."""
+    def take(self, since: int | None = None) -> list[Passage]:
+        """Passages that are complete, that are to be written soon, or that began before `since`; None: all."""
+        unfinished = []
         for tap in self.open:
-            tap.finish()
-        self.open.clear()
-        passages, self.passages = self.passages, []
+            if since is None or tap.soon or tap.began < since:
+                tap.finish()
+            else:
+                unfinished.append(tap)
+        self.open = unfinished
+        passages, self._passages = self._passages, []
         return passages
+
+    def complete(self, passage: Passage) -> None:
+        """Nothing more is added to it."""
+        self._passages.append(passage)
 
     def has_room(self, size: int) -> bool:
         """True, and the bytes count as waiting; or False, and one entry more is dropped."""
@@ -114,9 +127,13 @@ class Tap:
     """Listens to one connection, inside the event loop. Nothing of it is kept until :meth:`named`.
 
     :ivar bot: the bot's number, 0 until it is known
+    :ivar soon: somebody may want to read what was said at once: a game has ended, or the connection is refused
+    :ivar began: when the first entry was said that is not handed over yet (microseconds, loop's clock)
     """
 
-    __slots__ = ("_buffers", "_connection", "_early", "_entries", "_game", "_name", "_secrets", "_venue", "bot")
+    __slots__ = (
+        "_buffers", "_connection", "_early", "_entries", "_game", "_name", "_secrets", "_venue", "began", "bot", "soon",
+    )  # fmt: skip
 
     def __init__(self, buffers: Buffers, connection: int, venue: str) -> None:
         self._buffers = buffers
@@ -125,8 +142,9 @@ class Tap:
         self._early: list[tuple[bytes, int, bytes]] | None = []
         self._entries: bytearray | None = None
         self._secrets: tuple[bytes, ...] = ()
-        self._game = self.bot = 0
+        self._game = self.bot = self.began = 0
         self._name = ""
+        self.soon = False
 
     @property
     def unnamed(self) -> bool:
@@ -196,9 +214,10 @@ class Tap:
     def finish(self) -> None:
         """What was said so far is a passage."""
         entries, self._entries = self._entries, None
+        self.soon = False
         if entries:
             passage = Passage(self.bot, self._name, self._connection, self._venue, self._game, self._secrets, entries)
-            self._buffers.passages.append(passage)
+            self._buffers.complete(passage)
 
     def _message(self, message: bytes, at: int, packed: bool, way: int) -> None:
         marks = PACKED_MARKS if packed else MESSAGE_MARKS
@@ -227,6 +246,7 @@ class Tap:
         if self._buffers.has_room(len(entry)):
             if self._entries is None:
                 self._entries = bytearray()
+                self.began = at
                 self._buffers.open.append(self)
             self._entries += entry
 
@@ -241,6 +261,7 @@ class Transcripts:
     :param folder: made where there is none
     :param days: how long lines are kept
     :param most: bytes for one bot
+    :param now_us: the loop's clock
     :param wall_us: Unix time in microseconds
     :param offset_us: what to add to the loop's clock for Unix time, now
     """
@@ -251,12 +272,14 @@ class Transcripts:
         days: float,
         most: int,
         *,
+        now_us: Callable[[], int] = lambda: time.monotonic_ns() // 1000,
         wall_us: Callable[[], int] = lambda: time.time_ns() // 1000,
         offset_us: Callable[[], int] = lambda: (time.time_ns() - time.monotonic_ns()) // 1000,
     ) -> None:
         self._folder = folder
         self._keep_us = int(days * _DAY_US)
         self._most = most
+        self._now = now_us
         self._wall = wall_us
         self._offset = offset_us
         self._buffers = Buffers()
@@ -277,7 +300,7 @@ class Transcripts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._hand_over()
+        self._handed_over.put(self._buffers.take())
         self._stop.set()
         self._thread.join(10.0)
 
@@ -295,8 +318,8 @@ class Transcripts:
         self._write(self._buffers.take())
 
     def _hand_over(self) -> None:
-        """In the loop: what was said is the thread's from now on."""
-        self._handed_over.put(self._buffers.take())
+        """In the loop: what is to be written is the thread's from now on."""
+        self._handed_over.put(self._buffers.take(self._now() - AGE_US))
 
     # -- in the thread
 

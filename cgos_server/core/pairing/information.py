@@ -11,7 +11,7 @@ from math import cos, exp, log, pi, sqrt
 from typing import Any, Final
 
 import numpy as np
-import numpy.ma  # noqa: F401 - np.median imports it when it is first called, and the event loop would wait for that
+import numpy.ma  # np.median imports it when it is first called, and the event loop would wait for that
 
 from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, Rng, of_difference
 
