@@ -39,7 +39,7 @@ CODES: Final[Mapping[str, str]] = {
     "gap": "The ply is not the next one: send `sync`.",
     "not-your-turn": "It is not this bot's move; wait for `turn` or `moved` with `your_turn`.",
     "contradiction": "Another move stands at that ply already: send `sync`.",
-    "analysis": "The move counts, its analysis was dropped.",
+    "analysis": "The move counts; its analysis, or what followed its word, was dropped: the text names the field.",
     "too-many": "The connection watches as many games as it may.",
     "replaced": "Another client signed in as this bot, and this connection did not answer. Fatal.",
     "already-here": "This bot is signed in, and that connection answers. Fatal; `retry_after_s` is given.",

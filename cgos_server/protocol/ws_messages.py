@@ -22,6 +22,7 @@ VERSION = 2
 Text = Annotated[str, Meta(max_length=200)]
 Name = Annotated[str, Meta(max_length=64)]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+PlyNumber = Annotated[int, Meta(ge=1, le=1 << 53)]
 Scalar = str | int | float | bool | None
 ColorWord = Literal["black", "white"]
 
@@ -79,11 +80,12 @@ class SignIn(_Message, frozen=True, tag="sign_in"):
 class Move(_Message, frozen=True, tag="move"):
     """The bot's move at `ply`: a vertex, `pass` or `resign`. Sending the same again is harmless, a gap is an error.
 
-    `analysis` is an `Analysis`; what does not fit is dropped with an `error` that is not fatal, and the move counts.
+    A move is one word: what follows it in `move` is dropped. `analysis` is an `Analysis`; what does not fit is dropped.
+    The move counts all the same, and an `error` that is not fatal says what was dropped and why.
     """
 
     game: Count
-    ply: Count
+    ply: PlyNumber
     move: Annotated[str, Meta(max_length=64)]
     analysis: Raw | UnsetType = UNSET
 
