@@ -19,7 +19,8 @@ def first_word(text: bytes) -> tuple[str, bytes]:
     White space is that of ASCII. The word is printable ASCII, cut after `MOVE_MAX` characters, and empty only where
     `text` is blank. Whether it is a move is the referee's business.
     """
-    word, *rest = text.split(None, 1) or (b"",)
-    if not (word.isalnum() and len(word) <= MOVE_MAX):
-        return safe_text(word[:MOVE_MAX].decode("latin-1")), rest[0] if rest else b""
-    return word.decode(), rest[0] if rest else b""
+    if text.isalnum() and len(text) <= MOVE_MAX:
+        return text.decode(), b""
+    words = text.split(None, 1)
+    word = safe_text(words[0][:MOVE_MAX].decode("latin-1")) if words else ""
+    return word, words[1] if len(words) > 1 else b""

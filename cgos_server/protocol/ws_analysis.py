@@ -25,17 +25,14 @@ class Unfit(NamedTuple):
 
 def compact(analysis: Analysis) -> str | Unfit:
     """`analysis` as compact JSON of at most `ANALYSIS_MAX` bytes."""
-    fields = {name: getattr(analysis, name) for name in analysis.__struct_fields__}
-    sizes: dict[str, int] = {}
-    try:
+    with contextlib.suppress(*UNWRITABLE):
         text = msgspec.json.encode(analysis)
         if len(text) <= ANALYSIS_MAX:
             return text.decode()
-    except UNWRITABLE:
-        text = b""
-    for name, value in fields.items():
+    sizes: dict[str, int] = {}
+    for name in analysis.__struct_fields__:
         try:
-            sizes[name] = len(msgspec.json.encode(value))
+            sizes[name] = len(msgspec.json.encode(getattr(analysis, name)))
         except UNWRITABLE as error:
             return unfit(str(error) if not isinstance(error, RecursionError) else _DEEP, name)
     longest = max(sizes, key=lambda name: sizes[name])

@@ -233,7 +233,7 @@ class WsSession:
             if not text:
                 return _error("invalid", "The move is empty: send a vertex, pass or resign.", game=number)
             if rest:
-                dropped = f"A move is one word, so what follows {text} in the field move was dropped."
+                dropped = f"A move is one word, so what follows {text} in the field move is no part of it."
         seat = game.place.seat
         if seat is None:
             return self._not_in()
@@ -254,7 +254,7 @@ class WsSession:
         elif ply > game.ply:
             game.ply = ply
         if dropped:
-            return _error("analysis", f"The move counts, not all that came with it: {dropped}", game=number)
+            return _error("analysis", f"The move counts; what does not fit is dropped. {dropped}", game=number)
         return None
 
     def _seen(self, message: ws.Seen, _received: int) -> ws.Error | None:
