@@ -13,54 +13,12 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 
 from cgos_server.protocol import ws_messages as ws
+from cgos_server.protocol.ws_dialogue import CLOSE_CODES, CODES, CONNECTION, GAME, LIMITS, State
 from cgos_server.protocol.ws_encoding import JSON, MSGPACK
+from cgos_server.protocol.ws_examples import EXAMPLES
 
 CLIENT: Final[tuple[type[msgspec.Struct], ...]] = get_args(ws.ClientMessage)
 SERVER: Final[tuple[type[msgspec.Struct], ...]] = get_args(ws.ServerMessage)
-
-CODES: Final[Mapping[str, str]] = {
-    "invalid": "The message has not the shape that it must have, or a value is out of range.",
-    "malformed": "The frame holds no message: no JSON or MessagePack, or nested too deeply.",
-    "utf-8": "Text that is no UTF-8. Fatal in a text frame.",
-    "wrong-frame": "A text frame where MessagePack was chosen, or a binary one where JSON was. Fatal.",
-    "too-large": "The message is longer than it may be. Fatal.",
-    "fragments": "A message in too many frames. Fatal.",
-    "flood": "Too many messages of no use, or pings, within a minute. Fatal.",
-    "login-timeout": "Neither a sign-in nor a wish to watch in time. Fatal.",
-    "not-signed-in": "Sign in first, or wait until that has succeeded.",
-    "signed-in": "A connection signs in once.",
-    "name": "The bot's name is against the rules. Fatal.",
-    "wire-name": "The version's wire name is against the rules, or taken. Fatal.",
-    "hours": "`limits.hours` cannot be read; the text says how to write them. Fatal in a sign-in.",
-    "password": "The password is against the rules. Fatal.",
-    "no-venue": "The server has no such venue. Fatal at a sign-in.",
-    "operator": "Operators use the CGOS ports or the command line. Fatal.",
-    "no-game": "No running game of this bot, or no game of this venue, has that number.",
-    "gap": "The ply is not the next one: send `sync`.",
-    "not-your-turn": "It is not this bot's move; wait for `turn` or `moved` with `your_turn`.",
-    "contradiction": "Another move stands at that ply already: send `sync`.",
-    "analysis": "The move counts, its analysis was dropped.",
-    "too-many": "The connection watches as many games as it may.",
-    "replaced": "Another client signed in as this bot, and this connection did not answer. Fatal.",
-    "already-here": "This bot is signed in, and that connection answers. Fatal; `retry_after_s` is given.",
-    "dismissed": "An operator ends the connection. Fatal.",
-    "wrong-password": "The name has another password, or this is no token of it. Fatal.",
-    "too-many-failures": "Too many wrong passwords: the text says when to try again. Fatal.",
-    "name-taken": "The name, or the version's wire name, is somebody else's; capitals make no difference. Fatal.",
-    "name-or-password": "A new name or password is against the rules. Fatal.",
-    "version": "The version's name is longer than it may be, or not printable ASCII. Fatal.",
-    "registration-closed": "Nobody has the name, and only the operator adds new ones. Fatal.",
-    "waits-approval": "The name is registered; the operator has yet to let it in. Try again later. Fatal.",
-    "disabled": "The operator has shut the bot out; the text says why. Fatal.",
-    "unknown-name": "Nobody has the name, so its password cannot be changed. Fatal.",
-    "unknown-token": "Nobody has the name, so it has no token: register with a password. Fatal.",
-    "token-cannot-change": "A password is changed with the old password. Fatal.",
-    "already-arriving": "Another sign-in of this bot is just being looked at. Fatal; `retry_after_s` is given.",
-    "busy": "Too many sign in at once: try again in half a minute. Fatal.",
-    "store": "The server cannot reach its database just now. Fatal; `retry_after_s` is given.",
-    "our-fault": "The server failed, by a fault of its own: tell its operator. Fatal.",
-}
-"""Codes of `error`. Most of the later ones are the words of :class:`~cgos_server.service.accounts.Accounts`."""
 
 
 def document() -> dict[str, Any]:
@@ -68,6 +26,7 @@ def document() -> dict[str, Any]:
     kinds = [*CLIENT, *SERVER]
     (*schemas, analysis), components = msgspec.json.schema_components([*kinds, ws.Analysis], ref_template=_REF)
     components["Move"]["properties"]["analysis"] = analysis  # read by itself, so that a move never fails by it
+    components["Error"]["properties"]["code"]["enum"] = list(CODES)
     for component in components.values():
         if "description" in component:
             component["description"] = _prose(component["description"])
@@ -78,6 +37,10 @@ def document() -> dict[str, Any]:
             "summary": summary(kind),
             "contentType": "application/json",
             "payload": schema,
+            "examples": [
+                {"name": f"{tag(kind)}_{number}", "summary": example.when, "payload": _plain(example.message)}
+                for number, example in enumerate(EXAMPLES[tag(kind)], 1)
+            ],
         }
         for kind, schema in zip(kinds, schemas, strict=True)
     }
@@ -86,11 +49,7 @@ def document() -> dict[str, Any]:
         "info": {
             "title": "cgos.v2",
             "version": f"{ws.VERSION}.0.0",
-            "description": (
-                "The WebSocket protocol of cgos-server for bots and watchers. One message a frame: JSON in text frames "
-                f"(subprotocol {JSON.subprotocol}), or the same as MessagePack maps in binary frames "
-                f"({MSGPACK.subprotocol}). Fields that are not known are ignored. The server speaks first (welcome)."
-            ),
+            "description": _DESCRIPTION,
             "license": {"name": "MIT"},
         },
         "defaultContentType": "application/json",
@@ -123,13 +82,18 @@ def document() -> dict[str, Any]:
                         "bindingVersion": "0.1.0",
                     }
                 },
+                "x-handshake": {"path": "/", "subprotocols": _SUBPROTOCOLS, "statuses": _STATUSES},
+                "x-dialogue": {"connection": _states(CONNECTION), "game": _states(GAME)},
+                "x-error-codes": {code: meaning._asdict() for code, meaning in CODES.items()},
+                "x-close-codes": {str(code): meaning._asdict() for code, meaning in CLOSE_CODES.items()},
+                "x-limits": {name: limit._asdict() for name, limit in LIMITS.items()},
             }
         },
         "operations": {
             "hear": _operation("receive", "What the client says.", CLIENT),
             "say": _operation("send", "What the server says.", SERVER),
         },
-        "components": {"messages": messages, "schemas": _alone(components)},
+        "components": {"messages": messages, "schemas": _as_draft_7(components)},
     }
 
 
@@ -160,9 +124,56 @@ def tables() -> str:
         done.add(kind)
         rows += _rows(kind, kind.__name__, parts)
     text += ["| part | fields | meaning |", "|---|---|---|", *sorted(rows), "", "### Codes of `error`", ""]
-    text += ["| code | meaning |", "|---|---|", *(f"| `{code}` | {meaning} |" for code, meaning in CODES.items())]
+    text += ["| code | fatal | meaning |", "|---|---|---|"]
+    text += [f"| `{code}` | {of.fatal} | {of.meaning} |" for code, of in CODES.items()]
     return "\n".join(text) + "\n"
 
+
+_SUBPROTOCOLS: Final = {
+    JSON.subprotocol: "One JSON object in each text frame.",
+    MSGPACK.subprotocol: "The same as one MessagePack map in each binary frame.",
+}
+_STATUSES: Final = {
+    "101": "The first subprotocol of these that the client offers is spoken. The server says `welcome`.",
+    "400": "No subprotocol that the server speaks, or no handshake of WebSocket. The body says which.",
+    "404": "There is nothing at this path.",
+    "503": "Too many connections. Come back after a pause.",
+}
+_DESCRIPTION: Final = f"""\
+The WebSocket protocol of cgos-server for bots and watchers. This document is all that a client needs.
+
+**Messages.** One a frame: JSON in text frames (subprotocol {JSON.subprotocol}), or the same as MessagePack maps in
+binary frames ({MSGPACK.subprotocol}). The field `type` says which message it is. Ignore fields and messages that you
+do not know. A field that is not required may be absent, and then has the default of its schema. `*_ms` are whole
+milliseconds, other times seconds since 1970 (UTC).
+
+**Order.** `x-dialogue` of the channel has two tables of states: one for the connection, which begins in `opened`, and
+one for each game on it, which begins in `unknown`. A step says who may say which message in a state, where its fields
+have the values of `where`, and which state comes then. What a client says otherwise is answered by an `error` of the
+code under `errors`, and changes nothing. `x-error-codes` and `x-close-codes` say what an ending means and whether to
+come back (`again`): after a pause, longer each time, at least `retry_after_s` where it was given. Take an unknown
+code by its field `fatal`.
+
+**Play.** Wait for `signed_in`. Each `game` has a number, and its plies count from 1; Black makes the odd ones. When
+`turn` or `moved` with `your_turn` says so, answer with `move` at that ply (of `turn`), or the next one (of `moved`).
+Your move has no answer of its own: the opponent's `moved`, or `over`, shows that it counted. Sending the same again
+is harmless.
+
+**Moves.** A vertex is a column letter from A without I and a row number from 1 at the bottom: `D4`. Any word that
+begins with `pa` is a pass; `resign` resigns; capitals do not matter. The server writes `D4` and `PASS`. A word that
+is none of these, or an illegal move, loses the game. Two passes in a row end it; all stones then count as alive, and
+points are counted by area.
+
+**After a cut.** Nothing is kept for a connection. Connect and sign in again, and name the games that you know in
+`games`, each with its last ply. `game` then brings the moves after `from_ply`; whatever you hold beyond `from_ply`
+was never committed.
+
+**Names and passwords** have patterns in the schema of `sign_in`; a name is unique whatever its capitals. Where
+registration is open an unknown name is registered with the password that it brings. A token stands in for a password.
+
+**Pings.** The server pings; answer with a pong (most libraries do). `x-limits` has the intervals, and every size and
+number that is bounded; an operator may change those that have a `key`.
+"""
 
 _REF: Final = "#/components/schemas/{name}"
 _ROLE: Final = re.compile(r":\w+:`~?(?:[\w.]+\.)?(\w+)`")
@@ -173,11 +184,36 @@ def _prose(docstring: str) -> str:
     return " ".join(_ROLE.sub(r"`\1`", docstring).replace("``", "`").split())
 
 
-def _alone(node: Any) -> Any:
-    """A schema whose references stand alone: beside one nothing else counts."""
+def _as_draft_7(node: Any) -> Any:
+    """A schema in the dialect of AsyncAPI: beside a reference nothing else counts, `items` may be a list, and a
+    discriminator, which is no more than a word there, is said by the parts themselves."""
     if isinstance(node, dict):
-        return {"$ref": node["$ref"]} if "$ref" in node else {key: _alone(inner) for key, inner in node.items()}
-    return [_alone(inner) for inner in node] if isinstance(node, list) else node
+        if "$ref" in node:
+            return {"$ref": node["$ref"]}
+        said = {key: inner for key, inner in node.items() if key != "discriminator" or not isinstance(inner, dict)}
+        return {"items" if key == "prefixItems" else key: _as_draft_7(inner) for key, inner in said.items()}
+    return [_as_draft_7(inner) for inner in node] if isinstance(node, list) else node
+
+
+def _plain(message: ws.ClientMessage | ws.ServerMessage) -> Any:
+    """`message` as JSON has it."""
+    return msgspec.json.decode(msgspec.json.encode(message))
+
+
+def _states(states: Mapping[str, State]) -> dict[str, Any]:
+    """Each state with its steps, first the one a dialogue begins in."""
+    return {
+        name: {
+            "meaning": state.meaning,
+            "steps": [
+                {"by": step.by, "message": step.message, "then": step.then}
+                | ({"where": step.where} if step.where else {})
+                for step in state.steps
+            ],
+            "errors": state.errors,
+        }
+        for name, state in states.items()
+    }
 
 
 def _operation(action: str, words: str, kinds: Sequence[type[msgspec.Struct]]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import msgspec
 from cgos_server.core.games.base import Color
 from cgos_server.core.games.notation import COLUMNS, vertex
 from cgos_server.protocol.cgos_words import error_line, safe_text, safe_word, seat, whole_ms
+from cgos_server.protocol.move_word import first_word
 from cgos_server.protocol.names import name_fault, password_fault
 from cgos_server.protocol.session import GameSetup
 
@@ -26,9 +27,6 @@ CLIENT_MAX: Final = 200
 
 ANALYSIS_MAX: Final = 65_536
 """Longest analysis in bytes; a longer one is dropped and the move counts."""
-
-MOVE_MAX: Final = 64
-"""Characters kept of a move's text: enough to show in an error what was sent."""
 
 SIGN_IN_MAX: Final = 4_096
 """Longest line in bytes while signing in."""
@@ -315,14 +313,10 @@ class CgosPlayer:
 
     def _move(self, line: bytes) -> Event:
         self.state = State.OK
-        words = line.split(None, 1)
-        word = words[0]
-        text = (
-            word.decode() if word.isalnum() and len(word) <= MOVE_MAX else safe_text(word[:MOVE_MAX].decode("latin-1"))
-        )
-        if len(words) == 1:
+        text, rest = first_word(line)
+        if not rest:
             return Move(text, None)
-        analysis = _compact(words[1]) if self._analysis else None
+        analysis = _compact(rest) if self._analysis else None
         if analysis is None:
             self.dropped += 1
         return Move(text, analysis)
@@ -419,7 +413,7 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
     State.GENMOVE: _rules(
         Rule(
             "<move>, or <move> <JSON>",
-            "the move; analysis is kept where it was announced and is JSON, else dropped",
+            "the first word is the move; the rest is kept where analysis was announced and it is JSON, else dropped",
             CgosPlayer._move,
             (State.OK,),
         )

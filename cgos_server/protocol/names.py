@@ -14,6 +14,13 @@ NAME_MAX: Final = 18
 PASSWORD_MIN: Final = 3
 PASSWORD_MAX: Final = 128
 
+BOT_NAME_PATTERN: Final = (
+    rf"^(?![0-9])(?![Aa][Dd][Mm][Ii][Nn])(?![Qq][Uu][Ii][Tt]$)[A-Za-z0-9_.-]{{{NAME_MIN},{NAME_MAX}}}$"
+)
+"""What :func:`bot_name_fault` lets through, as a pattern of ECMA-262 for other programs."""
+PASSWORD_PATTERN: Final = rf"^(?![Qq][Uu][Ii][Tt]$)[!-~]{{{PASSWORD_MIN},{PASSWORD_MAX}}}$"
+"""The same of :func:`password_fault`."""
+
 _NAME = re.compile(r"[A-Za-z0-9_.-]*")
 _PASSWORD = re.compile(r"[!-~]*")
 _DIGITS = frozenset("0123456789")

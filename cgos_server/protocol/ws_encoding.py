@@ -11,11 +11,8 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec import Raw
 
-from cgos_server.protocol.cgos_player import ANALYSIS_MAX
-from cgos_server.protocol.ws_messages import Analysis, ClientMessage, ServerMessage
-
-_UNREADABLE: Final = 0
-"""No analysis."""
+from cgos_server.protocol.ws_analysis import UNWRITABLE, Unfit, compact, misfit
+from cgos_server.protocol.ws_messages import Analysis, ClientMessage, Move, ServerMessage
 
 TEXT_MAX: Final = 300
 """Characters of the words about a fault."""
@@ -86,21 +83,20 @@ class Codec:
             value = json.loads(data)
             if not isinstance(value, dict) or value.get("type") != "move" or "analysis" not in value:
                 return None
-            message: ClientMessage = self._messages.decode(msgspec.json.encode(value | {"analysis": _UNREADABLE}))
-            return message
+            analysis = Raw(json.dumps(value.pop("analysis")))
+            message: Move = self._messages.decode(msgspec.json.encode(value))
+            return msgspec.structs.replace(message, analysis=analysis)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return None
 
-    def analysis(self, raw: Raw) -> str | None:
-        """What came with a move as compact JSON of an :class:`~cgos_server.protocol.ws_messages.Analysis`.
-
-        None where it is none, or longer than `ANALYSIS_MAX` bytes.
-        """
+    def analysis(self, raw: Raw) -> str | Unfit:
+        """What came with a move as compact JSON of an :class:`~cgos_server.protocol.ws_messages.Analysis`."""
+        data = bytes(raw)
         try:
-            text = msgspec.json.encode(self._analyses.decode(bytes(raw)))
-        except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
-            return None
-        return text.decode() if len(text) <= ANALYSIS_MAX else None
+            analysis: Analysis = self._analyses.decode(data)
+        except UNWRITABLE as error:
+            return misfit(error, data, self.binary)
+        return compact(analysis)
 
 
 JSON: Final = Codec("cgos.v2", binary=False)

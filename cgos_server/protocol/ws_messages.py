@@ -15,13 +15,38 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
+from cgos_server.core.clock import TimeSystem
 from cgos_server.core.facts import AnyFact
+from cgos_server.core.games.base import Ko
+from cgos_server.core.games.notation import COLUMNS, PASS_WORD
+from cgos_server.core.verdict import Reason
+from cgos_server.protocol.names import BOT_NAME_PATTERN, PASSWORD_PATTERN
 
 VERSION = 2
 
 Text = Annotated[str, Meta(max_length=200)]
 Name = Annotated[str, Meta(max_length=64)]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+PlyNumber = Annotated[int, Meta(ge=1, le=1 << 53)]
+# Patterns are for clients, not checked here: a name against them is refused in words, another word as a move loses.
+BotName = Annotated[Name, Meta(extra_json_schema={"pattern": BOT_NAME_PATTERN})]
+WireName = Annotated[Name, Meta(extra_json_schema={"pattern": f"^$|{BOT_NAME_PATTERN}"})]
+VersionName = Annotated[Name, Meta(extra_json_schema={"pattern": "^[ -~]{0,32}$"})]
+Secret = Annotated[str, Meta(max_length=256, extra_json_schema={"pattern": PASSWORD_PATTERN})]
+_ROW = "([1-9]|1[0-9]|2[0-5])"
+_MOVE = f"^([{COLUMNS}{COLUMNS.lower()}]{_ROW}|[Pp][Aa][!-~]*|[Rr][Ee][Ss][Ii][Gg][Nn])$"
+MoveText = Annotated[str, Meta(max_length=64, extra_json_schema={"pattern": _MOVE})]
+Spelled = Annotated[str, Meta(extra_json_schema={"pattern": f"^([{COLUMNS}]{_ROW}|{PASS_WORD})$"})]
+Label = Annotated[str, Meta(extra_json_schema={"pattern": r"^[0-9]+\??$"})]
+Date = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+Result = Annotated[
+    str,
+    Meta(extra_json_schema={"pattern": r"^([BW]\+([0-9]+\.[05]|Resign|Time|Illegal|Forfeit)|Draw|Abort|Void)$"}),
+]
+SystemWord = Annotated[str, Meta(extra_json_schema={"enum": [system.value for system in TimeSystem]})]
+KoWord = Annotated[str, Meta(extra_json_schema={"enum": [ko.value for ko in Ko]})]
+ReasonWord = Annotated[str, Meta(extra_json_schema={"enum": [reason.value for reason in Reason]})]
+
 Scalar = str | int | float | bool | None
 ColorWord = Literal["black", "white"]
 
@@ -61,12 +86,12 @@ class SignIn(_Message, frozen=True, tag="sign_in"):
     the number of games at once over all `venues`. `games` are those that the client still knows: what follows is told.
     """
 
-    bot: Name
-    secret: Annotated[str, Meta(max_length=256)]
+    bot: BotName
+    secret: Secret
     venues: Annotated[list[Name], Meta(min_length=1, max_length=64)]
-    new_secret: Annotated[str, Meta(max_length=256)] | None = None
-    version: Name = ""
-    wire_name: Name = ""
+    new_secret: Secret | None = None
+    version: VersionName = ""
+    wire_name: WireName = ""
     engine: Text = ""
     parameters: Annotated[dict[Name, Scalar], Meta(max_length=100)] = {}
     author: Text = ""
@@ -79,12 +104,13 @@ class SignIn(_Message, frozen=True, tag="sign_in"):
 class Move(_Message, frozen=True, tag="move"):
     """The bot's move at `ply`: a vertex, `pass` or `resign`. Sending the same again is harmless, a gap is an error.
 
-    `analysis` is an `Analysis`; what does not fit is dropped with an `error` that is not fatal, and the move counts.
+    A move is one word: what follows it in `move` is dropped. `analysis` is an `Analysis`; what does not fit is dropped.
+    The move counts all the same, and an `error` that is not fatal says what was dropped and why.
     """
 
     game: Count
-    ply: Count
-    move: Annotated[str, Meta(max_length=64)]
+    ply: PlyNumber
+    move: MoveText
     analysis: Raw | UnsetType = UNSET
 
 
@@ -178,7 +204,7 @@ ClientMessage = (
 class TimeInfo(_Part, frozen=True):
     """A time control. `system`: absolute, fischer, byoyomi, canadian or fixed. `lag_ms` of each move is not charged."""
 
-    system: str
+    system: SystemWord
     main_ms: int = 0
     increment_ms: int = 0
     period_ms: int = 0
@@ -193,7 +219,7 @@ class RulesInfo(_Part, frozen=True):
     game: str
     size: int
     komi: float
-    ko: str
+    ko: KoWord
     suicide: bool
 
 
@@ -228,7 +254,7 @@ class SignedIn(_Message, frozen=True, tag="signed_in"):
 class Ply(_Part, frozen=True, array_like=True):
     """One committed move: spelling, and the mover's milliseconds left after it."""
 
-    move: str
+    move: Spelled
     left_ms: int
 
 
@@ -236,7 +262,7 @@ class Player(_Part, frozen=True):
     """One side. `rating` as shown on the line protocol: ``1800``, or ``1800?`` while it is provisional."""
 
     name: str
-    rating: str
+    rating: Label
 
 
 class Game(_Message, frozen=True, tag="game"):
@@ -282,7 +308,7 @@ class Moved(_Message, frozen=True, tag="moved"):
     game: int
     ply: int
     color: ColorWord
-    move: str
+    move: Spelled
     black_ms: int
     white_ms: int
     at: float
@@ -305,12 +331,12 @@ class Over(_Message, frozen=True, tag="over"):
     """
 
     game: int
-    result: str
+    result: Result
     winner: ColorWord | None
-    reason: str
+    reason: ReasonWord
     detail: str
     plies: int
-    date: str
+    date: Date
     rating: RatingMove | None = None
 
 
@@ -354,7 +380,7 @@ class GameLine(_Part, frozen=True):
     komi: float
     black: Player
     white: Player
-    result: str | None = None
+    result: Result | None = None
 
 
 class Picture(_Message, frozen=True, tag="picture"):
@@ -387,7 +413,7 @@ class Shown(_Message, frozen=True, tag="shown"):
     started_at: float
     from_ply: int
     moves: list[Ply]
-    result: str | None = None
+    result: Result | None = None
     reason: str = ""
     detail: str = ""
 

@@ -16,7 +16,8 @@ from msgspec import UNSET, Raw
 from cgos_server.core import hours
 from cgos_server.errors import Refused
 from cgos_server.protocol import ws_messages as ws
-from cgos_server.protocol.cgos_player import ANALYSIS_MAX, CLIENT_MAX, MOVE_MAX
+from cgos_server.protocol.cgos_player import CLIENT_MAX
+from cgos_server.protocol.move_word import first_word
 from cgos_server.protocol.names import bot_name_fault, password_fault
 from cgos_server.protocol.session import (
     Availability,
@@ -29,6 +30,7 @@ from cgos_server.protocol.session import (
     Limits,
     Wish,
 )
+from cgos_server.protocol.ws_analysis import Unfit
 from cgos_server.protocol.ws_places import GONE, Peer, Place, PlayedGame, Watcher
 
 WATCHED_MAX: Final = 64
@@ -98,9 +100,9 @@ class WsSession:
     )
 
     def __init__(
-        self, house: House, peer: Peer, analysis: Callable[[Raw], str | None], close: Callable[[Ending], None]
+        self, house: House, peer: Peer, analysis: Callable[[Raw], str | Unfit], close: Callable[[Ending], None]
     ) -> None:
-        """`analysis` turns what came with a move into compact JSON, or None; `close` sends what waits, then closes."""
+        """`analysis` turns what came with a move into compact JSON, or says why not; `close` sends, then closes."""
         self.stage = Stage.NEW
         self.wasted = 0
         self._house = house
@@ -225,18 +227,23 @@ class WsSession:
             if self.stage is not Stage.IN:
                 return self._not_in()
             return _error("no-game", f"You have no running game {number}. Sync it to hear how it ended.", game=number)
-        text = message.move
+        text, dropped = message.move, ""
         if not (text.isalnum() and text.isascii()):
-            text = _word(text)
+            text, rest = first_word(text.encode("utf-8", "replace"))
             if not text:
                 return _error("invalid", "The move is empty: send a vertex, pass or resign.", game=number)
+            if rest:
+                dropped = f"A move is one word, so what follows {text} in the field move is no part of it."
         seat = game.place.seat
         if seat is None:
             return self._not_in()
-        analysis, dropped = None, False
+        analysis = None
         if message.analysis is not UNSET:
-            analysis = self._analysis(message.analysis)
-            dropped = analysis is None
+            kept = self._analysis(message.analysis)
+            if isinstance(kept, Unfit):
+                dropped = f"{dropped} {kept.why}".strip()
+            else:
+                analysis = kept
         ply = message.ply
         repeated = ply <= game.ply
         fault = seat.play(number, ply, text, analysis, received)
@@ -247,9 +254,7 @@ class WsSession:
         elif ply > game.ply:
             game.ply = ply
         if dropped:
-            return _error(
-                "analysis", f"The move counts; its analysis is none, or longer than {ANALYSIS_MAX} bytes.", game=number
-            )
+            return _error("analysis", f"The move counts; what does not fit is dropped. {dropped}", game=number)
         return None
 
     def _seen(self, message: ws.Seen, _received: int) -> ws.Error | None:
@@ -497,8 +502,3 @@ def _limits(limits: ws.OwnerLimits) -> Limits:
 def _line(text: str) -> str:
     """`text` as one printable line: it is stored, logged and shown."""
     return text if text.isprintable() else "".join(char if char.isprintable() else "?" for char in text)
-
-
-def _word(text: str) -> str:
-    """`text` as one word of printable ASCII, without blanks round it; may be empty."""
-    return "".join(char if "!" <= char <= "~" else "?" for char in text.strip()[:MOVE_MAX])

@@ -1,6 +1,7 @@
 """The file that describes bots (``bots.toml``): what may stand in it, and everything that is wrong with one.
 
-Each fault names its place. Relative paths count from the file. Must not know: what is done with it.
+Each fault names its place; files with passwords are looked at, too. Relative paths count from the file. Must not know:
+what is done with it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from msgspec.inspect import type_info
 
 from cgos_client.addresses import Address, server_address
 from cgos_client.codec import Encoding
-from cgos_client.settings import BadSetting, bot_name, checked_hours
+from cgos_client.settings import BadSetting, bot_name, checked_hours, secret
 from cgos_server.protocol.ws_messages import Scalar
 
 
@@ -94,31 +95,70 @@ _MISSING = object()
 
 def load(path: Path) -> BotsFile:
     """The file's content, with paths made absolute. Raises BadBotsFile."""
+    problems: list[str] = []
+    return _sound(path, _check(_read(path), path, problems), problems)
+
+
+def load_with_secrets(path: Path) -> tuple[BotsFile, list[str]]:
+    """As :func:`load`, and the password or token of each bot. What is wrong with their files is among the faults."""
+    raw = _read(path)
+    problems: list[str] = []
+    content = _check(raw, path, problems)
+    words = [_secret(table, place, path.parent, problems) for place, table in _tables(raw)]
+    return _sound(path, content, problems), words
+
+
+def _sound(path: Path, content: BotsFile | None, problems: list[str]) -> BotsFile:
+    if problems or content is None:
+        raise BadBotsFile([f"{path}: {problem}" for problem in problems])
+    return content
+
+
+def _secret(table: Any, place: str, base: Path, problems: list[str]) -> str:
+    """The password or token of one bot; empty where it is among the `problems`, also those that are noted already."""
+    given = {key: table.get(key) for key in ("password_file", "token_file")} if isinstance(table, dict) else {}
+    files = {key: _absolute(Path(value), base) for key, value in given.items() if isinstance(value, str) and value}
+    if len(files) != 1:
+        return ""
     try:
-        raw = tomllib.loads(path.read_text("utf-8"))
+        places = (f"{place}.password_file", f"{place}.token_file")
+        return secret(files.get("password_file"), files.get("token_file"), {}, places)
+    except BadSetting as bad:
+        problems.append(bad.text)
+        return ""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise BadBotsFile([f"{path}: cannot be read ({error.strerror}); 'cgos-client init' writes one"]) from None
     except UnicodeDecodeError:
         raise BadBotsFile([f"{path}: is not UTF-8 text"]) from None
     except tomllib.TOMLDecodeError as error:
         raise BadBotsFile([f"{path}: is not TOML: {error}"]) from None
-    return check(raw, path)
 
 
-def check(raw: dict[str, Any], path: Path) -> BotsFile:
-    """`raw` tables as a file's content; `path` is what relative paths count from. Raises BadBotsFile."""
-    problems: list[str] = []
-    server = _struct(ServerTable, raw.get("server", {}), "server", problems)
+def _tables(raw: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Each bot's table, after what it is called in a fault."""
     tables = raw.get("bot", [])
+    if not isinstance(tables, list):
+        return []
+    names = [table.get("name") if isinstance(table, dict) else None for table in tables]
+    called = [name if isinstance(name, str) and name else number for number, name in enumerate(names, 1)]
+    return [(f"bot {name}", table) for name, table in zip(called, tables, strict=True)]
+
+
+def _check(raw: dict[str, Any], path: Path, problems: list[str]) -> BotsFile | None:
+    """`raw` tables as a file's content, None where that cannot be; `path` is what relative paths count from."""
+    server = _struct(ServerTable, raw.get("server", {}), "server", problems)
+    tables = _tables(raw)
     bots: list[BotTable | None] = []
     strangers = [name for name in raw if name not in ("server", "bot")]
     problems += [f"{name}: is no table of this file; there are [server] and [[bot]]" for name in strangers]
-    if not isinstance(tables, list) or not tables:
+    if not tables:
         problems.append("bot: is missing; write a table [[bot]] for each bot")
-        tables = []
-    for number, table in enumerate(tables, 1):
-        given = table.get("name") if isinstance(table, dict) else None
-        place = f"bot {given}" if isinstance(given, str) and given else f"bot {number}"
+    for place, table in tables:
         bot = _struct(BotTable, table, place, problems)
         bots.append(bot)
         if bot is not None:
@@ -128,8 +168,8 @@ def check(raw: dict[str, Any], path: Path) -> BotsFile:
     names = [(bot.name.lower(), bot.url) for bot in bots if bot is not None]
     twice = sorted({name for name, _ in names if names.count((name, None)) > 1})
     problems += [f"bot {name}: is there twice; several slots play several games at once" for name in twice]
-    if problems or server is None or None in bots:
-        raise BadBotsFile([f"{path}: {problem}" for problem in problems])
+    if problems or server is None:
+        return None
     complete = [_placed(bot, path.parent) for bot in bots if bot is not None]
     return BotsFile(server=_placed(server, path.parent), bot=complete)
 
@@ -252,10 +292,14 @@ def _path(kind: type[Any], value: Any) -> Any:
     raise ValueError("expected the path of a file or directory")
 
 
+def _absolute(path: Path, base: Path) -> Path:
+    return (base / path.expanduser()).absolute()
+
+
 def _placed(table: Any, base: Path) -> Any:
     """`table` with its paths counted from `base`."""
     changes = {
-        name: (base / value.expanduser()).absolute()
+        name: _absolute(value, base)
         for name in table.__struct_fields__
         if isinstance(value := getattr(table, name), Path)
     }

@@ -318,17 +318,23 @@ def _play_file(
     leave_within: float | None,
 ) -> NoReturn:
     try:
-        bots = bots_file.load(path)
+        bots, words = bots_file.load_with_secrets(path)
         single = len(bots.bot) == 1
         line = _live_line(as_json or verbose or quiet or not single)
         making_room = nullcontext if line is None else line.hidden
         runners: list[tuple[str, Runner]] = []
-        for table, word in zip(bots.bot, _secrets(bots, path), strict=True):
+        problems: list[str] = []
+        for table, word in zip(bots.bot, words, strict=True):
             who = "" if single else table.name
             shown = partial(report.print_result, as_json=as_json, making_room=making_room, who=who)
-            records = _records(table.sgf_dir, bots.address(table), f"bot {table.name}.sgf_dir")
-            tell = to_all(*(listener for listener in (records, line) if listener is not None))
-            runners.append((who, launch.runner(_plan(bots, table, word, once), shown, tell)))
+            try:
+                records = _records(table.sgf_dir, bots.address(table), f"bot {table.name}.sgf_dir")
+                tell = to_all(*(listener for listener in (records, line) if listener is not None))
+                runners.append((who, launch.runner(_plan(bots, table, word, once), shown, tell)))
+            except BadSetting as bad:
+                problems.append(f"{path}: {bad.text}")
+        if problems:
+            raise BadSetting("\n".join(problems))
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
     _set_up_logs(verbose, quiet, log_file, None, making_room)
@@ -341,20 +347,6 @@ def _play_file(
     with line or nullcontext():
         status = asyncio.run(Together(runners, leave_within or bots.server.leave_within_s).run())
     sys.exit(status)
-
-
-def _secrets(bots: bots_file.BotsFile, path: Path) -> list[str]:
-    """The password or token of each bot. Raises BadSetting with all that are missing."""
-    found, problems = [], []
-    for table in bots.bot:
-        places = (f"bot {table.name}.password_file", f"bot {table.name}.token_file")
-        try:
-            found.append(secret(table.password_file, table.token_file, {}, places))
-        except BadSetting as bad:
-            problems.append(f"{path}: {bad.text}")
-    if problems:
-        raise BadSetting("\n".join(problems))
-    return found
 
 
 def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, word: str, once: bool) -> Plan:

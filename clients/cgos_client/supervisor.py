@@ -1,20 +1,21 @@
 """An engine that cannot be lost: keeps the game's record, restarts an engine that fails and replays the game to it.
 
-Decides when to try again and when to give up. Must not know: servers, lines, GTP.
+When to give up is for :class:`~cgos_client.restarts.Restarts` to say. Must not know: servers, lines, GTP.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 
 from cgos_client.engine import Engine, EngineFailure, EngineMove, EngineUnfit, NewGame
+from cgos_client.restarts import Restarts
 from cgos_server.core.games.base import Color
 
 log = logging.getLogger(__name__)
 
-TRIES = 3
 GAME_OVER_GRACE = 10.0
 """Seconds for which an engine may go on thinking about a game that has ended, before it is restarted."""
 RESIGN = EngineMove("RESIGN")
@@ -28,20 +29,24 @@ class SupervisedEngine:
     """One engine, restarted as often as it takes, within bounds.
 
     :param make: a new engine, not started
-    :param tries: failures in a row, without a move between, after which a game is given up; and games given up in a
-        row after which the engine is
+    :param restarts: says how often; None: the usual bounds
+    :param now: seconds of a clock that does not go back
     """
 
-    def __init__(self, make: Callable[[], Engine], tries: int = TRIES) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Engine],
+        restarts: Restarts | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._make = make
-        self._tries = tries
+        self._restarts = restarts or Restarts()
+        self._now = now
         self._engine: Engine | None = None
         self._game: NewGame | None = None
         self._moves: list[tuple[Color, str]] = []
         self._known: int | None = None
         """How many of the moves the engine has on its board; None: its board is not this game's."""
-        self._failures = 0
-        self._given_up = 0
         self._last: EngineFailure | None = None
         self._analyses = False
         self._label = ""
@@ -58,8 +63,8 @@ class SupervisedEngine:
 
     @property
     def spent(self) -> bool:
-        """True where so many games in a row were given up that :meth:`start` will raise."""
-        return self._given_up >= self._tries
+        """True where the engine failed so often that :meth:`start` will raise."""
+        return self._restarts.gone is not None
 
     @property
     def ply(self) -> int:
@@ -68,16 +73,17 @@ class SupervisedEngine:
 
     async def start(self) -> None:
         """Have the engine running, without a game. Raises EngineGone."""
-        if self.spent:
-            raise EngineGone(f"{self._given_up} games in a row were lost because the engine failed: {self._last}")
-        self._try_anew()
-        if await self._attempt(starting=True) is None:
-            raise EngineGone(str(self._last))
+        if self._restarts.gone is None:
+            self._restarts.new_game()
+            if await self._attempt(starting=True) is not None:
+                return
+        why = self._restarts.gone
+        raise EngineGone(str(self._last) if why is None else f"{why}: {self._last}")
 
     async def sit(self, game: NewGame, moves: list[tuple[Color, str]]) -> None:
         """A game begins, or goes on after a reconnection, with `moves` made already."""
         self._game, self._moves, self._known = game, list(moves), None
-        self._try_anew()
+        self._restarts.new_game()
         await self._attempt()
 
     async def played(self, color: Color, move: str) -> None:
@@ -97,7 +103,7 @@ class SupervisedEngine:
             engine = await self._attempt()
             if engine is None:
                 log.error("resigning, since the engine makes no move")
-                self._given_up += 1
+                self._restarts.game_given_up()
                 return RESIGN
             self._known = None  # true until the answer is here: an abandoned answer may have changed the board
             spent_ms = int((loop.time() - asked) * 1000)
@@ -106,7 +112,7 @@ class SupervisedEngine:
             except EngineFailure as failure:
                 await self._failed(failure)
                 continue
-            self._failures = 0
+            self._restarts.moved()
             if move.text != RESIGN.text:
                 self._moves.append((color, move.text))
                 self._known = len(self._moves)
@@ -114,8 +120,7 @@ class SupervisedEngine:
 
     async def game_over(self, result: str) -> None:
         """The game has ended. :meth:`start` has to follow if another shall come."""
-        if self._failures < self._tries:
-            self._given_up = 0
+        self._restarts.game_over()
         self._game, self._known = None, None
         if self._engine is not None:
             try:
@@ -135,7 +140,7 @@ class SupervisedEngine:
 
         :param starting: the caller raises the last failure, so that it is not logged here as well
         """
-        while self._failures < self._tries:
+        while self._restarts.allowed:
             try:
                 return await self._brought_up()
             except EngineFailure as failure:
@@ -162,15 +167,11 @@ class SupervisedEngine:
                 self._known += 1
         return self._engine
 
-    def _try_anew(self) -> None:
-        if not isinstance(self._last, EngineUnfit):
-            self._failures = 0
-
     async def _failed(self, failure: EngineFailure, *, starting: bool = False) -> None:
-        self._failures = self._tries if isinstance(failure, EngineUnfit) else self._failures + 1
+        self._restarts.failed(self._now(), isinstance(failure, EngineUnfit))
         self._last = failure
-        if self._failures < self._tries:
-            log.warning("%s; restarting it (failure %d of %d in a row)", failure, self._failures, self._tries)
+        if self._restarts.allowed:
+            log.warning("%s; restarting it (%s)", failure, self._restarts.count)
         elif not starting:
             log.error("%s", failure)
         await self.close()

@@ -7,7 +7,6 @@ import json
 import re
 import shlex
 import sys
-import tomllib
 from pathlib import Path
 
 import cgos_client
@@ -85,7 +84,9 @@ def test_the_examples_are_shown_as_they_are():
 
 def test_the_file_of_bots_can_be_read(tmp_path):
     (text,) = (block for language, block in BLOCKS if language == "toml")
-    bots = bots_file.check(tomllib.loads(text), tmp_path / "bots.toml")
+    path = tmp_path / "bots.toml"
+    path.write_text(text)
+    bots = bots_file.load(path)
     assert [bot.name for bot in bots.bot] == ["MyGnuGo", "Sparring"]
 
 

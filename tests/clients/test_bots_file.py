@@ -137,6 +137,33 @@ def test_single_faults(tmp_path, text, words):
     assert [problem for problem in problems(tmp_path, text) if words in problem]
 
 
+def test_files_with_passwords_are_among_what_is_wrong(tmp_path):
+    path = tmp_path / "bots.toml"
+    text = WHOLE.replace("/etc/second.token", "second.token").replace("slots = 3", "slots = 0")
+    path.write_text(text + '[[bot]]\npassword_file = "third.password"\nvenues = ["9x9"]\nbuiltin = "mcts"\n')
+    (tmp_path / "second.token").write_text("x\n")
+    with pytest.raises(BadBotsFile) as caught:
+        bots_file.load_with_secrets(path)
+    assert [problem.removeprefix(f"{path}: ") for problem in caught.value.problems] == [
+        "bot First.slots: 0 is not possible. Give a whole number from 1 to 256.",
+        "bot 3.name: is missing",
+        f"bot First.password_file {tmp_path / 'first.password'}: the file cannot be read (No such file or directory)",
+        f"bot Second.token_file {tmp_path / 'second.token'}: the first line cannot be used: "
+        "A password has at least 3 characters.",
+        f"bot 3.password_file {tmp_path / 'third.password'}: the file cannot be read (No such file or directory)",
+    ]
+
+
+def test_passwords_are_read_where_nothing_is_wrong(tmp_path):
+    path = tmp_path / "bots.toml"
+    path.write_text(WHOLE.replace("/etc/second.token", "second.token"))
+    (tmp_path / "first.password").write_text("sesame\n")
+    (tmp_path / "second.token").write_text("token-of-second\n")
+    bots, words = bots_file.load_with_secrets(path)
+    assert [bot.name for bot in bots.bot] == ["First", "Second"]
+    assert words == ["sesame", "token-of-second"]
+
+
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(BadBotsFile, match=r"cannot be read .*'cgos-client init' writes one"):
         bots_file.load(tmp_path / "nowhere")

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from cgos_client.engine import EngineFailure, EngineMove, NewGame
+from cgos_client.restarts import Restarts
 from cgos_client.supervisor import EngineGone, SupervisedEngine
 
 from cgos_server.core.games.base import Color
@@ -85,7 +86,7 @@ async def test_games_given_up_count_only_in_a_row():
     life, gate = [], asyncio.Event()
     gate.set()
     faults = []
-    engine = SupervisedEngine(lambda: Engine(life, gate, faults), tries=2)
+    engine = SupervisedEngine(lambda: Engine(life, gate, faults), Restarts(in_a_row=2))
     for broken in (True, False, True, True):
         await engine.start()
         await engine.sit(GAME, [])
@@ -94,3 +95,27 @@ async def test_games_given_up_count_only_in_a_row():
         await engine.game_over("W+Resign")
     with pytest.raises(EngineGone, match="2 games in a row were lost because the engine failed: broken"):
         await engine.start()
+
+
+async def test_an_engine_that_fails_now_and_then_is_given_up_in_time():
+    """Every third answer fails, so nothing is ever in a row."""
+    life, gate, clock = [], asyncio.Event(), iter(range(0, 10_000, 60))
+    gate.set()
+    faults = []
+    engine = SupervisedEngine(lambda: Engine(life, gate, faults), Restarts(), clock.__next__)
+    moves = []
+
+    async def games():
+        for _ in range(20):
+            await engine.start()
+            await engine.sit(GAME, [])
+            for number in range(6):
+                faults.extend(["broken"] if number % 3 == 2 else [])
+                moves.append((await engine.genmove(Color.BLACK, 60_000)).text)
+            assert engine.spent == ("RESIGN" in moves)
+            await engine.game_over("W+Resign")
+
+    with pytest.raises(EngineGone, match="the engine failed 10 times within 60 minutes: broken"):
+        await games()
+    assert moves == ["C3"] * 29 + ["RESIGN"]
+    assert life.count("started") == 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,19 +33,36 @@ LANES = 5
 """Venues in which lies are told at the same time: the cases wait far more than they work."""
 
 
+SYSTEMS = {
+    "fischer": ('"fischer", main = "4s", increment = "1s"', set()),
+    "fischer, more than a slow move": ('"fischer", main = "4s", increment = "3s"', set()),
+    "byo-yomi": ('"byoyomi", main = "2s", period = "2s", periods = 2', set()),
+    "byo-yomi alone": ('"byoyomi", period = "4s", periods = 2', {"time-goes-down"}),
+    "canadian": ('"canadian", main = "2s", period = "2s", stones = 2', set()),
+    "canadian alone": ('"canadian", period = "4s", stones = 3', set()),
+    "fixed": ('"fixed", period = "4s"', {"time-goes-down"}),
+}
+"""Time systems beside the absolute one of the whole kit, and what cannot be seen in them, as each move begins anew."""
+TIMED = re.compile(r"<moves>|\.left|<ms:|runs out of time")
+
+
 class Serving(NamedTuple):
     """A server, and the ports of those of its venues where the kit as a whole does not play."""
 
     process: ServerProcess
     lanes: list[int]
+    systems: dict[str, int]
 
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     lanes = [free_port() for _ in range(LANES)]
-    more = "".join(MORE.format(name=f"lane-{port}", port=port, time=TIME) for port in lanes)
+    systems = {name: free_port() for name in SYSTEMS}
+    times = dict.fromkeys(lanes, TIME)
+    times |= {systems[name]: f"time = {{ system = {time} }}" for name, (time, _) in SYSTEMS.items()}
+    more = "".join(MORE.format(name=f"lane-{port}", port=port, time=time) for port, time in times.items())
     with server(tmp_path_factory.mktemp("conformance"), venue=TIME + more) as process:
-        yield Serving(process, lanes)
+        yield Serving(process, lanes, systems)
 
 
 def test_our_server_passes_everything(serving: Serving) -> None:
@@ -134,27 +152,58 @@ HONEST: list[tuple[str, Change, str]] = [
 ]
 
 
+class Heard(NamedTuple):
+    """What the kit says: of each change on the way, and of each time system."""
+
+    lies: dict[str, Outcome]
+    systems: dict[str, list[Outcome]]
+
+
 @pytest.fixture(scope="module")
-def outcomes(serving: Serving) -> dict[str, Outcome]:
-    """What the kit says of each change on the way, by the change's name; a case has its venue to itself."""
-    told = [(lie, said, as_it_is, case) for lie, said, case in (*SAID, *HONEST)]
-    told += [(lie, as_it_is, asked, case) for lie, asked, case in ASKED]
-    found: dict[str, Outcome] = {}
+def heard(serving: Serving) -> Heard:
+    """All of it at once, since the cases wait far more than they work; a case has its venue to itself."""
+    lies = [(lie, said, as_it_is, case) for lie, said, case in (*SAID, *HONEST)]
+    lies += [(lie, as_it_is, asked, case) for lie, asked, case in ASKED]
+    heard = Heard({}, {})
+    timed = [case for case in all_cases() if any(TIMED.search(step.text) for step in case.steps)]
+    assert len(timed) >= 12
+
+    async def system(name: str) -> None:
+        terms = Terms("127.0.0.1", serving.systems[name], "time-", 20.0, 3.0, 0.3, 30.0)
+        heard.systems[name] = await play_all(timed, terms, 1, random.Random(), lambda _: None)
 
     async def lane(port: int) -> None:
-        while told:
-            lie, said, asked, case = told.pop()
+        while lies:
+            lie, said, asked, case = lies.pop()
             async with lying_proxy(port, said, asked) as liar:
                 terms = Terms("127.0.0.1", liar, "lie-", 20.0, 3.0, 0.4, 1.0)
-                (found[lie],) = await play_all(chosen(all_cases(), [case]), terms, 1, random.Random(), lambda _: None)
+                (heard.lies[lie],) = await play_all(
+                    chosen(all_cases(), [case]), terms, 1, random.Random(), lambda _: None
+                )
 
     async def play() -> None:
         async with asyncio.TaskGroup() as lanes:
             for port in serving.lanes:
                 lanes.create_task(lane(port))
+            for name in SYSTEMS:
+                lanes.create_task(system(name))
 
     asyncio.run(play())
-    return found
+    return heard
+
+
+@pytest.fixture(scope="module")
+def outcomes(heard: Heard) -> dict[str, Outcome]:
+    """What the kit says of each change on the way, by the change's name."""
+    return heard.lies
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_time_system_passes(heard: Heard, name: str) -> None:
+    outcomes = heard.systems[name]
+    assert [(outcome.case.name, outcome.why) for outcome in outcomes if outcome.verdict is Verdict.DIFFERS] == []
+    unseen = {outcome.case.name for outcome in outcomes if outcome.verdict is not Verdict.PASSED}
+    assert unseen == SYSTEMS[name][1], [outcome.why for outcome in outcomes]
 
 
 @pytest.mark.parametrize("how", [how for how, _, _ in HONEST])

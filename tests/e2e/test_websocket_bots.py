@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from cgos_client import Game, Position, connect
 from cgos_client.retry import Pauses
+from support import described_bot
+from support.described_bot import DescribedBot
 from support.processes import ServerProcess, client, free_port, until
 from support.processes import server as serve
 from support.relay import Relay
@@ -63,6 +65,31 @@ def choice(game: Game, position: Position) -> str:
     rng.shuffle(points)
     legal = next((point for point in points if board.copy().play(point) is None), None)
     return "pass" if legal is None or len(position.moves) >= 50 else board.write(legal)
+
+
+async def test_the_description_alone_is_enough_to_play(server: ServerProcess) -> None:
+    """Two bots that have nothing but the document: what they say, and all that they hear, is as it says."""
+    description = described_bot.read()
+    one, two = DescribedBot(description, 1), DescribedBot(description, 2)
+
+    async def somebody_was_refused() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            waiting = [tasks.create_task(bot.waits.wait()) for bot in (one, two)]
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in waiting:
+                task.cancel()
+
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        playing = [tasks.create_task(bot.play(server.url, "9x9", somebody_was_refused)) for bot in (one, two)]
+    closed = description.channel["x-close-codes"]
+    assert [closed[str(task.result())]["again"] for task in playing] == [False, False]
+    assert [bot.state for bot in (one, two)] == ["closed", "closed"]
+    tried = description.channel["x-dialogue"]["game"]["waiting"]["errors"]["move"]
+    assert sorted([one.refused, two.refused]) == [[], [tried]]
+    assert one.over is not None
+    assert two.over is not None
+    assert (one.over["reason"], one.over["plies"]) == ("score", 8)
+    assert one.over["result"] == two.over["result"]
 
 
 def test_two_bots_over_websocket_play_rated_games(server: ServerProcess) -> None:

@@ -12,7 +12,6 @@ from cgos_server.core.games.base import Color
 from cgos_server.protocol.cgos_player import (
     ANALYSIS_MAX,
     CLIENT_MAX,
-    MOVE_MAX,
     SIGN_IN_MAX,
     STATES,
     CgosPlayer,
@@ -30,6 +29,7 @@ from cgos_server.protocol.cgos_player import (
     table,
 )
 from cgos_server.protocol.framing import LineFramer
+from cgos_server.protocol.move_word import MOVE_MAX
 from cgos_server.protocol.session import GameSetup
 
 At = Callable[[State], CgosPlayer]

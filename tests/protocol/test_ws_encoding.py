@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cgos_server.core.facts import GameEnded, MovePlayed
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.cgos_player import ANALYSIS_MAX
+from cgos_server.protocol.ws_analysis import Unfit
 from cgos_server.protocol.ws_encoding import JSON, MSGPACK, Codec, Malformed
 
 CODECS = [JSON, MSGPACK]
@@ -36,6 +37,7 @@ def test_fields_that_nobody_knows_are_ignored(codec: Codec) -> None:
         {}, [], None, 7, "seen", {"type": None}, {"type": "welcome"}, {"type": "seen"}, {"type": "seen", "game": "7"},
         {"type": "seen", "game": -1}, {"type": "seen", "game": 1 << 54}, {"type": "seen", "game": 7.5},
         {"type": "seen", "game": True}, {"type": "move", "game": 1, "ply": 1, "move": "x" * 65},
+        {"type": "move", "game": 1, "ply": 0, "move": "D4"},
         {"type": "sign_in", "bot": "anna", "secret": "secret", "venues": []},
         {"type": "sign_in", "bot": "anna", "secret": "secret", "venues": ["9x9"], "slots": 0},
         {"type": "sign_in", "bot": "anna", "secret": "secret", "venues": ["9x9"], "parameters": {"a": [1]}},
@@ -105,7 +107,7 @@ def test_what_the_server_says_is_read_back(codec: Codec) -> None:
         assert decoder.decode(codec.encode(message), type=ws.ServerMessage) == message
 
 
-def analysis(codec: Codec, value: Any) -> str | None:
+def analysis(codec: Codec, value: Any) -> str | Unfit:
     message = codec.decode(encode(codec, {"type": "move", "game": 1, "ply": 1, "move": "D4", "analysis": value}))
     assert isinstance(message, ws.Move), message
     assert isinstance(message.analysis, msgspec.Raw)
@@ -119,6 +121,7 @@ def test_analysis_becomes_compact_json(codec: Codec) -> None:
         "moves": [{"move": "D4", "pv": "D4 C3", "custom": {"k": [1, 2]}}], "custom": [1, {"a": None}],
     }  # fmt: skip
     text = analysis(codec, value)
+    assert isinstance(text, str)
     assert text is not None
     assert " " not in text.replace("D4 C3", "")
     kept = {key: kept for key, kept in value.items() if key != "unknown"}
@@ -127,22 +130,40 @@ def test_analysis_becomes_compact_json(codec: Codec) -> None:
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.subprotocol)
 @pytest.mark.parametrize(
-    "value",
+    ("value", "why"),
     [
-        None, 7, "text", [], {"winrate": 2}, {"winrate": "0.5"}, {"visits": -1}, {"moves": [{}]},
-        {"moves": [{"move": "D4"}] * 201}, {"ownership": "x" * 626},
-        {"custom": "x" * (ANALYSIS_MAX + 1)},
+        (None, "analysis: Expected `object`, got `{null}`."),
+        (7, "analysis: Expected `object`, got `int`."),
+        ("text", "analysis: Expected `object`, got `str`."),
+        ([], "analysis: Expected `object`, got `array`."),
+        ({"winrate": 2}, "analysis.winrate: Expected `float` <= 1.0."),
+        ({"winrate": "0.5"}, "analysis.winrate: Expected `float | null`, got `str`."),
+        ({"visits": -1}, "analysis.visits: Expected `int` >= 0."),
+        ({"moves": [{}]}, "analysis.moves[0]: Object missing required field `move`."),
+        ({"moves": [{"move": "D4"}, {"move": "C3", "pv": 7}]},
+         "analysis.moves[1].pv: Expected `str | null`, got `int`."),
+        ({"moves": [{"move": "D4"}] * 201}, "analysis.moves: Expected `array` of length <= 200."),
+        ({"ownership": "x" * 626}, "analysis.ownership: Expected `str` of length <= 625."),
+        ({"comment": "short", "custom": "x" * (ANALYSIS_MAX + 1)},
+         f"analysis.custom: {ANALYSIS_MAX + 3} bytes as compact JSON, "
+         f"while the whole analysis has at most {ANALYSIS_MAX}."),
     ],
 )  # fmt: skip
-def test_analysis_that_does_not_fit_is_dropped(codec: Codec, value: Any) -> None:
-    assert analysis(codec, value) is None
+def test_analysis_that_does_not_fit_is_dropped_and_the_field_named(codec: Codec, value: Any, why: str) -> None:
+    assert analysis(codec, value) == Unfit(why.replace("{null}", "None" if codec.binary else "null"))
 
 
 def test_analysis_that_only_messagepack_can_say() -> None:
-    assert analysis(MSGPACK, {"custom": msgspec.msgpack.Ext(5, b"x")}) is None
-    assert analysis(MSGPACK, {"custom": {(1, 2): 3}}) is None
+    ext, pair = analysis(MSGPACK, {"custom": msgspec.msgpack.Ext(5, b"x")}), analysis(MSGPACK, {"custom": {(1, 2): 3}})
+    assert isinstance(ext, Unfit)
+    assert ext.why.startswith("analysis.custom: ")
+    assert isinstance(pair, Unfit)
+    assert pair.why.startswith("analysis.custom: ")
     assert analysis(MSGPACK, {"custom": [float("nan"), float("inf")]}) == '{"custom":[null,null]}'
-    assert analysis(MSGPACK, {"winrate": float("nan")}) in (None, '{"winrate":null}')
+    assert analysis(MSGPACK, {"winrate": float("nan")}) in (
+        Unfit("analysis.winrate: Expected `float` >= 0.0."),
+        '{"winrate":null}',
+    )
 
 
 @pytest.mark.parametrize("depth", [100, 5_000, DEEP])
@@ -204,7 +225,7 @@ def test_anything_is_a_message_or_a_fault(codec: Codec, value: Any) -> None:
         assert message.text.isprintable()
     elif isinstance(message, ws.Move) and isinstance(message.analysis, msgspec.Raw):
         text = codec.analysis(message.analysis)
-        assert text is None or isinstance(json.loads(text), dict)
+        assert text.why if isinstance(text, Unfit) else isinstance(json.loads(text), dict)
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
@@ -214,7 +235,18 @@ def test_a_move_is_not_lost_for_what_json_has_no_words_for(word: str) -> None:
     assert isinstance(message, ws.Move)
     assert (message.game, message.ply, message.move) == (1, 3, "D4")
     assert isinstance(message.analysis, msgspec.Raw)
-    assert JSON.analysis(message.analysis) is None
+    assert JSON.analysis(message.analysis) == Unfit(
+        "analysis.winrate: JSON has neither NaN nor infinite numbers: write null, or leave it out."
+    )
+
+
+def test_where_a_number_that_json_has_not_stands() -> None:
+    move = b'{"type":"move","game":1,"ply":3,"move":"D4","analysis":{"moves":[{"move":"C3"},{"prior":NaN}]}}'
+    message = JSON.decode(move)
+    assert isinstance(message, ws.Move)
+    unfit = JSON.analysis(message.analysis)
+    assert isinstance(unfit, Unfit)
+    assert unfit.why.startswith("analysis.moves[1].prior: ")
 
 
 @pytest.mark.parametrize(

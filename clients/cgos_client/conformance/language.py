@@ -88,6 +88,12 @@ class Expect(NamedTuple):
     quirks: tuple[Quirk, ...] = ()
 
 
+class RunsOut(NamedTuple):
+    """``ACTOR runs out of time``: asked for a move, it thinks until its flag falls, in whichever time system."""
+
+    actor: str
+
+
 class Leaves(NamedTuple):
     """``ACTOR drops`` (as a broken line) or ``ACTOR closes`` (in order)."""
 
@@ -109,16 +115,21 @@ class Let(NamedTuple):
 
 
 class Compare(NamedTuple):
-    """``check A <= B`` (else the case differs) or ``needs A <= B`` (else it is skipped)."""
+    """``check A <= B`` (else the case differs) or ``needs A <= B -- WHY`` (else it is skipped).
+
+    :ivar left: a value, or values added and subtracted; so is `right`
+    :ivar why: what is needed, in words; may be empty
+    """
 
     text: str
     left: str
     operator: str
     right: str
     needed: bool
+    why: str = ""
 
 
-Action: TypeAlias = Connects | SignsIn | Pair | Play | Send | Expect | Leaves | Wait | Let | Compare
+Action: TypeAlias = Connects | SignsIn | Pair | Play | Send | Expect | RunsOut | Leaves | Wait | Let | Compare
 
 
 class Step(NamedTuple):
@@ -182,7 +193,8 @@ def parse(file: str, text: str) -> list[Case]:
 _HEADER = re.compile(r"=== ([a-z0-9-]+): (.+)")
 _QUIRK = re.compile(r"quirk ([a-z]+(?: [a-z]+)*)(, goes on)?: (.+?)(?: +-- (.+))?")
 _EXPECT = re.compile(r"([a-z]+)<(\.\.\.|!)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?")
-_COMPARE = re.compile(r"(\S+) (<=|>=|<|>|==) (\S+)")
+_SUM = r"\S+(?: [+-] \S+)*"
+_COMPARE = re.compile(rf"({_SUM}) (<=|>=|<|>|==|!=) ({_SUM})(?: +-- (.+))?")
 
 
 def _header(file: str, number: int, line: str) -> Case:
@@ -226,8 +238,9 @@ def _expect(fit: re.Match[str]) -> Expect:
 def _compare(fit: re.Match[str]) -> Compare:
     whole = _COMPARE.fullmatch(fit[2])
     if whole is None:
-        raise BadPattern(f"compare two values with <=, >=, <, > or ==: {fit[2]!r}")
-    return Compare(fit[2], whole[1], whole[2], whole[3], fit[1] == "needs")
+        raise BadPattern(f"compare two values with <=, >=, <, >, == or !=: {fit[2]!r}")
+    text = f"{whole[1]} {whole[2]} {whole[3]}"
+    return Compare(text, whole[1], whole[2], whole[3], fit[1] == "needs", whole[4] or "")
 
 
 _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
@@ -242,6 +255,7 @@ _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
     (r"pair again", lambda _: Pair(None, True)),
     (r"pair(?: saying (.+))?", lambda fit: Pair(fit[1], False)),
     (r"play (.+)", lambda fit: Play(tuple(fit[1].split()))),
+    (r"([a-z]+) runs out of time", lambda fit: RunsOut(fit[1])),
     (r"([a-z]+) (drops|closes)", lambda fit: Leaves(fit[1], fit[2] == "drops")),
     (r"wait (\d+(?:\.\d+)?) s", lambda fit: Wait(float(fit[1]))),
     (r"let \$([a-z]+(?:\.[a-z]+)*) = (.+)", lambda fit: Let(fit[1], fit[2])),

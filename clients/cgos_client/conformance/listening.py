@@ -14,7 +14,7 @@ from cgos_client.conformance import laws
 from cgos_client.conformance.actor import Actor
 from cgos_client.conformance.language import Expect, Quirk, Which
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Skipped
-from cgos_client.conformance.patterns import fits
+from cgos_client.conformance.patterns import Made, fits
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Ears:
         self.changed = asyncio.Event()
         self.variables: dict[str, str] = {"longest": str(round(terms.longest * 1000))}
         self.game = ""
-        self.moves: list[str] = []
+        self.moves: list[Made] = []
         self.quirks: list[Quirk] = []
         self._terms = terms
 
@@ -233,4 +233,4 @@ class Ears:
         """`pattern` with the values that are known."""
         for name in sorted(self.variables, key=len, reverse=True):
             pattern = pattern.replace(f"${name}", self.variables[name])
-        return repr(pattern.replace("<moves>", " ".join(f"{move} <ms>" for move in self.moves)))
+        return repr(pattern.replace("<moves>", " ".join(f"{made.move} {made.left}" for made in self.moves)))

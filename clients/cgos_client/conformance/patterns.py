@@ -33,6 +33,13 @@ class BadPattern(ValueError):
     """A transcript asks for something that this language does not have. The text says what."""
 
 
+class Made(NamedTuple):
+    """A move of the game so far, and the milliseconds that its player was told to have left after it."""
+
+    move: str
+    left: str
+
+
 class Match(NamedTuple):
     """A line fits; `found` are the gaps that have a name."""
 
@@ -56,11 +63,12 @@ def is_regular(pattern: str) -> bool:
     return len(pattern) > 2 and pattern[0] == pattern[-1] == "/"
 
 
-def fits(pattern: str, line: str, variables: Variables, moves: Sequence[str] = ()) -> Match | None:
+def fits(pattern: str, line: str, variables: Variables, moves: Sequence[Made] = ()) -> Match | None:
     """Hold `line` against `pattern`; runs of white space count as one blank, white space at the end as none.
 
     :param variables: known values; an unknown ``$name`` fits one word and is found
-    :param moves: the game so far, for ``<moves>``: each with a time that is not above ``$level``
+    :param moves: the game so far, for ``<moves>``: each with the very time that was told when it was made, whatever the
+        time system
     """
     if is_regular(pattern):
         expression = _VARIABLE.sub(lambda name: re.escape(variables.get(name[1], name[0])), pattern[1:-1])
@@ -75,15 +83,10 @@ def fits(pattern: str, line: str, variables: Variables, moves: Sequence[str] = (
     fit = re.fullmatch(expression + (r"(?:\s.*)?" if rest else r"\s*"), line, re.DOTALL)
     if fit is None:
         return None
-    level = variables.get("level", "")
-    if "<moves>" in pattern and level:
-        times = line.split()[-2 * len(moves) :][1::2] if moves else []
-        if any(int(time) > int(level) for time in times if time.isdecimal()):
-            return None
     return Match({name: fit[number] for number, name in enumerate(names, 1)})
 
 
-def _expression(pattern: str, variables: Variables, moves: Sequence[str], names: list[str]) -> str:
+def _expression(pattern: str, variables: Variables, moves: Sequence[Made], names: list[str]) -> str:
     """`pattern` as a regular expression; its groups are called `names`."""
     expression, at = "", 0
     for piece in _PIECE.finditer(pattern):
@@ -99,7 +102,7 @@ def _expression(pattern: str, variables: Variables, moves: Sequence[str], names:
             else:
                 expression += re.escape(value)
         elif piece["kind"] == "moves":
-            spelled = r"\s+".join(rf"(?i:{re.escape(move)})\s+\d+" for move in moves)
+            spelled = r"\s+".join(rf"(?i:{re.escape(made.move)})\s+{made.left}" for made in moves)
             expression = expression.removesuffix(r"\s+") + (rf"\s+{spelled}" if moves else "")
         elif piece["name"] is not None:
             names.append(piece["name"])

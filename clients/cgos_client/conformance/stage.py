@@ -13,7 +13,7 @@ import string
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from cgos_client.conformance.actor import Actor, CannotConnect
 from cgos_client.conformance.language import (
@@ -26,6 +26,7 @@ from cgos_client.conformance.language import (
     Let,
     Pair,
     Play,
+    RunsOut,
     Send,
     SignsIn,
     Step,
@@ -33,19 +34,22 @@ from cgos_client.conformance.language import (
 )
 from cgos_client.conformance.listening import Ears, Terms
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
-from cgos_client.conformance.patterns import BadPattern, fill, to_bytes
+from cgos_client.conformance.patterns import BadPattern, Made, fill, to_bytes
 
 T = TypeVar("T")
 
 NAME_MAX: Final = 18
 CLEAN_UP_SECONDS: Final = 10.0
 CLIENT: Final = "cgos-client conformance"
-_OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
+THOUGHT_SECONDS: Final = 3.0
+"""What a move may take in a case, beyond two times of silence."""
+_OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<=": operator.le,
     ">=": operator.ge,
     "<": operator.lt,
     ">": operator.gt,
     "==": operator.eq,
+    "!=": operator.ne,
 }
 _ALPHABET: Final = string.ascii_lowercase + string.digits
 
@@ -113,6 +117,8 @@ class Stage:
                 await self._send(self._actor(actor), text, whole)
             case Expect():
                 await self._ears.expect(self._actor(action.actor), action)
+            case RunsOut(actor):
+                await self._run_out(self._actor(actor))
             case Leaves(actor, hard):
                 await self._actor(actor).close(hard)
             case Wait(seconds):
@@ -194,13 +200,14 @@ class Stage:
     def _compare(self, action: Compare) -> None:
         left, right = self._filled(action.left), self._filled(action.right)
         try:
-            holds = _OPERATORS[action.operator](float(left), float(right))
+            holds = _OPERATORS[action.operator](_sum(left), _sum(right))
         except ValueError:
-            holds = action.operator == "==" and left == right
+            holds = action.operator in ("==", "!=") and _OPERATORS[action.operator](left, right)
         if not holds:
             shown = f"{left} {action.operator} {right}"
             if action.needed:
-                raise Skipped(f"it needs {action.text}, which is {shown} here")
+                what = f"{action.why} ({action.text})" if action.why else action.text
+                raise Skipped(f"it needs {what}, which is {shown} here")
             raise Differs(action.text, f"not so: {shown}")
 
     # -- games
@@ -269,7 +276,7 @@ class Stage:
         self._actors.pop("two", None)
         self._ears.game = words[1]
         self._ears.moves.clear()
-        size, komi = int(words[2]), float(words[3])
+        size, komi, least = int(words[2]), float(words[3]), THOUGHT_SECONDS + 2 * self._terms.quiet
         self._ears.variables.update(
             gid=words[1],
             size=words[2],
@@ -278,10 +285,13 @@ class Stage:
             empty=_result(-komi),
             full=_result(size**2 - komi),
         )
+        self._ears.variables.update(dict.fromkeys(("black.left", "white.left"), words[4]))
+        if int(words[4]) < least * 1000:
+            raise Skipped(f"a side has {words[4]} ms here, and a move of these cases may take {least:g} s")
 
     async def _play_move(self, move: str) -> None:
         """The side to move is asked, answers, and the other side is told."""
-        letter, role = ("b", "black") if len(self._ears.moves) % 2 == 0 else ("w", "white")
+        letter, role = self._to_move()
         mover, other = self._actors[role], self._actors["white" if role == "black" else "black"]
         self._ears.hold(
             mover, f"genmove {letter} <ms>", await self._ears.next_line(mover, f"{role}: 'genmove {letter} <ms>'")
@@ -293,7 +303,46 @@ class Stage:
         self._ears.obey(other, line)
         if len(words) != 4 or words[:2] != ["play", letter] or words[2].upper() != move.upper():
             raise Differs(f"'play {letter} {move.upper()} <ms>'", repr(line[:200]))
-        self._ears.moves.append(move)
+        self._ears.moves.append(Made(move, words[3]))
+        self._ears.variables[f"{role}.left"] = words[3]
+
+    def _to_move(self) -> tuple[str, str]:
+        """The side to move as its letter and its role."""
+        return ("b", "black") if len(self._ears.moves) % 2 == 0 else ("w", "white")
+
+    async def _run_out(self, actor: Actor) -> None:
+        """Asked for a move, `actor` says nothing until its game is over.
+
+        No line tells how many periods follow the one that runs. Where the time told is up and the game goes on, the
+        actor comes back: it is told the rest of the running period. Raises Skipped where that takes too long, Differs
+        where no time is left and nothing happens.
+        """
+        wish = f"genmove {self._to_move()[0]} <ms>"
+        waited = 0.0
+        while True:
+            line = await self._ears.next_line(actor, f"{actor.role}: {wish!r}")
+            self._ears.hold(actor, wish, line)
+            left = int(line.split()[2]) / 1000
+            if waited and not left:
+                raise Differs(f"the game of {actor.role}, who has no time left, is over", repr(line))
+            if waited + left > self._terms.longest:
+                raise Skipped(f"its flag falls after more than {self._terms.longest:g} s")
+            begun = time.monotonic()
+            if await self._ears.until(partial(self._heard, actor), left + self._terms.answer):
+                return
+            waited += time.monotonic() - begun
+            await actor.close(hard=True)
+            await self._sign_in(SignsIn(actor.role, None, None, None))
+            setup = await self._ears.next_line(actor, f"{actor.role} coming back: 'setup $gid *'")
+            self._ears.hold(actor, "setup $gid *", setup)
+            await self._ears.until(partial(self._heard, actor), self._terms.answer)
+            if actor.lines and actor.lines[0].startswith("gameover "):
+                return
+
+    def _heard(self, actor: Actor) -> bool | None:
+        """True once a line waits that is no `info`, or none will come."""
+        self._ears.drop_info(actor)
+        return True if actor.lines or actor.closed else None
 
     # -- the end
 
@@ -322,6 +371,13 @@ class Stage:
             own = []
         others = [actor for role, actor in self._actors.items() if role not in ("black", "white")]
         return own + [actor for actor in others if actor.in_game and not actor.closed]
+
+
+def _sum(text: str) -> float:
+    """``5``, ``5 - 3 + 1``. Raises ValueError where that is not what it is."""
+    first, *rest = text.split(" ")
+    terms = zip(rest[::2], rest[1::2], strict=True)
+    return float(first) + sum(float(term) if sign == "+" else -float(term) for sign, term in terms)
 
 
 def _result(margin: float) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from cgos_client.conformance.patterns import BadPattern, check, fill, fits, to_bytes
+from cgos_client.conformance.patterns import BadPattern, Made, check, fill, fits, to_bytes
 
 KNOWN = {"gid": "17", "black": "kit-a.b", "level": "60000"}
+MOVES = [Made("E5", "61000"), Made("pass", "0")]
 
 
 @pytest.mark.parametrize(
@@ -24,11 +25,11 @@ KNOWN = {"gid": "17", "black": "kit-a.b", "level": "60000"}
         ("gameover <date> <result> <text>", "gameover 2026-01-31 B+Resign Resignation and more", {}),
         ("/play b [a-z]\\d <ms>|x \\d+/", "x 5", {}),
         ("/update $gid .*/", "update 17 D4", {}),
-        ("setup $gid<moves>", "setup 17 e5 60000 PASS 0", {}),
+        ("setup $gid<moves>", "setup 17 e5 61000 PASS 0", {}),
     ],
 )
 def test_fits(pattern: str, line: str, found: dict[str, str]) -> None:
-    fit = fits(pattern, line, KNOWN, ["E5", "pass"])
+    fit = fits(pattern, line, KNOWN, MOVES)
     assert fit is not None
     assert fit.found == found
 
@@ -48,13 +49,13 @@ def test_fits(pattern: str, line: str, found: dict[str, str]) -> None:
         ("gameover <date> <result>", "gameover 2026-01-31 Jigo"),
         ("/update $gid .*/", "update 18 D4"),
         ("/gameover .* /", "gameover 2026-01-31 Draw"),
-        ("setup $gid <moves>", "setup 17 E5 60000"),
-        ("setup $gid <moves>", "setup 17 E5 60001 PASS 0"),
-        ("setup $gid <moves>", "setup 17 E5 60000 PASS 0 D4 1"),
+        ("setup $gid <moves>", "setup 17 E5 61000"),
+        ("setup $gid <moves>", "setup 17 E5 60000 PASS 0"),
+        ("setup $gid <moves>", "setup 17 E5 61000 PASS 0 D4 1"),
     ],
 )
 def test_does_not_fit(pattern: str, line: str) -> None:
-    assert fits(pattern, line, KNOWN, ["E5", "pass"]) is None
+    assert fits(pattern, line, KNOWN, MOVES) is None
 
 
 def test_no_moves_are_nothing() -> None:

@@ -131,8 +131,10 @@ async def test_a_line_that_breaks_a_law_may_be_a_known_quirk() -> None:
 class Rounds:
     """A server on two bots: signs everybody in, and lets the first two of `pairs` meet, each with a game number."""
 
-    def __init__(self, opponent: str = "") -> None:
+    def __init__(self, opponent: str = "", level: int = 60_000, left: int = 60_000) -> None:
         self.opponent = opponent
+        self.level = level
+        self.left = left
         self.names: list[str] = []
         self.said: list[str] = []
         self.writers: list[asyncio.StreamWriter] = []
@@ -155,10 +157,10 @@ class Rounds:
             self.free.set()
         else:
             await self.free.wait()
-            setup = f"setup 5 9 7.0 60000 {self.names[1]}(1800?) {self.names[0]}(1800?)\n"
+            setup = f"setup 5 9 7.0 {self.level} {self.names[1]}(1800?) {self.names[0]}(1800?)\n"
             for one in self.writers:
                 one.write(setup.encode())
-            self.writers[0].write(b"genmove b 60000\n")
+            self.writers[0].write(f"genmove b {self.left}\n".encode())
         while line := (await reader.readline()).decode().strip():
             self.said.append(line)
             if line == "resign":
@@ -196,6 +198,59 @@ async def test_what_a_case_needs() -> None:
     assert (await played("pair\nneeds $size == 9\n", Rounds())).verdict is Verdict.PASSED
     outcome = await played("pair\nneeds $size == 19\n", Rounds())
     assert (outcome.verdict, outcome.why) == (Verdict.SKIPPED, "it needs $size == 19, which is 9 == 19 here")
+
+
+async def test_what_is_needed_may_be_said_in_words_and_be_a_sum() -> None:
+    assert (await played("pair\nneeds $gid + $size - 4 != 9\ncheck $black.left - $level == 0\n", Rounds())).why == ""
+    outcome = await played("pair\nneeds $black != $black -- two bots\n", Rounds())
+    assert outcome.why.startswith("it needs two bots ($black != $black), which is kit-")
+
+
+class Periods(Rounds):
+    """As :class:`Rounds`; who comes back to the game is told what `left` holds, and then that its flag has fallen."""
+
+    def __init__(self, left: list[str]) -> None:
+        super().__init__(left=60)
+        self.periods = left
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self.writers) < 2:
+            await super().__call__(reader, writer)
+            return
+        for ask in ("protocol", "username", "password"):
+            writer.write(f"{ask}\n".encode())
+            await reader.readuntil(b"\n")
+        writer.write(f"setup 5 9 7.0 4000 {self.names[1]}(1800?) {self.names[0]}(1800?)\n".encode())
+        writer.write(f"genmove b {self.periods.pop(0)}\n".encode() if self.periods else b"gameover 2026-01-31 W+Time\n")
+        await reader.read()
+
+
+RUN_OUT = "pair\nblack runs out of time\nblack< gameover <date> W+Time\n"
+
+
+@pytest.mark.parametrize(
+    ("left", "verdict", "why"),
+    [
+        ([], Verdict.PASSED, ""),
+        (["10", "5"], Verdict.PASSED, ""),
+        (["0"], Verdict.DIFFERS, "expected the game of black, who has no time left, is over, got 'genmove b 0'"),
+        (["900"], Verdict.SKIPPED, "its flag falls after more than 1 s"),
+    ],
+)
+async def test_a_flag_that_falls_after_some_periods(
+    monkeypatch: pytest.MonkeyPatch, left: list[str], verdict: Verdict, why: str
+) -> None:
+    monkeypatch.setattr(stage, "CLEAN_UP_SECONDS", 0.1)
+    outcome = await played(RUN_OUT, Periods(left))
+    assert (outcome.verdict, outcome.why) == (verdict, why)
+
+
+async def test_a_pair_without_time_to_think_is_skipped() -> None:
+    outcome = await played("pair\n", Rounds(level=900))
+    assert (outcome.verdict, outcome.why) == (
+        Verdict.SKIPPED,
+        "a side has 900 ms here, and a move of these cases may take 3.2 s",
+    )
 
 
 async def test_paired_in_the_middle_of_another_case(monkeypatch: pytest.MonkeyPatch) -> None:
