@@ -23,7 +23,7 @@ from cgos_server.core.tournaments.base import Event, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
-from cgos_server.protocol.tournament_file import TournamentFile
+from cgos_server.protocol.tournament_file import Format, TournamentFile
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -115,9 +115,23 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
     return run
 
 
+def score_of(result: Result | None) -> str | None:
+    """As the command line takes a result; None: none yet. Points that no word stands for come as numbers."""
+    if result is None:
+        return None
+    return next(
+        (word for word, other in RESULTS.items() if other == result), f"{result.white / 2:g}-{result.black / 2:g}"
+    )
+
+
+def kind_of(target: Path, file: TournamentFile) -> Format:
+    """The format in which the event of `file` is written to `target`."""
+    return tournament_file.format_of(target.name) or file.format
+
+
 def save(target: Path, file: TournamentFile, event: Event) -> None:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
-    kind = tournament_file.format_of(target.name) or file.format
+    kind = kind_of(target, file)
     if kind == file.format:
         write(target, tournament_file.write(file, event))
         return
