@@ -20,8 +20,8 @@ One line a player, in the order of registration. The first line names the column
 Other columns are kept. The text of a cell of a round, several games with commas between:
 
 - ``12+w``, ``12=b``, ``12-b2``: a win with White against player 12, a draw with Black, a loss with two stones;
-- ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12nw``: no contest; ``12?w``: no result yet. The colour
-  may be left out for forfeits and games that count for nothing; then the smaller id has White;
+- ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12nw``: no contest; ``12?w``: no result yet. The
+  colour may be left out for forfeits and games that count for nothing; then the smaller id has White;
 - ``bye+`` or ``bye``: given because the field was odd, a point; ``bye=``: half a point; ``bye-``: none;
 - ``off-`` or ``off``, ``off=``, ``off+``: the same for a bye that was asked for. In a column after the last one with
   games or byes given, it asks for the round that is to come;
