@@ -33,15 +33,16 @@ def amend(event: Event, id_: int, result: Result | None, with_results: bool = Fa
     system = system_of(event)
     since = game_by_id(event, id_).round + 1 if system.rounds_follow else None
     before = system.stale(event)  # of records that others made
-    amended = correct(event, id_, result, since)
-    gone: set[int] = set()
+    corrected = amended = correct(event, id_, result, since)
+    gone: frozenset[int] = frozenset()
+    byes: frozenset[tuple[int, int]] = frozenset()
     while True:
         stale = system.stale(amended)
-        games, byes = stale.games - before.games, stale.byes - before.byes
-        if not (games or byes):
+        if stale.games <= gone | before.games and stale.byes <= byes | before.byes:
             break
-        amended = without(amended, games, byes)
-        gone |= games
+        gone |= stale.games - before.games
+        byes |= stale.byes - before.byes
+        amended = without(corrected, gone, byes)
     taken_back = tuple(game_by_id(event, each) for each in sorted(gone))
     ended = [placed for placed in taken_back if placed.game.result is not None]
     if ended and not with_results:
