@@ -19,11 +19,11 @@ import msgspec
 from cgos_server.cli.common import named_value
 from cgos_server.cli.output import say
 from cgos_server.core.tournaments import tournament as pure
-from cgos_server.core.tournaments.base import Event, Result
+from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
-from cgos_server.protocol.tournament_file import TournamentFile
+from cgos_server.protocol.tournament_file import Format, TournamentFile
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,7 +36,8 @@ RESULTS: Mapping[str, Result] = {
     "+/-": Result(2, 0, "forfeit"),
     "-/+": Result(0, 2, "forfeit"),
     "-/-": Result(0, 0, "forfeit"),
-    "void": Result(0, 0, "void"),
+    "void": VOID,
+    "no-contest": NO_CONTEST,
 }
 """White's points first; with a slash between signs the game was never started."""
 
@@ -115,9 +116,23 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
     return run
 
 
+def score_of(result: Result | None) -> str | None:
+    """As the command line takes a result; None: none yet. Points that no word stands for come as numbers."""
+    if result is None:
+        return None
+    return next(
+        (word for word, other in RESULTS.items() if other == result), f"{result.white / 2:g}-{result.black / 2:g}"
+    )
+
+
+def kind_of(target: Path, file: TournamentFile) -> Format:
+    """The format in which the event of `file` is written to `target`."""
+    return tournament_file.format_of(target.name) or file.format
+
+
 def save(target: Path, file: TournamentFile, event: Event) -> None:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
-    kind = tournament_file.format_of(target.name) or file.format
+    kind = kind_of(target, file)
     if kind == file.format:
         write(target, tournament_file.write(file, event))
         return

@@ -56,8 +56,11 @@ _TOLD: Final[Mapping[str, Callable[[Event], object]]] = MappingProxyType(
         "forbidden pairs": lambda event: set(event.forbidden),
         "what a bye gives": lambda event: event.bye_points,
         "all of the games and byes": lambda event: [
-            ({replace(game, reason="") for game in each.games}, set(each.byes)) for each in event.rounds
+            ({replace(game, reason="", id=0) for game in each.games}, set(each.byes)) for each in event.rounds
         ],
+        "the ids of the games, which it numbers anew": lambda event: {
+            (each.number, game.pair, game.id) for each in event.rounds for game in each.games
+        },
         "why rounds and games are as they are": lambda event: [
             (each.explanation, {(game.pair, game.reason) for game in each.games}) for each in event.rounds
         ],

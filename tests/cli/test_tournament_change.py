@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support.tournaments import by_lot, entrants, play_round
+from support.tournaments import NO_SHOW, better_wins, by_lot, entrants, play_round
 
 from cgos_server.cli.main import main
 from cgos_server.core.tournaments.base import Entrant, Event, Request
@@ -63,3 +63,55 @@ def test_what_cannot_be_changes_nothing(file: Path, words: tuple[str, ...], sent
     assert result.exit_code in (1, 2)
     assert sentence in result.stderr
     assert file.read_bytes() == before
+
+
+def test_the_way_back(file: Path) -> None:
+    assert change(file, "--forbid", "1", "2", "--bye", "3", "--enter", "new").exit_code == 0
+    assert change(file, "--lift", "2", "1", "--cancel-bye", "3", "--strike", "new").exit_code == 0
+    event = from_json(file.read_bytes())
+    assert (event.forbidden, event.requests, len(event.entrants)) == ((), (), 4)
+    refused = change(file, "--unpair")
+    assert refused.exit_code == 1
+    assert "Round 1 has games with results" in refused.stderr
+    assert change(file, "--with-results").exit_code == 2
+    assert change(file, "--unpair", "--with-results").exit_code == 0
+    assert from_json(file.read_bytes()).rounds == ()
+
+
+@pytest.mark.parametrize("word", ["cup", "double-elimination", "round-robin"])
+def test_nobody_comes_late_where_the_field_is_fixed(tmp_path: Path, word: str) -> None:
+    file = tmp_path / "event.json"
+    file.write_bytes(to_json(play_round(Event(word, entrants([None] * 4)), by_lot(1))))
+    refused = change(file, "--enter", "late")
+    assert refused.exit_code == 1
+    assert "late cannot enter: The field of a" in refused.stderr
+    file.write_bytes(to_json(Event(word, entrants([None] * 4))))
+    assert change(file, "--enter", "early").exit_code == 0
+
+
+def test_who_corrects_a_semifinal_takes_the_final_back(tmp_path: Path) -> None:
+    file = tmp_path / "cup.json"
+    event = play_round(Event("cup", entrants([None] * 4)), better_wins)
+    file.write_bytes(to_json(play_round(event, better_wins)))
+    first = event.rounds[0].games[0]
+    upset = "0-1" if better_wins(first).white else "1-0"
+    words = ["tournament", "result", str(file), "--game", str(first.id), upset]
+    refused = CliRunner().invoke(main, words)
+    assert refused.exit_code == 1
+    assert "game 3 (" in refused.stderr
+    assert "(--take-back)" in refused.stderr
+    done = CliRunner().invoke(main, [*words, "--take-back"])
+    assert done.exit_code == 0
+    assert "Taken back, since the result led to it: game 3" in done.stderr
+    assert len(from_json(file.read_bytes()).rounds) == 1
+
+
+@pytest.mark.parametrize("word", ["cup", "double-elimination"])
+def test_it_is_said_that_there_is_no_winner(tmp_path: Path, word: str) -> None:
+    file = tmp_path / "event.json"
+    event = Event(word, entrants([None] * 2))
+    for _ in range(1 if word == "cup" else 2):
+        event = play_round(event, lambda _game: NO_SHOW)
+    file.write_bytes(to_json(event))
+    for command in ("next", "standings"):
+        assert "There is no winner: " in CliRunner().invoke(main, ["tournament", command, str(file)]).stderr

@@ -7,11 +7,13 @@ changed. Must not know: any system.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import Bye, Change, ChangeKind, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import (
     forbidden_pair,
     require_entrant,
@@ -34,6 +36,18 @@ class Played(Struct, frozen=True, forbid_unknown_fields=True):
     black: int
     result: Result
     round: int | None = None
+
+
+class Placed(NamedTuple):
+    """A game and where it is in the record.
+
+    :ivar round: number
+    :ivar at: index in the round
+    """
+
+    round: int
+    at: int
+    game: Game
 
 
 class Field(Struct, frozen=True):
@@ -85,18 +99,24 @@ def require_results(event: Event) -> None:
         )
 
 
-def refuse_over(event: Event) -> Refused:
-    """What to raise where nothing is left to pair."""
-    return Refused("event-over", f"The event is over after {counted(len(event.rounds), 'round')}. See its standings.")
+def refuse_over(event: Event, remark: str = "") -> Refused:
+    """What to raise where nothing is left to pair.
+
+    :param remark: sentences on how it ended, if they are needed
+    """
+    over = f"The event is over after {counted(len(event.rounds), 'round')}."
+    return Refused("event-over", " ".join(filter(None, (over, remark, "See its standings."))))
 
 
 def begin(event: Event, round_: Round) -> Event:
-    """The event with a round, or further games of a round that has begun."""
+    """The event with a round, or further games of a round that has begun. Its games get the next free ids."""
     begun = len(event.rounds)
     if not 1 <= round_.number <= begun + 1:
         raise Refused("round-number", f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
     known = _known(event)
     require_round(known, round_)
+    free = count(_last_id(event) + 1)
+    round_ = replace(round_, games=tuple(replace(game, id=next(free)) for game in round_.games))
     if round_.number > begun:
         return replace(event, rounds=(*event.rounds, round_))
     before = event.rounds[round_.number - 1]
@@ -105,27 +125,77 @@ def begin(event: Event, round_: Round) -> Event:
     return _with_round(event, merged)
 
 
-def apply(event: Event, results: Iterable[Played]) -> Event:
-    """The event with these results, each for the first game between these two, with these colours, that has none.
+def game_by_id(event: Event, id_: int) -> Placed:
+    """Raises Refused where the record has no game with that id."""
+    for each in event.rounds:
+        for at, game in enumerate(each.games):
+            if game.id == id_:
+                return Placed(each.number, at, game)
+    raise Refused("no-game", f"No game has the id {id_}. `tournament games` lists them.")
 
-    :raises Refused: where there is no such game
+
+def game_between(event: Event, white: int, black: int, number: int | None = None, *, is_open: bool) -> Placed:
+    """The only game between these two, with these colors.
+
+    :param number: of the round; None: any
+    :param is_open: only a game without a result
+    :raises Refused: where there is none, or several: the sentence has their ids
+    """
+    games = [
+        Placed(each.number, at, game)
+        for each in event.rounds
+        if number in (None, each.number)
+        for at, game in enumerate(each.games)
+        if (game.white, game.black) == (white, black) and not (is_open and game.result is not None)
+    ]
+    if len(games) == 1:
+        return games[0]
+    names = f"{name_of(event, white)} (White) and {name_of(event, black)} (Black)"
+    if games:
+        candidates = ", ".join(f"game {one.game.id} in round {one.round}" for one in games)
+        raise Refused("several-games", f"{len(games)} games are of {names}: {candidates}. Name one of them by its id.")
+    where = "No round has a" if number is None else f"Round {number} has no"
+    raise Refused("no-game", f"{where} game of {names}{' without a result' if is_open else ''}.")
+
+
+def apply(event: Event, results: Iterable[Played]) -> Event:
+    """The event with these results, each for the only game between these two, with these colors, that has none.
+
+    :raises Refused: where there is no such game, or several
     """
     for played in results:
-        event = _applied(event, played)
+        placed = game_between(event, played.white, played.black, played.round, is_open=True)
+        event = _with_result(event, placed, played.result)
     return event
 
 
-def correct(event: Event, number: int, white: int, black: int, result: Result | None) -> Event:
-    """The event with another result (None: none yet) of a game, the last between these two with these colours in that
-    round. Rounds paired since stay as they are."""
-    if 1 <= number <= len(event.rounds):
-        games = event.rounds[number - 1].games
-        for at in range(len(games) - 1, -1, -1):
-            if (games[at].white, games[at].black) == (white, black):
-                return _with_result(event, number, at, result)
-    raise Refused(
-        "no-game", f"Round {number} has no game of {name_of(event, white)} (White) and {name_of(event, black)}."
-    )
+def end(event: Event, id_: int, result: Result) -> Event:
+    """The event with the result of the game with this id.
+
+    :raises Refused: where there is no such game, or it has one
+    """
+    placed = game_by_id(event, id_)
+    if placed.game.result is not None:
+        raise Refused(
+            "has-result",
+            f"Game {id_} ({_named(event, placed.game)}, round {placed.round}) has a result. Correct it instead.",
+        )
+    return _with_result(event, placed, result)
+
+
+def correct(event: Event, id_: int, result: Result | None, since: int | None = None) -> Event:
+    """The event with another result (None: none yet) of the game with this id. All else stays as it is: see
+    :func:`cgos_server.core.tournaments.amending.amend` for what follows from it.
+
+    :param since: number of the first round that is paired with it; None: the next one
+    """
+    placed = game_by_id(event, id_)
+    if placed.game.result == result:
+        return event
+    changed = _with_result(event, placed, result)
+    if placed.game.result is None:
+        return changed
+    return noted(changed, "correct", since=since, games=(id_,), before=placed.game.result)
 
 
 def enter(event: Event, entrant: Entrant) -> Event:
@@ -141,13 +211,17 @@ def enter(event: Event, entrant: Entrant) -> Event:
 def withdraw(event: Event, id_: int) -> Event:
     """The event in which an entrant is paired no more; its open games stay."""
     name_of(event, id_)
-    return event if id_ in event.withdrawn else replace(event, withdrawn=(*event.withdrawn, id_))
+    if id_ in event.withdrawn:
+        return event
+    return noted(replace(event, withdrawn=(*event.withdrawn, id_)), "withdraw", (id_,))
 
 
 def rejoin(event: Event, id_: int) -> Event:
     """The event in which one who withdrew is paired again."""
     name_of(event, id_)
-    return replace(event, withdrawn=tuple(other for other in event.withdrawn if other != id_))
+    if id_ not in event.withdrawn:
+        return event
+    return noted(replace(event, withdrawn=tuple(other for other in event.withdrawn if other != id_)), "rejoin", (id_,))
 
 
 def request_bye(event: Event, request: Request) -> Event:
@@ -156,39 +230,45 @@ def request_bye(event: Event, request: Request) -> Event:
     if request.round <= len(event.rounds):
         raise Refused("round-begun", f"Round {request.round} has begun. Ask for a bye in a later one.")
     others = (one for one in event.requests if (one.entrant, one.round) != (request.entrant, request.round))
-    return replace(event, requests=(*others, request))
+    return noted(replace(event, requests=(*others, request)), "bye", (request.entrant,))
 
 
 def forbid(event: Event, one: int, other: int) -> Event:
-    """The event in which these two must not meet any more."""
+    """The event in which these two must not meet any more, from the next round on."""
     pair = forbidden_pair(_known(event), one, other)
-    return event if pair in event.forbidden else replace(event, forbidden=(*event.forbidden, pair))
+    if pair in event.forbidden:
+        return event
+    return noted(replace(event, forbidden=(*event.forbidden, pair)), "forbid", pair)
 
 
-def _applied(event: Event, played: Played) -> Event:
-    colours = (played.white, played.black)
-    for each in event.rounds:
-        if played.round in (None, each.number):
-            for at, game in enumerate(each.games):
-                if game.result is None and (game.white, game.black) == colours:
-                    return _with_result(event, each.number, at, played.result)
-    where = "No round" if played.round is None else f"Round {played.round}"
-    white, black = (name_of(event, id_) for id_ in colours)
-    raise Refused("no-game", f"{where} has a game of {white} (White) and {black} (Black) without a result.")
+def noted(
+    event: Event, kind: ChangeKind, entrants: tuple[int, ...] = (), since: int | None = None, **more: Any
+) -> Event:
+    """The event with this change at the end of its record of changes.
+
+    :param since: number of the first round that is paired with it; None: the next one
+    :param more: `games` and `before` of :class:`cgos_server.core.tournaments.base.Change`
+    """
+    change = Change(kind=kind, round=since or len(event.rounds) + 1, entrants=entrants, **more)
+    return replace(event, changes=(*event.changes, change))
 
 
-def _with_result(event: Event, number: int, at: int, result: Result | None) -> Event:
-    each = event.rounds[number - 1]
-    games = list(each.games)
+def _with_result(event: Event, placed: Placed, result: Result | None) -> Event:
     if result is not None:
-        require_result(f"Round {number}: {_named(event, games[at])}", result)
-    games[at] = replace(games[at], result=result)
-    return _with_round(event, replace(each, games=tuple(games)))
+        require_result(f"Round {placed.round}: {_named(event, placed.game)}", result)
+    each = event.rounds[placed.round - 1]
+    games = (*each.games[: placed.at], replace(placed.game, result=result), *each.games[placed.at + 1 :])
+    return _with_round(event, replace(each, games=games))
 
 
 def _with_round(event: Event, round_: Round) -> Event:
     rounds: Sequence[Round] = event.rounds
     return replace(event, rounds=(*rounds[: round_.number - 1], round_, *rounds[round_.number :]))
+
+
+def _last_id(event: Event) -> int:
+    ids = (game.id for each in event.rounds for game in each.games)
+    return max((*ids, *(id_ for change in event.changes for id_ in change.games)), default=0)
 
 
 def _known(event: Event) -> dict[int, Entrant]:

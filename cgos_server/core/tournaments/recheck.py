@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import Event, Game, Request, Round
-from cgos_server.core.tournaments.event import Played, apply, begin
-from cgos_server.core.tournaments.ledger import Line, ledger
-from cgos_server.core.tournaments.tournament import next_round
+from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Game, Round
+from cgos_server.core.tournaments.event import Played, apply, begin, open_games
+from cgos_server.core.tournaments.past import before
+from cgos_server.core.tournaments.tournament import next_round, ready_games, system_of
 from cgos_server.errors import Refused
 
 
@@ -42,43 +42,6 @@ class Recheck(Struct, frozen=True, omit_defaults=True):
     summary: str = ""
 
 
-def before(event: Event, number: int) -> Event:
-    """The event as it was when round `number` was to be paired.
-
-    Whoever neither played in that round nor got a bye of the system's is taken to have asked for that, or to have
-    withdrawn before, if that is how it ended or the round's details have it among the `withdrawn` ids. Whoever joined
-    later had not entered.
-    """
-    entrants = tuple(one for one in event.entrants if one.joined <= number)
-    known = {one.id for one in entrants}
-    lines = {id_: line for id_, line in ledger(event).lines.items() if id_ in known}
-    said = [each.explanation.details.get("withdrawn") for each in event.rounds[number - 1 : number]]
-    if said and isinstance(said[0], list):
-        gone = tuple(one.id for one in entrants if one.id in said[0])
-    else:
-        gone = tuple(id_ for id_ in event.withdrawn if id_ in known and not _goes_on(lines[id_], number))
-    asked = tuple(
-        Request(id_, number, entry.points)
-        for id_, line in lines.items()
-        for entry in line.entries
-        if entry.round == number and entry.kind in ("requested", "absent") and id_ not in gone
-    )
-    earlier = tuple(one for one in event.requests if one.round < number and one.entrant in known)
-    return replace(
-        event,
-        entrants=entrants,
-        rounds=event.rounds[: number - 1],
-        withdrawn=gone,
-        requests=(*earlier, *asked),
-        forbidden=tuple(pair for pair in event.forbidden if known.issuperset(pair)),
-    )
-
-
-def _goes_on(line: Line, number: int) -> bool:
-    """Has games or byes of the system's from that round on."""
-    return any(entry.round >= number and entry.kind not in ("requested", "absent") for entry in line.entries)
-
-
 def recheck(event: Event) -> Iterator[Recheck]:
     """One finding for each round of the record, in order."""
     for recorded in event.rounds:
@@ -94,8 +57,8 @@ def _paired_again(whole: Event, recorded: Round) -> Round:
     plays no more, is taken to have withdrawn by then."""
     number = recorded.number
     event = before(whole, number)
-    paired = next_round(event)
-    event = begin(event, paired)
+    paired = _first_part(event, recorded)
+    event = begin(_stood(event) if paired.number == number else event, paired)
     left = list(recorded.games)
     games = paired.games
     while True:
@@ -121,6 +84,35 @@ def _paired_again(whole: Event, recorded: Round) -> Round:
             return paired
         event = begin(event, replace(further, games=games))
         paired = replace(paired, games=(*paired.games, *games), byes=(*paired.byes, *further.byes))
+
+
+def _first_part(event: Event, recorded: Round) -> Round:
+    """What the system pairs first; while games of before are still being played, as much of it as the record has."""
+    if open_games(event):
+        parts = [part for part in ready_games(event) if part.number == recorded.number]
+        if parts:
+            pairs = {game.pair for game in recorded.games}
+            games = tuple(game for part in parts for game in part.games if game.pair in pairs)
+            byes = tuple(bye for part in parts for bye in part.byes)
+            return replace(parts[0], games=games, byes=byes)
+    paired = next_round(event)
+    if paired.number < recorded.number and not system_of(event).rounds_follow:
+        return next_round(_stood(event))
+    return paired
+
+
+def _stood(event: Event) -> Event:
+    """Void games that were not played again are left so by those who pair on."""
+    if system_of(event).rounds_follow:
+        return event
+    rounds = tuple(
+        replace(
+            each,
+            games=tuple(replace(game, result=NO_CONTEST) if game.result == VOID else game for game in each.games),
+        )
+        for each in event.rounds
+    )
+    return replace(event, rounds=rounds)
 
 
 def _among(games: Sequence[Game], wanted: Game) -> Game | None:
