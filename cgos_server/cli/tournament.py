@@ -22,6 +22,7 @@ from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.cli.tournament_change import change
 from cgos_server.cli.tournament_files import RESULTS, Asked, asking, player, save, write
 from cgos_server.cli.tournament_picture import crosstable_svg
+from cgos_server.cli.tournament_quality import quality
 from cgos_server.cli.tournament_simulate import reproduce, simulate
 from cgos_server.core.options import Choice, Number, Option
 from cgos_server.core.tournaments import tournament as pure
@@ -58,6 +59,7 @@ def tournament() -> None:
 
 
 tournament.add_command(change)
+tournament.add_command(quality)
 tournament.add_command(simulate)
 tournament.add_command(reproduce)
 

@@ -297,3 +297,21 @@ def test_the_systems() -> None:
     assert re.search(r"^mcmahon +bar +none +none, 30k, .*, [.]{3}, 9d$", table, re.MULTILINE)
     assert re.search(r"^accelrat +k +32 +0 to 400$", table, re.MULTILINE)
     assert re.search(r"^tcec-double +tcec +double=true$", table, re.MULTILINE)
+
+
+def test_the_quality_of_an_event_as_tables_and_for_programs() -> None:
+    example = Path(__file__).parents[2] / "docs" / "examples" / "mwm.json"
+    told = shown("quality", example)
+    assert told["kendall"] == pytest.approx(4 / 7)
+    assert told["total_error"]["rms_per_game"] == pytest.approx(1.4792, abs=1e-4)
+    assert sum(band["games"] for band in told["bands"]) == told["games"] == 16
+    text = run("quality", example).stdout
+    assert "Kendall's tau with the ratings                   0.571" in text
+    assert "Streaks of colors" in text
+
+
+def test_what_is_in_no_band_is_said(csv: Path) -> None:
+    csv.write_text("name,rating,r1\nA,,2+w3\nB,1500,1-b3\nC,,4+w\nD,1400,3-b\n")
+    result = run("quality", csv)
+    assert result.exit_code == 0
+    assert "In no band: 1 game with handicap, 1 game with somebody without a rating." in result.stderr

@@ -79,13 +79,16 @@ class FromStarts(ByRounds):
         self._handicap, self._reduction = handicap, reduction
 
     def standings(self, event: Event) -> Standings:
-        starts = starting_points(event, self._floor, self._bar)
-        return standings_by(event, event.tie_breakers or self.tie_breakers, starts, self._own_absences)
+        return standings_by(event, event.tie_breakers or self.tie_breakers, self.starts(event), self._own_absences)
+
+    def starts(self, event: Event) -> dict[int, int]:
+        """Id -> half points that everybody began with."""
+        return starting_points(event, self._floor, self._bar)
 
     def scores(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Scores:
         """Those who are there by McMahon score, then place in the standings, then rating (of a grade where there is
         none), then by lot: `order` with the id as key."""
-        starts = starting_points(event, self._floor, self._bar)
+        starts = self.starts(event)
         scores = {id_: mms(line, starts[id_]) for id_, line in ledger.lines.items()}
         places = {row.entrant: row.place for row in self.standings(event).rows}
 

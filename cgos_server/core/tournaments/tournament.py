@@ -16,6 +16,7 @@ import msgspec
 from cgos_server.core.tournaments.base import Event, Round, Standings, System
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.checking import checked
+from cgos_server.core.tournaments.from_starts import FromStarts
 from cgos_server.core.tournaments.registry import system
 from cgos_server.errors import Refused
 
@@ -46,6 +47,12 @@ def ready_games(event: Event) -> tuple[Round, ...]:
 def standings(event: Event) -> Standings:
     """Who stands where, by the rules of the event's system."""
     return system_of(event).standings(event)
+
+
+def starting_points(event: Event) -> dict[int, int] | None:
+    """Half points that everybody (by id) began with; None where the system knows no starting points."""
+    chosen = system_of(event)
+    return chosen.starts(event) if isinstance(chosen, FromStarts) else None
 
 
 def is_over(event: Event) -> bool:
