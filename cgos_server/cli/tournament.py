@@ -46,7 +46,7 @@ output_option = click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the event there; .trf, .csv and .json say how, other endings: as FILE.",
+    help="Write the event there; .trf, .csv, .h9 or .json says how; with FILE's own ending, or none: as FILE.",
 )
 
 
@@ -54,7 +54,8 @@ output_option = click.option(
 def tournament() -> None:
     """Pair and examine tournaments kept in files.
 
-    FILE is a TRF16 file of another program, a CSV table, or an event of ours in JSON; - is standard input.
+    FILE is a TRF16 file of another program, a CSV table, an event of ours in JSON, an H9 table of the European Go
+    Federation or an XML file of OpenGotha; - is standard input.
     """
 
 
@@ -84,7 +85,7 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
         rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
     after = functools.reduce(begin, rounds, event)
     if output is not None:
-        save(output, file, after)
+        save(output, asked.file, file, after)
     if as_json:
         print_json([_told(event, each) for each in rounds] if ready else _told(event, rounds[0]))
     elif str(output) != "-":
@@ -116,7 +117,7 @@ def result(file: Path, white: str, black: str, score: str, number: int | None, o
             event = correct(event, number, one, other, outcome)
     except Refused as refusal:
         raise Refused(refusal.code, f"{refusal.sentence} {_hint(event, one, other)}") from refusal
-    save(output or file, opened, event)
+    save(output or file, file, opened, event)
 
 
 @tournament.command()
@@ -196,10 +197,10 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
 def convert(asked: Asked, target: Path) -> None:
     """Write the event of FILE as another file.
 
-    The ending of TARGET says how: .trf, .csv or .json.
+    The ending of TARGET says how: .trf, .csv, .h9 or .json. What it cannot hold is said.
     """
     file, event = asked.open(needs_system=False)
-    save(target, file, event)
+    save(target, asked.file, file, event)
 
 
 @tournament.command()

@@ -24,6 +24,7 @@ from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
 from cgos_server.protocol.tournament_file import TournamentFile
+from cgos_server.protocol.tournament_sniffing import written_as
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -115,9 +116,13 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
     return run
 
 
-def save(target: Path, file: TournamentFile, event: Event) -> None:
-    """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
-    kind = tournament_file.format_of(target.name) or file.format
+def save(target: Path, source: Path, file: TournamentFile, event: Event) -> None:
+    """Write the event: as the file that was read where the ending says the same kind, else as a new one.
+
+    :param source: the file that was read
+    :raises Refused: where the ending of the target is unknown, or its kind cannot hold the event
+    """
+    kind = written_as(target.name, source.name, file.format)
     if kind == file.format:
         write(target, tournament_file.write(file, event))
         return

@@ -27,7 +27,7 @@ def quality(asked: Asked, as_json: bool) -> None:
     compare events by. A float is a pair of players with different scores.
     """
     _, event = asked.open(needs_system=False)
-    found = event_quality(event, pure.standings(event), pure.starting_points(event))
+    found = event_quality(event, pure.standings(event), pure.scores_before(event))
     if as_json:
         print_json(found)
         return

@@ -315,3 +315,23 @@ def test_what_is_in_no_band_is_said(csv: Path) -> None:
     result = run("quality", csv)
     assert result.exit_code == 0
     assert "In no band: 1 game with handicap, 1 game with somebody without a rating." in result.stderr
+
+
+def test_converting_to_an_unknown_ending_writes_nothing(csv: Path, tmp_path: Path) -> None:
+    result = run("convert", csv, tmp_path / "u.pgn")
+    assert result.exit_code == 1
+    assert "u.pgn cannot be written: .pgn is no ending known here" in result.stderr
+    assert not (tmp_path / "u.pgn").exists()
+
+
+def test_an_event_goes_to_the_european_database_and_says_what_is_lost(csv: Path, tmp_path: Path) -> None:
+    event, table = tmp_path / "event.json", tmp_path / "event.h9"
+    assert run("next", csv, "--system", "swiss", "--output", event).exit_code == 0
+    result = run("convert", event, table)
+    assert result.exit_code == 0
+    assert "does not hold the players' numbers" in result.stderr
+    assert "?/w0" in table.read_text()
+    before = table.read_bytes()
+    changed = run("change", table, "--withdraw", "1")
+    assert "Go on in JSON" in changed.stderr
+    assert table.read_bytes() == before

@@ -19,9 +19,8 @@ from msgspec import Struct
 
 from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.graded import logistic
-from cgos_server.core.tournaments.base import Event, Floats, Game, Standings
+from cgos_server.core.tournaments.base import Event, Floats, Game, Round, Standings
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.mms import mms
 from cgos_server.core.tournaments.quality import ColourStatistics, colours, longest_run
 from cgos_server.core.tournaments.total_error import TotalError, relative_strengths, total_error
 
@@ -92,12 +91,11 @@ class EventQuality(Struct, frozen=True, kw_only=True):
     streaks: tuple[tuple[int, int], ...]
 
 
-def event_quality(event: Event, standings: Standings, starts: Mapping[int, int] | None = None) -> EventQuality:
+def event_quality(event: Event, standings: Standings, scores: Sequence[Mapping[int, int]]) -> EventQuality:
     """The quality of an event.
 
     :param standings: of that event
-    :param starts: half points that everybody (by id) began with, where McMahon scores are what is paired by; None: the
-        points are
+    :param scores: [r]: id -> half points by which round r + 1 was paired
     """
     ratings = {one.id: one.rating for one in event.entrants if one.rating is not None}
     played = [game for each in event.rounds for game in each.games if game.result and game.result.how == "played"]
@@ -118,7 +116,7 @@ def event_quality(event: Event, standings: Standings, starts: Mapping[int, int] 
         unrated=len(even) - len(rated),
         mean_difference=fsum(differences) / len(differences) if differences else None,
         bands=tuple(_bands(rated, ratings)),
-        rounds=tuple(_round(event, number, statistics, starts) for number in range(1, len(event.rounds) + 1)),
+        rounds=tuple(_round(each, statistics, before) for each, before in zip(event.rounds, scores, strict=True)),
         balances=_counted(line.balance for line in lines),
         streaks=_counted(map(longest_run, lines)),
     )
@@ -157,17 +155,15 @@ def _bands(games: Sequence[Game], ratings: Mapping[int, float]) -> Iterable[Band
         )
 
 
-def _round(event: Event, number: int, statistics: ColourStatistics, starts: Mapping[int, int] | None) -> RoundQuality:
-    lines = ledger(event, number - 1).lines
-    before = {id_: line.score if starts is None else mms(line, starts[id_]) for id_, line in lines.items()}
-    pairs = {game.pair for game in event.rounds[number - 1].games}
+def _round(each: Round, statistics: ColourStatistics, before: Mapping[int, int]) -> RoundQuality:
+    pairs = {game.pair for game in each.games}
     gaps = [abs(before[one] - before[other]) for one, other in pairs]
     return RoundQuality(
-        number=number,
+        number=each.number,
         pairs=len(pairs),
         floats=sum(gap > 0 for gap in gaps),
         largest_float=max(gaps, default=0) / 2,
-        color_difference=statistics.differences[number - 1],
+        color_difference=statistics.differences[each.number - 1],
     )
 
 

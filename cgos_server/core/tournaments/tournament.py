@@ -17,6 +17,7 @@ from cgos_server.core.tournaments.base import Event, Round, Standings, System
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.checking import checked
 from cgos_server.core.tournaments.from_starts import FromStarts
+from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.registry import system
 from cgos_server.errors import Refused
 
@@ -49,10 +50,13 @@ def standings(event: Event) -> Standings:
     return system_of(event).standings(event)
 
 
-def starting_points(event: Event) -> dict[int, int] | None:
-    """Half points that everybody (by id) began with; None where the system knows no starting points."""
+def scores_before(event: Event) -> list[dict[int, int]]:
+    """Half points of everybody (by id) before each round: McMahon scores where the system pairs by them."""
     chosen = system_of(event)
-    return chosen.starts(event) if isinstance(chosen, FromStarts) else None
+    records = (ledger(event, each.number - 1) for each in event.rounds)
+    if isinstance(chosen, FromStarts):
+        return [chosen.paired_by(event, record) for record in records]
+    return [{id_: line.score for id_, line in record.lines.items()} for record in records]
 
 
 def is_over(event: Event) -> bool:

@@ -11,9 +11,13 @@ from support.tournaments import better_wins, by_lot, entrants, play
 
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result, Round
-from cgos_server.core.tournaments.event_quality import Band, event_quality, kendall_of_places
+from cgos_server.core.tournaments.event_quality import Band, EventQuality, event_quality, kendall_of_places
 from cgos_server.core.tournaments.quality import colours, float_pairs, kendall
 from cgos_server.core.tournaments.total_error import relative_strengths, total_error
+
+
+def quality_of(event: Event) -> EventQuality:
+    return event_quality(event, pure.standings(event), pure.scores_before(event))
 
 
 def test_an_event_counted_by_hand() -> None:
@@ -26,7 +30,7 @@ def test_an_event_counted_by_hand() -> None:
             Round(3, (Game(2, 3, WHITE_WINS, handicap=2),)),
         ),
     )
-    found = event_quality(event, pure.standings(event))
+    found = quality_of(event)
     assert (found.players, found.rated, found.games, found.uneven, found.unrated) == (4, 3, 4, 1, 1)
     assert found.kendall == pytest.approx(-1 / 3)  # the places of 1, 2, 3 are 3, 1, 2
     assert found.mean_difference == pytest.approx((40 + 300) / 2)
@@ -46,7 +50,7 @@ def test_an_event_counted_by_hand() -> None:
 @given(events())
 def test_it_is_made_of_the_measures_of_single_things(event: Event) -> None:
     event = replace(event, system="swiss", options={})
-    found = event_quality(event, pure.standings(event))
+    found = quality_of(event)
     assert found.total_error == total_error(event, relative_strengths(event))
     assert sum(each.floats for each in found.rounds) == float_pairs(event)
     assert tuple(each.color_difference for each in found.rounds) == colours(event).differences
@@ -69,18 +73,17 @@ def test_a_shared_place_counts_nothing() -> None:
 def test_floats_of_mcmahon_are_of_mcmahon_scores() -> None:
     players = tuple(Entrant(at, f"bot-{at}", grade=grade) for at, grade in enumerate(("4d", "4d", "10k", "10k"), 1))
     event = play(Event("mcmahon", players), better_wins, 1)
-    apart = pure.standings(event)
     assert {game.pair for game in event.rounds[0].games} == {(1, 2), (3, 4)}
-    first = event_quality(event, apart, pure.starting_points(event)).rounds[0]
+    first = quality_of(event).rounds[0]
     assert (first.floats, first.largest_float) == (0, 0)
     crossed = Event("mcmahon", players, rounds=(Round(1, (Game(1, 3, WHITE_WINS), Game(2, 4, WHITE_WINS))),))
-    first = event_quality(crossed, pure.standings(crossed), pure.starting_points(crossed)).rounds[0]
+    first = quality_of(crossed).rounds[0]
     assert (first.floats, first.largest_float) == (2, 13)
 
 
 def test_nothing_played_has_no_figures() -> None:
     event = Event("cup", entrants([None, 1500]))
-    found = event_quality(event, pure.standings(event))
+    found = quality_of(event)
     assert (found.kendall, found.mean_difference, found.games, found.rounds) == (None, None, 0, ())
     assert {band.score for band in found.bands} == {None}
     assert found.bands[-1] == Band(low=600, high=None, games=0, score=None, expected=None)
@@ -89,4 +92,4 @@ def test_nothing_played_has_no_figures() -> None:
 def test_of_very_many_no_strengths_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cgos_server.core.tournaments.event_quality.MOST_SOLVED", 3)
     event = play(Event("swiss", entrants([1500] * 4)), by_lot(1), 1)
-    assert event_quality(event, pure.standings(event)).total_error is None
+    assert quality_of(event).total_error is None
