@@ -20,7 +20,7 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar, working
 from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.cli.tournament_change import change
-from cgos_server.cli.tournament_files import RESULTS, Asked, asking, player, save, write
+from cgos_server.cli.tournament_files import RESULTS, Asked, asking, kind_of, player, save, score_of, write
 from cgos_server.cli.tournament_picture import crosstable_svg
 from cgos_server.cli.tournament_quality import quality
 from cgos_server.cli.tournament_simulate import reproduce, simulate
@@ -29,7 +29,7 @@ from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import Event, OptionValue, Round
 from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
 from cgos_server.core.tournaments.cup import Cup
-from cgos_server.core.tournaments.event import Played, apply, begin, correct, open_games
+from cgos_server.core.tournaments.event import begin, correct, game_between, open_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, defaults_of, options_of
@@ -84,8 +84,15 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
     with working(f"Pairing {len(event.entrants)} players"):
         rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
     after = functools.reduce(begin, rounds, event)
+    if kind_of(output or asked.file, file) == "json":  # others do not keep the games' ids
+        rounds = tuple(
+            msgspec.structs.replace(each, games=after.rounds[each.number - 1].games[-len(each.games) :])
+            if each.games
+            else each
+            for each in rounds
+        )
     if output is not None:
-        save(output, asked.file, file, after)
+        save(output, file, after)
     if as_json:
         print_json([_told(event, each) for each in rounds] if ready else _told(event, rounds[0]))
     elif str(output) != "-":
@@ -97,27 +104,51 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
 
 @tournament.command(context_settings={"ignore_unknown_options": True})  # -/+ is a score
 @click.argument("file", type=click.Path(path_type=Path))
-@click.argument("white")
-@click.argument("black")
-@click.argument("score", type=click.Choice(tuple(RESULTS)), metavar="SCORE")
+@click.argument("words", nargs=-1, required=True, metavar="[WHITE BLACK] SCORE")
+@click.option("--game", "id_", type=click.IntRange(1), metavar="ID", help="The game with this id; may change a result.")
 @click.option("--round", "number", type=click.IntRange(1), help="Of this round; may change a result.")
 @output_option
-def result(file: Path, white: str, black: str, score: str, number: int | None, output: Path | None) -> None:
+def result(file: Path, words: Sequence[str], id_: int | None, number: int | None, output: Path | None) -> None:
     """Enter the result of a game into FILE.
 
-    WHITE and BLACK are numbers or names of players. SCORE is 1-0, 0-1, 1/2-1/2 or 0-0, White's points first; +/-, -/+
-    or -/- where the game was never started; void where it counts for nothing.
+    WHITE and BLACK are numbers or names of players; --game names the game instead, by its id, which `games` lists.
+    SCORE is 1-0, 0-1, 1/2-1/2 or 0-0, White's points first; +/-, -/+ or -/- where the game was never started; void
+    where it counts for nothing.
     """
+    *players, score = words
+    if score not in RESULTS:
+        raise click.BadParameter(f"{score!r} is not one of {', '.join(RESULTS)}.", param_hint="SCORE")
+    if len(players) != (2 if id_ is None else 0):
+        raise click.UsageError("Name the game: by White and Black, or by --game alone.")
     opened, event = Asked(file).open(needs_system=False)
-    one, other, outcome = player(event, white), player(event, black), RESULTS[score]
-    try:
-        if number is None:
-            event = apply(event, [Played(one, other, outcome)])
-        else:
-            event = correct(event, number, one, other, outcome)
-    except Refused as refusal:
-        raise Refused(refusal.code, f"{refusal.sentence} {_hint(event, one, other)}") from refusal
-    save(output or file, file, opened, event)
+    if id_ is None:
+        white, black = (player(event, word) for word in players)
+        id_ = _game_between(event, white, black, number)
+    save(output or file, opened, correct(event, id_, RESULTS[score]))
+
+
+@tournament.command("games")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--open", "only_open", is_flag=True, help="Only those without a result.")
+@json_option
+def games_(file: Path, only_open: bool, as_json: bool) -> None:
+    """The games with their ids, by which `result --game` names them.
+
+    Only JSON keeps ids: in other files games are counted anew each time, by rounds and players.
+    """
+    _, event = Asked(file).open(needs_system=False)
+    names = _names(event)
+    rows = [
+        (game.id, each.number, names[game.white], names[game.black], score_of(game.result))
+        for each in event.rounds
+        for game in each.games
+        if game.result is None or not only_open
+    ]
+    columns = ("id", "round", "white", "black", "result")
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(columns, rows, event.name)
 
 
 @tournament.command()
@@ -200,7 +231,7 @@ def convert(asked: Asked, target: Path) -> None:
     The ending of TARGET says how: .trf, .csv, .h9 or .json. What it cannot hold is said.
     """
     file, event = asked.open(needs_system=False)
-    save(target, asked.file, file, event)
+    save(target, file, event)
 
 
 @tournament.command()
@@ -237,6 +268,16 @@ def _require_one_output(file: Path | None) -> None:
         raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
 
 
+def _game_between(event: Event, white: int, black: int, number: int | None) -> int:
+    """The id of the game of these two; without a round only one that has no result. Raises Refused."""
+    try:
+        return game_between(event, white, black, number, is_open=number is None).game.id
+    except Refused as refusal:
+        if refusal.code != "no-game":
+            raise
+        raise Refused(refusal.code, f"{refusal.sentence} {_hint(event, white, black)}") from refusal
+
+
 def _hint(event: Event, white: int, black: int) -> str:
     """What there is instead of a game of these two that has no result."""
     names = _names(event)
@@ -250,7 +291,7 @@ def _hint(event: Event, white: int, black: int) -> str:
         if game.white != white:
             return f"In round {number} {names[game.white]} has White: name White first."
         if game.result is not None:
-            return f"--round {number} changes the result of their game there."
+            return f"--game {game.id} changes the result of their game there."
     left = [f"{names[game.white]} - {names[game.black]}" for _, game in open_games(event)]
     shown = ", ".join(left[:_SHOWN]) + ("..." if len(left) > _SHOWN else "")
     return f"Games without a result: {shown}." if left else "No game is without a result."
@@ -262,6 +303,7 @@ def _told(event: Event, round_: Round) -> dict[str, Any]:
     told: dict[str, Any] = msgspec.to_builtins(round_)
     told["games"] = [
         {
+            "id": game.id or None,
             "white": game.white, "white_name": names[game.white], "black": game.black, "black_name": names[game.black],
             "handicap": game.handicap, "reason": game.reason,
         }
@@ -282,17 +324,29 @@ def _print_round(event: Event, round_: Round) -> None:
         return f"{names[id_]} ({lines[id_].score / 2:g})"
 
     games: list[tuple[object, ...]] = [
-        (at, one(game.white), one(game.black), game.handicap or None, game.reason)
+        (at, game.id or None, one(game.white), one(game.black), game.handicap or None, game.reason)
         for at, game in enumerate(round_.games, 1)
     ]
     games += [
-        (None, one(bye.entrant), f"bye, {bye.points / 2:g}", None, "asked for" if bye.requested else "no opponent")
+        (
+            None,
+            None,
+            one(bye.entrant),
+            f"bye, {bye.points / 2:g}",
+            None,
+            "asked for" if bye.requested else "no opponent",
+        )
         for bye in round_.byes
     ]
-    columns: tuple[str, ...] = ("board", "white", "black", "stones", "why")
-    if not any(game.handicap for game in round_.games):
-        columns, games = (*columns[:3], columns[4]), [(*row[:3], row[4]) for row in games]
-    print_table(columns, games, f"Round {round_.number}")
+    columns = ("board", "id", "white", "black", "stones", "why")
+    empty = {
+        "stones": not any(game.handicap for game in round_.games),
+        "id": not any(game.id for game in round_.games),
+    }
+    shown = [at for at, column in enumerate(columns) if not empty.get(column)]
+    print_table(
+        [columns[at] for at in shown], [tuple(row[at] for at in shown) for row in games], f"Round {round_.number}"
+    )
     if round_.explanation.summary:
         say(round_.explanation.summary)
 

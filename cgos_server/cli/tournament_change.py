@@ -61,7 +61,7 @@ def change(
         event = forbid(event, player(event, one), player(event, other))
     if event == before:
         raise Refused("no-change", f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can.")
-    save(output or file, file, opened, event)
+    save(output or file, opened, event)
 
 
 def _entrant(event: Event, text: str) -> Entrant:

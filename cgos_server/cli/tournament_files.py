@@ -24,7 +24,7 @@ from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
 from cgos_server.protocol.tournament_file import TournamentFile
-from cgos_server.protocol.tournament_sniffing import written_as
+from cgos_server.protocol.tournament_sniffing import Format, written_as
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -116,13 +116,26 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
     return run
 
 
-def save(target: Path, source: Path, file: TournamentFile, event: Event) -> None:
+def score_of(result: Result | None) -> str | None:
+    """As the command line takes a result; None: none yet. Points that no word stands for come as numbers."""
+    if result is None:
+        return None
+    return next(
+        (word for word, other in RESULTS.items() if other == result), f"{result.white / 2:g}-{result.black / 2:g}"
+    )
+
+
+def kind_of(target: Path, file: TournamentFile) -> Format:
+    """The format in which the event of `file` is written to `target`. Raises Refused where its ending is unknown."""
+    return written_as(target.name, file.name, file.format)
+
+
+def save(target: Path, file: TournamentFile, event: Event) -> None:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one.
 
-    :param source: the file that was read
     :raises Refused: where the ending of the target is unknown, or its kind cannot hold the event
     """
-    kind = written_as(target.name, source.name, file.format)
+    kind = kind_of(target, file)
     if kind == file.format:
         write(target, tournament_file.write(file, event))
         return

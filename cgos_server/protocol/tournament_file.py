@@ -8,6 +8,7 @@ where files lie, command lines, single systems.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -52,8 +53,11 @@ _TOLD: Final[Mapping[str, Callable[[Event], object]]] = MappingProxyType(
         "forbidden pairs": lambda event: set(event.forbidden),
         "what a bye gives": lambda event: event.bye_points,
         "all of the games and byes": lambda event: [
-            ({replace(game, reason="") for game in each.games}, set(each.byes)) for each in event.rounds
+            ({replace(game, reason="", id=0) for game in each.games}, set(each.byes)) for each in event.rounds
         ],
+        "the ids of the games, which it numbers anew": lambda event: {
+            (each.number, game.pair, game.id) for each in event.rounds for game in each.games
+        },
         "why rounds and games are as they are": lambda event: [
             (each.explanation, {(game.pair, game.reason) for game in each.games}) for each in event.rounds
         ],
@@ -70,6 +74,7 @@ class TournamentFile:
     :ivar hindrances: why its next round must not be paired here, in sentences
     :ivar remarks: what of it has no effect here, in sentences
     :ivar kept: what its format keeps
+    :ivar name: as it was given
     """
 
     format: Format
@@ -79,6 +84,7 @@ class TournamentFile:
     hindrances: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     kept: Document | Table | None = None
+    name: str = ""
 
 
 def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
@@ -88,7 +94,10 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
     :param system: word of the system, over what the file says
     :raises Refused: where it cannot be understood; a Misread has line and column
     """
-    format_ = sniff(name, data)
+    return dataclasses.replace(_read(sniff(name, data), data, system), name=name)
+
+
+def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
     if format_ == "json":
         event = _from_json(data)
         if system is not None and system != event.system:

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.checking import numbered
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
 from cgos_server.protocol.misread import CONTROL
 from cgos_server.protocol.trf import ROUND_MAX, Cell, Document, Player, fault
@@ -92,7 +93,7 @@ def to_event(document: Document, system: str | None = None) -> Event:
     begun = rounds_begun(document)
     _require_known(document, found)
     extra = found.extra
-    rounds = tuple(_rounds(document, found, halves, begun))
+    rounds = numbered(tuple(_rounds(document, found, halves, begun)))
     entrants = tuple(_entrant(one, extra.entrants.get(str(one.id)), begun) for one in players)
     past = [Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested]
     ids = {one.id for one in players}

@@ -197,9 +197,36 @@ def test_a_result_that_does_not_fit_says_what_does(csv: Path, tmp_path: Path) ->
     listed = ", ".join(f"{names[game.white]} - {names[game.black]}" for game in games)
     assert f"Games without a result: {listed}." in run("result", event, white, sits_out, "1-0").stderr
     assert run("result", event, white, black, "-/+").exit_code == 0
-    assert "--round 1 changes the result" in run("result", event, white, black, "-/-").stderr
+    assert "--game 1 changes the result" in run("result", event, white, black, "-/-").stderr
     assert run("result", event, white, black, "-/-", "--round", 1).exit_code == 0
     assert from_json(event.read_bytes()).rounds[0].games[0].result == GameResult(0, 0, "forfeit")
+
+
+def test_a_replayed_game_is_named_by_its_id(tmp_path: Path) -> None:
+    file = tmp_path / "cup.json"
+    file.write_bytes(to_json(Event("cup", entrants([2000, 1900]))))
+    for score in ("1/2-1/2", "1/2-1/2"):
+        assert run("next", file, "--output", file).exit_code == 0
+        (game,) = shown("games", file, "--open")
+        assert run("result", file, game["white"], game["black"], score).exit_code == 0
+    assert "   3  bot-" in run("next", file, "--output", file).stdout
+    white, black = (shown("games", file)[0][colour] for colour in ("white", "black"))
+    refused = run("result", file, white, black, "1-0", "--round", 1)
+    assert refused.exit_code == 1
+    assert f"{white} (White) and {black} (Black): game 1 in round 1, game 3 in round 1. Name one" in refused.stderr
+    assert run("result", file, "--game", 3, "0-1").exit_code == 0
+    assert [each["result"] for each in shown("games", file)] == ["1/2-1/2", "1/2-1/2", "0-1"]
+    assert re.search(r"^ *3 +1 +bot-. +bot-. +0-1$", run("games", file).stdout, re.MULTILINE)
+    for words in (("--game", 3), ("--game", 3, white, black, "1-0"), (white, "1-0"), (white, black, "2-0")):
+        assert run("result", file, *words).exit_code == 2
+    assert "No game has the id 9" in run("result", file, "--game", 9, "1-0").stderr
+
+
+def test_ids_are_shown_only_where_the_file_keeps_them(csv: Path, tmp_path: Path) -> None:
+    assert "  id  " not in run("next", csv, "--system", "tcec").stdout
+    assert [game["id"] for game in shown("next", csv, "--system", "tcec")["games"]] == [None, None]
+    kept = shown("next", csv, "--system", "tcec", "--output", tmp_path / "event.json")
+    assert [game["id"] for game in kept["games"]] == [1, 2]
 
 
 def test_what_a_table_does_not_hold_is_said(csv: Path, tmp_path: Path) -> None:
@@ -215,9 +242,9 @@ def test_what_a_table_does_not_hold_is_said(csv: Path, tmp_path: Path) -> None:
 def test_a_round_as_it_is_shown(csv: Path, tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     text = run("next", csv, "--system", "tcec-double", "--output", event).stdout.splitlines()
-    assert text[:2] == ["Round 1", "board  white      black      why"]
+    assert text[:2] == ["Round 1", "board  id  white      black      why"]
     assert [line.split()[0] for line in text[2:]] == ["1", "2", "3", "4", "-"]
-    assert re.fullmatch(r" +-  Fir [(]0[)] +bye, 2 +no opponent", text[-1])
+    assert re.fullmatch(r" +- +-  Fir [(]0[)] +bye, 2 +no opponent", text[-1])
     told = shown("next", csv, "--system", "tcec-double")
     assert told["byes"] == [{"entrant": 5, "name": "Fir", "points": 2.0, "requested": False}]
     assert [game["reason"][-11:] for game in told["games"]] == ["game 1 of 2"] * 2 + ["game 2 of 2"] * 2

@@ -182,20 +182,22 @@ def test_a_new_file_says_what_it_does_not_hold(played: Event) -> None:
     event = replace(played, options={"method": "folding"}, planned=9, tie_breakers=("points",), bye_points=1)
     assert tournament_file.losses(event, "json") == ()
     why = "The file does not hold why rounds and games are as they are."
+    ids = "The file does not hold the ids of the games, which it numbers anew."
     unexplained = replace(
         event,
         rounds=tuple(
-            replace(each, games=tuple(replace(game, reason="") for game in each.games), explanation=Explanation())
+            replace(each, games=tuple(replace(game, reason="", id=0) for game in each.games), explanation=Explanation())
             for each in event.rounds
         ),
     )
-    assert tournament_file.losses(event, "trf") == (why,)
-    assert tournament_file.losses(unexplained, "trf") == ()
+    assert tournament_file.losses(event, "trf") == (ids, why)
+    in_order = replace(unexplained, rounds=tournament_file.read("-", tournament_file.fresh(event, "trf")).event.rounds)
+    assert tournament_file.losses(in_order, "trf") == ()
     lost = tournament_file.losses(event, "csv")
     assert lost[0] == "The file does not hold the system (swiss)."
     for word in ("options", "seed", "planned", "tie-breakers", "name of the event"):
         assert sum(word in sentence for sentence in lost) == 1
-    assert lost[-1] == why
+    assert lost[-2:] == (ids, why)
     plain = Event(tournament_file.DEFAULT_SYSTEM, (Entrant(1, "A", 1500.0), Entrant(2, "B")))
     assert tournament_file.losses(plain, "csv") == ("The file does not hold the system (dutch).",)
     with pytest.raises(Refused, match="Write JSON"):

@@ -39,8 +39,8 @@ def test_a_table_of_opengotha() -> None:
     assert (event.system, event.name, file.names_system) == ("mcmahon", "Spring Open", False)
     assert event.entrants[1] == Entrant(2, "Birch von der B.", start=64, grade="3d")
     assert event.entrants[2] == Entrant(3, "Cedar C.", start=61, grade="1d", country="DE", club="Be")
-    assert event.rounds[0].games == (Game(1, 2, Result(2, 0)), Game(3, 4, Result(2, 0, "forfeit")))
-    assert event.rounds[1].games[0] == Game(4, 1, Result(0, 2), 9)
+    assert event.rounds[0].games == (Game(1, 2, Result(2, 0), id=1), Game(3, 4, Result(2, 0, "forfeit"), id=2))
+    assert event.rounds[1].games[0] == Game(4, 1, Result(0, 2), 9, id=3)
     assert {row.entrant: row.values[0] for row in pure.standings(event).rows} == {1: 34, 2: 33, 3: 32, 4: 20}
     assert tournament_file.write(file, event) == TABLE.encode()
 
@@ -62,7 +62,7 @@ def test_without_mms_it_is_a_swiss_one() -> None:
 
 def test_short_words_and_unknown_colors() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 2+ 0+\n2 B 2d FR Xx 0 0 0 0 1- 0-\n").event
-    assert event.rounds[0].games == (Game(1, 2, Result(2, 0)),)
+    assert event.rounds[0].games == (Game(1, 2, Result(2, 0), id=1),)
     assert event.rounds[1].byes == (Bye(1, 2),)
 
 
@@ -74,7 +74,7 @@ def test_shared_places_count_by_lines() -> None:
 def test_who_came_late_has_no_rounds_before() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 0- 2?/w0\n2 B 2d FR Xx 0 0 0 0 0+ 1?/b0\n").event
     assert [one.joined for one in event.entrants] == [2, 1]
-    assert event.rounds[1].games == (Game(1, 2),)
+    assert event.rounds[1].games == (Game(1, 2, id=1),)
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def told(event: Event) -> Event:
     rounds = tuple(
         Round(
             each.number,
-            tuple(sorted((replace(game, reason="") for game in each.games), key=lambda game: game.pair)),
+            tuple(sorted((replace(game, reason="", id=0) for game in each.games), key=lambda game: game.pair)),
             tuple(sorted(each.byes, key=lambda bye: bye.entrant)),
         )
         for each in event.rounds

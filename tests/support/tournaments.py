@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result
+from msgspec.structs import replace
+
+from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result, Round
 from cgos_server.core.tournaments.event import Played, apply, begin, open_games
 from cgos_server.core.tournaments.tournament import from_json, is_over, next_round, to_json
 
@@ -18,6 +20,11 @@ NO_SHOW = Result(0, 0, "forfeit")
 
 def entrants(ratings: Sequence[float | None]) -> tuple[Entrant, ...]:
     return tuple(Entrant(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1))
+
+
+def without_ids(rounds: Iterable[Round]) -> tuple[Round, ...]:
+    """Rounds whose games have no ids, as a system pairs them and as other files than ours hold them."""
+    return tuple(replace(each, games=tuple(replace(game, id=0) for game in each.games)) for each in rounds)
 
 
 def won_by(game: Game, winner: int) -> Result:

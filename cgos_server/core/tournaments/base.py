@@ -73,6 +73,7 @@ class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     :ivar result: None until it has ended
     :ivar handicap: stones that Black receives
     :ivar reason: why these two meet, and with these colours
+    :ivar id: 1, 2... in the order in which games joined the record, never given twice in an event; 0: not of a record
     """
 
     white: int
@@ -80,6 +81,7 @@ class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     result: Result | None = None
     handicap: int = 0
     reason: str = ""
+    id: int = 0
 
     @property
     def pair(self) -> Pair:

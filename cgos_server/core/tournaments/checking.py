@@ -7,7 +7,8 @@ the remedy. Must not know: any system, files.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import count
 from math import isfinite
 from typing import Final, TypeAlias
 
@@ -35,7 +36,7 @@ Known: TypeAlias = Mapping[int, Entrant]
 
 
 def checked(event: Event, any_points: bool = False) -> Event:
-    """The same event, with the smaller id first in each of its forbidden pairs.
+    """The same event, with the smaller id first in each of its forbidden pairs, and an id for each of its games.
 
     :param any_points: also results and byes that give more than a win, which can be shown though not paired
     :raises Refused: where it contradicts itself, or has numbers that cannot be
@@ -61,11 +62,37 @@ def checked(event: Event, any_points: bool = False) -> Event:
             )
     for each in event.rounds:
         require_round(known, each, any_points)
+    _require_game_ids(event)
     for id_ in event.withdrawn:
         require_known(known, id_)
     for request in event.requests:
         require_request(known, request, any_points)
-    return replace(event, forbidden=tuple(dict.fromkeys(forbidden_pair(known, *pair) for pair in event.forbidden)))
+    return replace(
+        event,
+        rounds=numbered(event.rounds),
+        forbidden=tuple(dict.fromkeys(forbidden_pair(known, *pair) for pair in event.forbidden)),
+    )
+
+
+def numbered(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """The rounds with an id for each game that has none: the next free ones, by rounds and places in them."""
+    if all(game.id for each in rounds for game in each.games):
+        return tuple(rounds)
+    free = count(1 + max((game.id for each in rounds for game in each.games), default=0))
+    return tuple(
+        replace(each, games=tuple(game if game.id else replace(game, id=next(free)) for game in each.games))
+        for each in rounds
+    )
+
+
+def _require_game_ids(event: Event) -> None:
+    """Raises Refused where two games have one id, or one has an id that cannot be."""
+    ids = Counter(game.id for each in event.rounds for game in each.games if game.id)
+    for id_, times in ids.items():
+        if times > 1:
+            raise Refused("game-id", f"{times} games have the id {id_}. Give every game an id of its own, or none.")
+        if not 1 <= id_ <= MOST_ID:
+            raise Refused("game-id", f"A game cannot have the id {id_}. Give a whole number, 1 or more, or none.")
 
 
 def require_entrant(one: Entrant) -> None:

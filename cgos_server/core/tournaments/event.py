@@ -7,6 +7,8 @@ changed. Must not know: any system.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +36,18 @@ class Played(Struct, frozen=True, forbid_unknown_fields=True):
     black: int
     result: Result
     round: int | None = None
+
+
+class Placed(NamedTuple):
+    """A game and where it is in the record.
+
+    :ivar round: number
+    :ivar at: index in the round
+    """
+
+    round: int
+    at: int
+    game: Game
 
 
 class Field(Struct, frozen=True):
@@ -91,12 +105,14 @@ def refuse_over(event: Event) -> Refused:
 
 
 def begin(event: Event, round_: Round) -> Event:
-    """The event with a round, or further games of a round that has begun."""
+    """The event with a round, or further games of a round that has begun. Its games get the next free ids."""
     begun = len(event.rounds)
     if not 1 <= round_.number <= begun + 1:
         raise Refused("round-number", f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
     known = _known(event)
     require_round(known, round_)
+    free = count(_last_id(event) + 1)
+    round_ = replace(round_, games=tuple(replace(game, id=next(free)) for game in round_.games))
     if round_.number > begun:
         return replace(event, rounds=(*event.rounds, round_))
     before = event.rounds[round_.number - 1]
@@ -105,27 +121,67 @@ def begin(event: Event, round_: Round) -> Event:
     return _with_round(event, merged)
 
 
-def apply(event: Event, results: Iterable[Played]) -> Event:
-    """The event with these results, each for the first game between these two, with these colours, that has none.
+def game_by_id(event: Event, id_: int) -> Placed:
+    """Raises Refused where the record has no game with that id."""
+    for each in event.rounds:
+        for at, game in enumerate(each.games):
+            if game.id == id_:
+                return Placed(each.number, at, game)
+    raise Refused("no-game", f"No game has the id {id_}. `tournament games` lists them.")
 
-    :raises Refused: where there is no such game
+
+def game_between(event: Event, white: int, black: int, number: int | None = None, *, is_open: bool) -> Placed:
+    """The only game between these two, with these colors.
+
+    :param number: of the round; None: any
+    :param is_open: only a game without a result
+    :raises Refused: where there is none, or several: the sentence has their ids
+    """
+    games = [
+        Placed(each.number, at, game)
+        for each in event.rounds
+        if number in (None, each.number)
+        for at, game in enumerate(each.games)
+        if (game.white, game.black) == (white, black) and not (is_open and game.result is not None)
+    ]
+    if len(games) == 1:
+        return games[0]
+    names = f"{name_of(event, white)} (White) and {name_of(event, black)} (Black)"
+    if games:
+        candidates = ", ".join(f"game {one.game.id} in round {one.round}" for one in games)
+        raise Refused("several-games", f"{len(games)} games are of {names}: {candidates}. Name one of them by its id.")
+    where = "No round has a" if number is None else f"Round {number} has no"
+    raise Refused("no-game", f"{where} game of {names}{' without a result' if is_open else ''}.")
+
+
+def apply(event: Event, results: Iterable[Played]) -> Event:
+    """The event with these results, each for the only game between these two, with these colors, that has none.
+
+    :raises Refused: where there is no such game, or several
     """
     for played in results:
-        event = _applied(event, played)
+        placed = game_between(event, played.white, played.black, played.round, is_open=True)
+        event = _with_result(event, placed, played.result)
     return event
 
 
-def correct(event: Event, number: int, white: int, black: int, result: Result | None) -> Event:
-    """The event with another result (None: none yet) of a game, the last between these two with these colours in that
-    round. Rounds paired since stay as they are."""
-    if 1 <= number <= len(event.rounds):
-        games = event.rounds[number - 1].games
-        for at in range(len(games) - 1, -1, -1):
-            if (games[at].white, games[at].black) == (white, black):
-                return _with_result(event, number, at, result)
-    raise Refused(
-        "no-game", f"Round {number} has no game of {name_of(event, white)} (White) and {name_of(event, black)}."
-    )
+def end(event: Event, id_: int, result: Result) -> Event:
+    """The event with the result of the game with this id.
+
+    :raises Refused: where there is no such game, or it has one
+    """
+    placed = game_by_id(event, id_)
+    if placed.game.result is not None:
+        raise Refused(
+            "has-result",
+            f"Game {id_} ({_named(event, placed.game)}, round {placed.round}) has a result. Correct it instead.",
+        )
+    return _with_result(event, placed, result)
+
+
+def correct(event: Event, id_: int, result: Result | None) -> Event:
+    """The event with another result (None: none yet) of the game with this id. All else stays as it is."""
+    return _with_result(event, game_by_id(event, id_), result)
 
 
 def enter(event: Event, entrant: Entrant) -> Event:
@@ -165,30 +221,21 @@ def forbid(event: Event, one: int, other: int) -> Event:
     return event if pair in event.forbidden else replace(event, forbidden=(*event.forbidden, pair))
 
 
-def _applied(event: Event, played: Played) -> Event:
-    colours = (played.white, played.black)
-    for each in event.rounds:
-        if played.round in (None, each.number):
-            for at, game in enumerate(each.games):
-                if game.result is None and (game.white, game.black) == colours:
-                    return _with_result(event, each.number, at, played.result)
-    where = "No round" if played.round is None else f"Round {played.round}"
-    white, black = (name_of(event, id_) for id_ in colours)
-    raise Refused("no-game", f"{where} has a game of {white} (White) and {black} (Black) without a result.")
-
-
-def _with_result(event: Event, number: int, at: int, result: Result | None) -> Event:
-    each = event.rounds[number - 1]
-    games = list(each.games)
+def _with_result(event: Event, placed: Placed, result: Result | None) -> Event:
     if result is not None:
-        require_result(f"Round {number}: {_named(event, games[at])}", result)
-    games[at] = replace(games[at], result=result)
-    return _with_round(event, replace(each, games=tuple(games)))
+        require_result(f"Round {placed.round}: {_named(event, placed.game)}", result)
+    each = event.rounds[placed.round - 1]
+    games = (*each.games[: placed.at], replace(placed.game, result=result), *each.games[placed.at + 1 :])
+    return _with_round(event, replace(each, games=games))
 
 
 def _with_round(event: Event, round_: Round) -> Event:
     rounds: Sequence[Round] = event.rounds
     return replace(event, rounds=(*rounds[: round_.number - 1], round_, *rounds[round_.number :]))
+
+
+def _last_id(event: Event) -> int:
+    return max((game.id for each in event.rounds for game in each.games), default=0)
 
 
 def _known(event: Event) -> dict[int, Entrant]:

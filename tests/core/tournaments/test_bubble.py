@@ -431,7 +431,7 @@ def test_a_corrected_result_does_not_change_what_was_decided() -> None:
     assert dropped["table"] == [[5, 4, 2], [6, 2, 2], [7, 0, 2]]
     for game in event.rounds[0].games:
         result = WHITE_WINS if game.white == 7 else BLACK_WINS if game.black == 7 else game.result
-        event = correct(event, 1, game.white, game.black, result)
+        event = correct(event, game.id, result)
     assert trace(event)[1]["who"] == 7
     assert next_round(event).explanation.details["events"][0]["step"] == 2
     plain = replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))

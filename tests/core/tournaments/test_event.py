@@ -24,9 +24,12 @@ from cgos_server.core.tournaments.event import (
     apply,
     begin,
     correct,
+    end,
     enter,
     field_of,
     forbid,
+    game_between,
+    game_by_id,
     open_games,
     rejoin,
     request_bye,
@@ -55,12 +58,30 @@ def test_rounds_begin_and_results_arrive() -> None:
     assert not EVENT.rounds
 
 
-def test_two_games_of_a_pair_take_their_results_in_order() -> None:
+def test_games_get_ids_in_the_order_in_which_they_join() -> None:
+    event = begin(begin(EVENT, _round(1, (1, 2), (3, 4))), _round(2, (1, 3)))
+    event = begin(event, _round(1, (1, 2)))
+    assert [[game.id for game in each.games] for each in event.rounds] == [[1, 2, 4], [3]]
+    assert game_by_id(event, 4) == (1, 2, Game(1, 2, id=4))
+    event = end(event, 4, DRAWN)
+    with pytest.raises(Refused, match=r"Game 4 \(bot-1 - bot-2, round 1\) has a result"):
+        end(event, 4, WHITE_WINS)
+    assert game_by_id(correct(event, 4, WHITE_WINS), 4).game.result == WHITE_WINS
+    for change in (end, correct):
+        with pytest.raises(Refused, match="No game has the id 5"):
+            change(event, 5, DRAWN)
+
+
+def test_of_several_games_of_a_pair_one_is_named_by_its_id() -> None:
     event = begin(EVENT, _round(1, (1, 2), (1, 2)))
-    event = apply(event, [Played(1, 2, WHITE_WINS), Played(1, 2, DRAWN)])
-    assert [game.result for game in event.rounds[0].games] == [WHITE_WINS, DRAWN]
-    again = correct(event, 1, 1, 2, BLACK_WINS)
-    assert [game.result for game in again.rounds[0].games] == [WHITE_WINS, BLACK_WINS]
+    several = r"2 games are of bot-1 \(White\) and bot-2 \(Black\): game 1 in round 1, game 2 in round 1"
+    with pytest.raises(Refused, match=several):
+        apply(event, [Played(1, 2, WHITE_WINS)])
+    event = end(event, 2, WHITE_WINS)
+    event = apply(event, [Played(1, 2, DRAWN)])
+    assert [game.result for game in event.rounds[0].games] == [DRAWN, WHITE_WINS]
+    with pytest.raises(Refused, match=several):
+        game_between(event, 1, 2, 1, is_open=False)
 
 
 def test_further_games_of_a_round_join_it() -> None:
@@ -89,12 +110,12 @@ def test_results_that_cannot_be() -> None:
     event = begin(EVENT, _round(1, (1, 2)))
     with pytest.raises(Refused, match=r"No round has a game of bot-2 \(White\) and bot-1 \(Black\)"):
         apply(event, [Played(2, 1, DRAWN)])
-    with pytest.raises(Refused, match="Round 2 has a game"):
+    with pytest.raises(Refused, match="Round 2 has no game"):
         apply(event, [Played(1, 2, DRAWN, round=2)])
     with pytest.raises(Refused, match="Nobody entered as 7"):
         apply(event, [Played(1, 7, DRAWN)])
     with pytest.raises(Refused, match="Round 3 has no game"):
-        correct(event, 3, 1, 2, DRAWN)
+        game_between(event, 1, 2, 3, is_open=False)
     done = apply(event, [Played(1, 2, DRAWN)])
     with pytest.raises(Refused, match="without a result"):
         apply(done, [Played(1, 2, DRAWN)])
@@ -161,11 +182,3 @@ def test_who_asks_again_for_the_same_round_gets_the_last_wish_alone() -> None:
     for request in (Request(1, 1, 2), Request(2, 1, 1), Request(1, 2, 1), Request(1, 1, 0)):
         event = request_bye(event, request)
     assert set(event.requests) == {Request(2, 1, 1), Request(1, 2, 1), Request(1, 1, 0)}
-
-
-def test_of_several_games_with_the_same_colours_the_last_is_corrected() -> None:
-    games = (Game(1, 2, WHITE_WINS), Game(1, 2, DRAWN), Game(3, 1, DRAWN), Game(2, 1, DRAWN))
-    event = begin(Event("swiss", entrants([None] * 3)), Round(1, games))
-    for white, black, at in ((1, 2, 1), (3, 1, 2), (2, 1, 3)):
-        results = [game.result for game in correct(event, 1, white, black, None).rounds[0].games]
-        assert [result is None for result in results] == [k == at for k in range(4)]
