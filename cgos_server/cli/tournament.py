@@ -38,10 +38,11 @@ from cgos_server.cli.tournament_results import results
 from cgos_server.cli.tournament_simulate import reproduce, simulate
 from cgos_server.core.options import Choice, Number, Option
 from cgos_server.core.tournaments import tournament as pure
+from cgos_server.core.tournaments.amending import amend, described
 from cgos_server.core.tournaments.base import Event, OptionValue, Round
 from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
 from cgos_server.core.tournaments.cup import Cup
-from cgos_server.core.tournaments.event import begin, correct, game_between, game_by_id, open_games
+from cgos_server.core.tournaments.event import begin, game_between, game_by_id, open_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, defaults_of, options_of
@@ -120,16 +121,23 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
 @click.argument("words", nargs=-1, required=True, metavar="[WHITE BLACK] SCORE")
 @click.option("--game", "id_", type=click.IntRange(1), metavar="ID", help="The game with this id; may change a result.")
 @click.option("--round", "number", type=click.IntRange(1), help="Of this round; may change a result.")
+@click.option("--take-back", is_flag=True, help="Also games with results that the result before led to.")
 @output_option
 @json_option
 def result(
-    file: Path, words: Sequence[str], id_: int | None, number: int | None, output: Path | None, as_json: bool
+    file: Path,
+    words: Sequence[str],
+    id_: int | None,
+    number: int | None,
+    take_back: bool,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Enter the result of a game into FILE.
 
     WHITE and BLACK are numbers or names of players; --game names the game instead, by its id, which `games` lists.
     SCORE is 1-0, 0-1, 1/2-1/2 or 0-0, White's points first; +/-, -/+ or -/- where the game was never started; void
-    where it counts for nothing.
+    where it counts for nothing and is to be played again, no-contest where it counts for nothing for good.
     """
     *players, score = words
     if score not in RESULTS:
@@ -143,10 +151,23 @@ def result(
     target = output or file
     if as_json:
         require_one_output(target)
-    event = correct(event, id_, RESULTS[score])
-    saved = save(target, opened, event)
+    try:
+        amended = amend(event, id_, RESULTS[score], take_back)
+    except Refused as refusal:
+        if refusal.code != "result-depends":
+            raise
+        raise Refused(refusal.code, f"{refusal.sentence} (--take-back)") from refusal
+    saved = save(target, opened, amended.event)
+    for placed in amended.taken_back:
+        say(f"Taken back, since the result led to it: {described(event, placed)}. `next` pairs what follows now.")
     if as_json:
-        print_json({"saved": saved, "games": [shown_game(event, game_by_id(event, id_))]})
+        print_json(
+            {
+                "saved": saved,
+                "games": [shown_game(amended.event, game_by_id(amended.event, id_))],
+                "taken_back": [shown_game(event, placed) for placed in amended.taken_back],
+            }
+        )
 
 
 @tournament.command("games")
@@ -214,6 +235,8 @@ def standings(asked: Asked, order: str | None, as_json: bool) -> None:
         return
     rows = [(row.place, row.name, *(None if v is None else round(v, 2) for v in row.values)) for row in found.rows]
     print_table(("place", "name", *found.order), rows, event.name)
+    if found.remark:
+        say(found.remark)
 
 
 @tournament.command()

@@ -127,7 +127,7 @@ def _points(event: Event) -> dict[tuple[int, int, int], str]:
     halves: defaultdict[tuple[int, int, int], int] = defaultdict(int)
     for each in event.rounds:
         for game in each.games:
-            if game.result is not None and game.result.how != "void":
+            if game.result is not None and game.result.how not in ("void", "no-contest"):
                 halves[each.number, game.white, game.black] += game.result.white
                 halves[each.number, game.black, game.white] += game.result.black
     return {key: f"{made // 2 or ''}½" if made % 2 else f"{made // 2}" for key, made in halves.items()}
@@ -137,5 +137,5 @@ def _description(matches: Sequence[Standing], names: Mapping[int, str]) -> str:
     words = f"A bracket of {len(matches)} matches; winners are in bold."
     final = max((each for each in matches if each.number), key=lambda each: each.round, default=None)
     if final is not None and final.winner is not None:
-        return plain(f"{words} {names.get(final.winner, 'Nobody')} has won it.")
+        return plain(f"{words} {names.get(final.winner, 'There is no winner: nobody')} has won it.")
     return words + " It has not been won yet."

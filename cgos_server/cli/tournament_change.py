@@ -16,7 +16,9 @@ from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json
 from cgos_server.cli.tournament_files import Asked, player, require_one_output, save
 from cgos_server.core.tournaments.base import Entrant, Event, Request
-from cgos_server.core.tournaments.event import enter, forbid, rejoin, request_bye, withdraw
+from cgos_server.core.tournaments.event import forbid, rejoin, request_bye, withdraw
+from cgos_server.core.tournaments.tournament import admit
+from cgos_server.core.tournaments.undoing import cancel_bye, lift, strike, take_back_round
 from cgos_server.errors import Refused
 
 _POINTS = {"0": 0, "1/2": 1, "1": 2}
@@ -37,6 +39,11 @@ _POINTS = {"0": 0, "1/2": 1, "1": 2}
     help="Sits out the next round for 0, 1/2 or 1.",
 )
 @click.option("--forbid", "apart", metavar="PLAYER PLAYER", nargs=2, multiple=True, help="These two must not meet.")
+@click.option("--lift", "together", metavar="PLAYER PLAYER", nargs=2, multiple=True, help="These two may meet again.")
+@click.option("--cancel-bye", "playing", metavar="PLAYER", multiple=True, help="Plays the next round after all.")
+@click.option("--strike", "struck", metavar="PLAYER", multiple=True, help="Its entry was a mistake; it is in no round.")
+@click.option("--unpair", is_flag=True, help="Take the last round back, to be paired again.")
+@click.option("--with-results", is_flag=True, help="Take it back though games of it have results.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
 @json_option
 def change(
@@ -46,23 +53,38 @@ def change(
     returning: Sequence[str],
     sitting: Sequence[str],
     apart: Sequence[tuple[str, str]],
+    together: Sequence[tuple[str, str]],
+    playing: Sequence[str],
+    struck: Sequence[str],
+    unpair: bool,
+    with_results: bool,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Enter into FILE who comes, leaves, returns or sits out.
+    """Enter into FILE who comes, leaves, returns or sits out, and take such changes back.
 
-    A PLAYER is a number or a name. All is done or, where something cannot be, nothing.
+    A PLAYER is a number or a name. All is done or, where something cannot be, nothing; a round is taken back first.
     """
+    if with_results and not unpair:
+        raise click.UsageError("--with-results says something of --unpair: give both.")
     opened, event = Asked(file).open(needs_system=False)
     before = event
+    if unpair:
+        event = take_back_round(event, with_results)
+    for word in struck:
+        event = strike(event, player(event, word))
     for text in entering:
-        event = enter(event, _entrant(event, text))
+        event = admit(event, _entrant(event, text))
     for word in leaving:
         event = withdraw(event, player(event, word))
     for word in returning:
         event = rejoin(event, player(event, word))
+    for word in playing:
+        event = cancel_bye(event, player(event, word), len(event.rounds) + 1)
     for text in sitting:
         event = request_bye(event, _request(event, text))
+    for one, other in together:
+        event = lift(event, player(event, one), player(event, other))
     for one, other in apart:
         event = forbid(event, player(event, one), player(event, other))
     if event == before:

@@ -19,7 +19,7 @@ import msgspec
 from cgos_server.cli.common import named_value
 from cgos_server.cli.output import say
 from cgos_server.core.tournaments import tournament as pure
-from cgos_server.core.tournaments.base import Event, Result
+from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Result
 from cgos_server.core.tournaments.event import Placed, name_of
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
@@ -38,7 +38,8 @@ RESULTS: Mapping[str, Result] = {
     "+/-": Result(2, 0, "forfeit"),
     "-/+": Result(0, 2, "forfeit"),
     "-/-": Result(0, 0, "forfeit"),
-    "void": Result(0, 0, "void"),
+    "void": VOID,
+    "no-contest": NO_CONTEST,
 }
 """White's points first; with a slash between signs the game was never started."""
 

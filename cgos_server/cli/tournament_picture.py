@@ -218,7 +218,7 @@ def _legend(y: int) -> Iterator[str]:
         (shade(1.0), ink(1.0), "1", "won, + by forfeit"),
         (shade(0.5), ink(0.5), "½", "drawn"),
         (shade(0.0), ink(0.0), "0", "lost, - by forfeit"),
-        (_UNKNOWN, _INK, "?", "no result yet, x void"),
+        (_UNKNOWN, _INK, "?", "no result yet, x void, n no contest"),
         (_PAPER, _INK, "", "not met"),
     ):
         yield f'<rect x="{x}" y="{y - 12}" width="16" height="16" fill="{colour}" stroke="{_LINE}"/>'

@@ -21,8 +21,9 @@ from cgos_server.cli.tournament_files import (
     save,
     shown_game,
 )
+from cgos_server.core.tournaments.amending import amend
 from cgos_server.core.tournaments.base import Event
-from cgos_server.core.tournaments.event import Placed, correct, game_between, game_by_id
+from cgos_server.core.tournaments.event import Placed, game_between, game_by_id
 from cgos_server.core.tournaments.words import counted
 from cgos_server.errors import Refused
 from cgos_server.protocol.tournament_results import Reported, read
@@ -32,9 +33,10 @@ from cgos_server.protocol.tournament_results import Reported, read
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--correct", "may_change", is_flag=True, help="Results may replace others that were entered before.")
+@click.option("--take-back", is_flag=True, help="Also games with results that results before led to.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
 @json_option
-def results(file: Path, results: Path, may_change: bool, output: Path | None, as_json: bool) -> None:
+def results(file: Path, results: Path, may_change: bool, take_back: bool, output: Path | None, as_json: bool) -> None:
     """Enter all of RESULTS into FILE, or none where one of them cannot be.
 
     RESULTS (- is standard input) has lines WHITE BLACK SCORE or ID SCORE, or is a CSV table with columns white, black,
@@ -49,6 +51,7 @@ def results(file: Path, results: Path, may_change: bool, output: Path | None, as
     if as_json:
         require_one_output(target)
     entered: list[GameShown] = []
+    taken_back: list[GameShown] = []
     lines: dict[int, int] = {}
     for one in read(bytes_of(results)):
         try:
@@ -62,15 +65,18 @@ def results(file: Path, results: Path, may_change: bool, output: Path | None, as
                     "has-result", f"Game {placed.game.id} has another result already. Take the line out, or --correct."
                 )
             if before != after:
-                event = correct(event, placed.game.id, after)
+                before_it, (event, gone) = event, amend(event, placed.game.id, after, take_back)
+                taken_back += (shown_game(before_it, each) for each in gone)
                 entered.append(shown_game(event, game_by_id(event, placed.game.id)))
         except Refused as refusal:
             where = f"Line {one.line} of {results}"
             raise Refused(refusal.code, f"{where}: {refusal.sentence} Nothing has been entered.") from refusal
     saved = save(target, opened, event)
     if as_json:
-        print_json({"saved": saved, "games": entered})
+        print_json({"saved": saved, "games": entered, "taken_back": taken_back})
     else:
+        for one_game in taken_back:
+            say(f"Taken back, since a result led to it: game {one_game.id} of round {one_game.round}.")
         say(f"{counted(len(entered), 'result')} entered, {len(lines) - len(entered)} were there already.")
 
 

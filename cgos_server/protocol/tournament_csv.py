@@ -20,8 +20,8 @@ One line a player, in the order of registration. The first line names the column
 Other columns are kept. The text of a cell of a round, several games with commas between:
 
 - ``12+w``, ``12=b``, ``12-b2``: a win with White against player 12, a draw with Black, a loss with two stones;
-- ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12?w``: no result yet. The colour may be left out
-  for forfeits and void games; then the smaller id has White;
+- ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12nw``: no contest; ``12?w``: no result yet. The
+  colour may be left out for forfeits and games that count for nothing; then the smaller id has White;
 - ``bye+`` or ``bye``: given because the field was odd, a point; ``bye=``: half a point; ``bye-``: none;
 - ``off-`` or ``off``, ``off=``, ``off+``: the same for a bye that was asked for. In a column after the last one with
   games or byes given, it asks for the round that is to come;
@@ -44,7 +44,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from cgos_server.core.tournaments.base import DRAW, LOSS, VOID, WIN, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import (
+    DRAW,
+    LOSS,
+    NO_CONTEST,
+    VOID,
+    WIN,
+    Bye,
+    Entrant,
+    Event,
+    Game,
+    Request,
+    Result,
+    Round,
+)
 from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.protocol.misread import CONTROL, Misread, text_of
@@ -59,7 +72,7 @@ _MOST: Final[Mapping[str, float]] = MappingProxyType(
     {"rating": MOST_RATING, "start": MOST_START / 2, "points": math.inf}
 )
 _ROUND: Final = re.compile(r"r([1-9][0-9]{0,2})", re.ASCII)
-_GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?x])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
+_GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?xn])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
 _BYE: Final = re.compile(r"(bye|off)([-+=]?)")
 _POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
 
@@ -307,8 +320,8 @@ def _halves(
         return
     for part in text.split(","):
         found = _GAME.fullmatch(part.strip())
-        needs_colour = found is not None and found[2] != "x" and not found[5]
-        if found is None or (needs_colour and not found[3]) or (found[5] and found[2] in "?x"):
+        needs_colour = found is not None and found[2] not in "xn" and not found[5]
+        if found is None or (needs_colour and not found[3]) or (found[5] and found[2] in "?xn"):
             problem = f"{part.strip()!r} is not understood"
             raise table.fault(row, f"r{number}", problem, "Give such as 12+w, 3=b, 7-b!, bye or off")
         if int(found[1]) not in entrants:
@@ -348,14 +361,14 @@ def _game(id_: int, half: _Half, facing: _Half) -> Game | None:
     signs = half.sign + facing.sign
     colours = {half.colour, facing.colour} - {""}
     stones = {half.handicap, facing.handicap} - {None}
-    if signs not in ("+-", "-+", "==", "--", "=-", "-=", "??", "xx") or half.forfeit != facing.forfeit:
+    if signs not in ("+-", "-+", "==", "--", "=-", "-=", "??", "xx", "nn") or half.forfeit != facing.forfeit:
         return None
     if len(stones) > 1 or (half.colour == facing.colour and colours):
         return None
     white = not colours or half.colour == "w" or facing.colour == "b"
     result = None
-    if signs == "xx":
-        result = VOID
+    if signs in ("xx", "nn"):
+        result = VOID if signs == "xx" else NO_CONTEST
     elif signs != "??":
         points = [_POINTS[sign] for sign in signs]
         first, second = points if white else points[::-1]

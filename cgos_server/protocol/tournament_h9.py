@@ -283,11 +283,14 @@ def renumbered(event: Event, standings: Standings) -> Event:
         withdrawn=tuple(number[id_] for id_ in event.withdrawn),
         requests=tuple(replace(one, entrant=number[one.entrant]) for one in event.requests),
         forbidden=tuple(pair_of(number[one], number[other]) for one, other in event.forbidden),
+        changes=tuple(
+            replace(one, entrants=tuple(number[id_] for id_ in one.entrants if id_ in number)) for one in event.changes
+        ),
     )
 
 
 def write(event: Event, standings: Standings) -> bytes:
-    """A table of the event, in UTF-8. A void game is written as none.
+    """A table of the event, in UTF-8. A game that counts for nothing is written as none.
 
     :param standings: of that event; their first values become the scores
     :raises Refused: what a table cannot hold
@@ -323,7 +326,7 @@ def _words(event: Event) -> dict[int, list[str]]:
         for bye in each.byes:
             words[bye.entrant][each.number - 1] = "0" + _sign(bye.points, each.number)
         for game in each.games:
-            if game.result is not None and game.result.how == "void":
+            if game.result is not None and game.result.how in ("void", "no-contest"):
                 continue
             if game.handicap > 9:
                 raise Refused("h9-stones", f"Round {each.number} has {game.handicap} stones; H9 holds 9. Write JSON.")

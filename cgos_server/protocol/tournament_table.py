@@ -148,8 +148,8 @@ def _half(game: Game, number: int, *, white: bool) -> str:
     colour = "w" if white else "b"
     if game.result is None:
         return f"{opponent}?{colour}{stones}"
-    if game.result.how == "void":
-        return f"{opponent}x{colour}{stones}"
+    if game.result.how in ("void", "no-contest"):
+        return f"{opponent}{'x' if game.result.how == 'void' else 'n'}{colour}{stones}"
     sign = _sign(game.result.white if white else game.result.black, number)
     return f"{opponent}{sign}{colour}{stones}{'!' if game.result.how == 'forfeit' else ''}"
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import numbered
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
 from cgos_server.protocol.misread import CONTROL
@@ -343,8 +343,8 @@ def _game(
     mine, theirs = code_points(halves, codes[0], white=white), code_points(halves, codes[1], white=not white)
     forfeit = "+" in codes or "-" in codes
     result = Result(mine if white else theirs, theirs if white else mine, "forfeit" if forfeit else "played")
-    if extra and extra.void and codes == ("-", "-"):
-        result = VOID
+    if extra and (extra.void or extra.no_contest) and codes == ("-", "-"):
+        result = VOID if extra.void else NO_CONTEST
     return Game(first, second, result, extra.handicap if extra else 0)
 
 

@@ -94,6 +94,7 @@ class ExtraGame(msgspec.Struct, frozen=True, omit_defaults=True):
     black: int
     handicap: int = 0
     void: bool = False
+    no_contest: bool = False
 
 
 class Extra(msgspec.Struct, frozen=True, omit_defaults=True):

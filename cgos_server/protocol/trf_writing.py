@@ -4,9 +4,10 @@ Fresh files are TRF16 with the lines of TRF(x) and TRF-2026 that other programs 
 ``XXZ`` and ``240`` for who is not there in the next round. Fields that the format has no place for go into a comment,
 see :class:`cgos_server.protocol.trf_records.Extra`; explanations and reasons are left out.
 
-What a report cannot hold at all is refused: two games of a player in a round, ids above 9999, points that are not among
-those its results give. A round with games that have no result yet is written with blank results, which pairing programs
-refuse to read. Must not know: systems, files.
+A void game that was played again is left out: its replay stands in the cell. What a report cannot hold at all is
+refused: two games of a player in a round, ids above 9999, points that are not among those its results give. A round
+with games that have no result yet is written with blank results, which pairing programs refuse to read. Must not know:
+systems, files.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Final
 
 import msgspec
 
-from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, Result
-from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, How, Result
+from cgos_server.core.tournaments.ledger import counting, ledger
 from cgos_server.errors import Refused
 from cgos_server.protocol import trf
 from cgos_server.protocol.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, ROUND_MAX, Document, Line, Player
@@ -151,7 +152,7 @@ def cells(event: Event, found: Records) -> tuple[Grid, list[tuple[int, int]]]:
         grid[id_][number - 1] = text
 
     for each in event.rounds:
-        for game in each.games:
+        for game in counting(each):
             first, second = _codes(game, found.points, each.number)
             put(game.white, each.number, f"{game.black:4d} w {first}  ")
             put(game.black, each.number, f"{game.white:4d} b {second}  ")
@@ -239,10 +240,10 @@ def _extra(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> Extra:
         if extra != ExtraEntrant():
             entrants[str(one.id)] = extra
     games = tuple(
-        ExtraGame(each.number, game.white, game.black, game.handicap, _is_void(game))
+        ExtraGame(each.number, game.white, game.black, game.handicap, _is(game, "void"), _is(game, "no-contest"))
         for each in event.rounds
-        for game in each.games
-        if game.handicap or _is_void(game)
+        for game in counting(each)
+        if game.handicap or _is(game, "void") or _is(game, "no-contest")
     )
     return Extra(
         system=event.system,
@@ -256,8 +257,8 @@ def _extra(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> Extra:
     )
 
 
-def _is_void(game: Game) -> bool:
-    return game.result is not None and game.result.how == "void"
+def _is(game: Game, how: How) -> bool:
+    return game.result is not None and game.result.how == how
 
 
 def _comment(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> str:

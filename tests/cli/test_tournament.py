@@ -244,9 +244,9 @@ def test_a_round_as_it_is_shown(csv: Path, tmp_path: Path) -> None:
     text = run("next", csv, "--system", "tcec-double", "--output", event).stdout.splitlines()
     assert text[:2] == ["Round 1", "board  id  white      black      why"]
     assert [line.split()[0] for line in text[2:]] == ["1", "2", "3", "4", "-"]
-    assert re.fullmatch(r" +- +-  Fir [(]0[)] +bye, 2 +no opponent", text[-1])
+    assert re.fullmatch(r" +- +-  Cedar [(]0[)] +bye, 2 +no opponent", text[-1])
     told = shown("next", csv, "--system", "tcec-double")
-    assert told["byes"] == [{"entrant": 5, "name": "Fir", "points": 2.0, "requested": False}]
+    assert told["byes"] == [{"entrant": 3, "name": "Cedar", "points": 2.0, "requested": False}]
     assert [game["reason"][-11:] for game in told["games"]] == ["game 1 of 2"] * 2 + ["game 2 of 2"] * 2
     assert "Nothing can begin now." in run("next", event, "--ready").stderr
     assert shown("next", event, "--ready") == []

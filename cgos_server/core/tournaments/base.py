@@ -6,7 +6,7 @@ it. Points are whole half points throughout. Must not know: any single system, f
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
@@ -21,9 +21,10 @@ Pair: TypeAlias = tuple[int, int]
 WIN, DRAW, LOSS = 2, 1, 0
 """In half points."""
 
-How: TypeAlias = Literal["played", "forfeit", "void"]
+How: TypeAlias = Literal["played", "forfeit", "void", "no-contest"]
 """Played: counts for everything, a forfeit after the first move included. Forfeit: never started; points as given, no
-colours. Void: annulled; no points, no colours. However it ended, the two have been paired."""
+colours. Void: annulled and to be played again, such as where the server was at fault; no points, no colours.
+No-contest: annulled for good; likewise. However it ended, the two have been paired."""
 
 
 def pair_of(one: int, other: int) -> Pair:
@@ -65,6 +66,7 @@ WHITE_WINS = Result(WIN, LOSS)
 BLACK_WINS = Result(LOSS, WIN)
 DRAWN = Result(DRAW, DRAW)
 VOID = Result(0, 0, "void")
+NO_CONTEST = Result(0, 0, "no-contest")
 
 
 class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -136,6 +138,27 @@ class Request(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     points: int = 0
 
 
+ChangeKind: TypeAlias = Literal[
+    "withdraw", "rejoin", "forbid", "lift", "bye", "cancel-bye", "strike", "correct", "take-back"
+]
+
+
+class Change(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What was changed otherwise than by entering, pairing and first results; undoing is a change like any other.
+
+    :ivar round: the first one that is paired with it: it holds from there on, and rounds before know nothing of it
+    :ivar entrants: ids: of the one concerned, of `forbid` and `lift` the smaller one first
+    :ivar games: ids: of the corrected game, or of those that were taken back
+    :ivar before: of `correct`: the result that was replaced; None: there was none
+    """
+
+    kind: ChangeKind
+    round: int
+    entrants: tuple[int, ...] = ()
+    games: tuple[int, ...] = ()
+    before: Result | None = None
+
+
 OptionValue: TypeAlias = bool | int | float | str
 
 
@@ -150,9 +173,10 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     :ivar rounds: with numbers 1, 2... without gaps
     :ivar withdrawn: ids of those who will not play on
     :ivar requests: byes asked for, of past rounds too
-    :ivar forbidden: (smaller id, larger id) of pairs that must never meet
+    :ivar forbidden: (smaller id, larger id) of pairs that must not meet from now on; `changes` tell since when
     :ivar bye_points: what a bye given because the field was odd is worth, in half points
     :ivar tie_breakers: words of the order of standings; empty: the system's own
+    :ivar changes: in the order in which they were made
     :ivar format: of the record
     """
 
@@ -168,6 +192,7 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     forbidden: tuple[tuple[int, int], ...] = ()
     bye_points: int = WIN
     tie_breakers: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
     format: int = 1
 
 
@@ -188,10 +213,23 @@ class Standings(Struct, frozen=True):
     """Everybody who ever entered, best first.
 
     :ivar order: words of what is compared, the first one first
+    :ivar remark: what the rows do not say, in sentences, such as that nobody has won
     """
 
     order: tuple[str, ...]
     rows: tuple[Row, ...]
+    remark: str = ""
+
+
+class Stale(NamedTuple):
+    """What of a record its results do not lead to.
+
+    :ivar games: ids
+    :ivar byes: (number of the round, id of the entrant)
+    """
+
+    games: frozenset[int] = frozenset()
+    byes: frozenset[tuple[int, int]] = frozenset()
 
 
 class Chance(Protocol):
@@ -236,6 +274,18 @@ class System(Protocol):
         For systems by rounds: the next round as soon as the last one is complete."""
 
     def standings(self, event: Event) -> Standings: ...
+
+    def closed(self, event: Event) -> str:
+        """Why nobody can enter any more, as a sentence; empty where somebody can."""
+
+    @property
+    def rounds_follow(self) -> bool:
+        """Whether a corrected result changes what was paired after it, as in a knock-out; otherwise later rounds stay
+        as they were paired."""
+
+    def stale(self, event: Event) -> Stale:
+        """What the record's results do not lead to: replays of games that need none; where rounds follow, also matches
+        between others than these."""
 
     def is_over(self, event: Event) -> bool:
         """Nothing is left to pair, and every game has its result."""

@@ -20,12 +20,14 @@ from cgos_server.core.tournaments.base import (
     Explanation,
     Game,
     Round,
+    Stale,
     Standings,
     pair_of,
 )
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.knockout import placed
+from cgos_server.core.tournaments.replays import needless
 from cgos_server.core.tournaments.words import counted
 from cgos_server.errors import Refused
 
@@ -82,6 +84,7 @@ class Bubble:
     """
 
     name = "bubble"
+    rounds_follow = False
     tie_breakers = ("list", "points", "games-black")
     OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
         {
@@ -148,6 +151,12 @@ class Bubble:
         listed.update({id_: float(at) for at, id_ in enumerate(best_first, 1)})
         event = msgspec.structs.replace(event, tie_breakers=event.tie_breakers or self.tie_breakers[1:])
         return placed(event, ("list",), {"list": listed}, ascending=("list",))
+
+    def closed(self, event: Event) -> str:  # noqa: ARG002 - the late wait for the next run, or take part
+        return ""
+
+    def stale(self, event: Event) -> Stale:
+        return needless(event)
 
     def is_over(self, event: Event) -> bool:
         return not open_games(event) and _is_over(event, *self._next(event)[:2])

@@ -158,8 +158,10 @@ def require_result(game: str, result: Result, any_points: bool = False) -> None:
 
     :param game: who played, for the sentence
     """
-    if result.how == "void" and (result.white or result.black):
-        raise Refused("result", f"{game} is void, so it gives nobody points. Take them away, or give another result.")
+    if result.how in ("void", "no-contest") and (result.white or result.black):
+        raise Refused(
+            "result", f"{game} is {result.how}, so it gives nobody points. Take them away, or give another result."
+        )
     if min(result.white, result.black) < 0 or (not any_points and max(result.white, result.black) > WIN):
         raise Refused(
             "result",

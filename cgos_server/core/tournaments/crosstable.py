@@ -3,7 +3,8 @@
 The text of a cell of a round is the opponent's number in the table, a sign and a colour:
 
 - ``12+w`` a win with White against number 12, ``12=b`` a draw with Black, ``12-b2`` a loss with Black and two stones;
-- ``12+!`` and ``12-!`` a forfeit without a game, ``12x`` a void game, ``12?w`` no result yet;
+- ``12+!`` and ``12-!`` a forfeit without a game, ``12x`` a void game, ``12n`` one without contest, ``12?w`` no result
+  yet;
 - ``bye+`` a bye given because the field was odd, ``off=`` one asked for: a win's points, a draw's, or ``-`` none;
 - ``--`` absent; empty: had not entered yet. Several games of one round have commas between.
 
@@ -176,6 +177,8 @@ def _cell_text(entry: Entry, opponent: int | None) -> str:
             return f"off{_sign(entry.points)}"
         case "void":
             return f"{opponent}x"
+        case "no-contest":
+            return f"{opponent}n"
         case "forfeit":
             return f"{opponent}{_sign(entry.points)}!"
     sign = "?" if entry.kind == "open" else _sign(entry.points)
@@ -209,6 +212,8 @@ def _letter(entry: Entry) -> str:
             return "?"
         case "void":
             return "x"
+        case "no-contest":
+            return "n"
         case "forfeit":
             return _sign(entry.points)
     return "1" if entry.points >= WIN else "=" if entry.points >= DRAW else "0"

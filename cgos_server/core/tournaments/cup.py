@@ -9,13 +9,25 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from cgos_server.core.options import Choice, Flag, Option
-from cgos_server.core.tournaments.base import Chance, Event, Explanation, Game, Round, Standings
-from cgos_server.core.tournaments.bracket import Slots, Standing, drawn, leaders, recorded, rounds_for, size_for, stand
+from cgos_server.core.tournaments.base import Chance, Event, Explanation, Game, Round, Stale, Standings
+from cgos_server.core.tournaments.bracket import (
+    NOBODY,
+    Slots,
+    Standing,
+    drawn,
+    leaders,
+    recorded,
+    rounds_for,
+    size_for,
+    stand,
+)
 from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
-from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.knockout import REPLAYS, colours, placed
+from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
+from cgos_server.core.tournaments.knockout import REPLAYS, colours, games_of, needless, placed
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.words import counted, listed
 from cgos_server.errors import Refused
@@ -37,10 +49,11 @@ class Cup:
 
     A match can have several games, all in its round: a draw is played again with colours swapped, a void game with the
     same colours and without counting. A forfeit decides. If neither gets a point, both are out, and whoever waits for
-    the winner advances without a game. So does the opponent of somebody who has withdrawn, or who asked for a bye in a
-    round in which he has a match: that loses it (our choice: a cup cannot wait). Advancing without a game is recorded
-    as a bye. Whoever enters late is not paired, and the summary says so. Two who must not meet cannot be kept apart:
-    their match is refused.
+    the winner advances without a game; where that is the final there is no winner, and standings and `next` say so. A
+    corrected result takes back the later matches that had other opponents by the old one. So does the opponent of
+    somebody who has withdrawn, or who asked for a bye in a round in which he has a match: that loses it (our choice: a
+    cup cannot wait). Advancing without a game is recorded as a bye. Whoever enters late is not paired, and the summary
+    says so. Two who must not meet cannot be kept apart: their match is refused.
 
     Colours (our choice, Vuorinen is silent): who has the lower colour balance; else those who had different colours
     last change them; else the better seed has Black in matches of odd number.
@@ -59,6 +72,7 @@ class Cup:
     """
 
     name = "cup"
+    rounds_follow = True
     OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
         {
             "bracket": Choice(("standard", "list")),
@@ -85,7 +99,7 @@ class Cup:
         require_two("A cup", len(starters(event)))
         due = self._due(event, self._slots(event, rng))
         if not due:
-            raise refuse_over(event)
+            raise refuse_over(event, self._without_winner(event))
         first = min(due)
         return self._round(event, rng, first, due[first])
 
@@ -120,7 +134,44 @@ class Cup:
             elif each.is_decided and not each.number:
                 third.update({id_: float(id_ == each.winner) for id_ in each.sides if id_})
         values = {"advanced": advanced, "third": third}
-        return placed(event, self.tie_breakers, values)
+        return replace(placed(event, self.tie_breakers, values), remark=self._without_winner(event))
+
+    def closed(self, event: Event) -> str:
+        return fixed("a cup") if event.rounds else ""
+
+    def stale(self, event: Event) -> Stale:
+        """Games and byes of no match of the bracket as the results make it, and replays that are not due."""
+        ids = [one.id for one in starters(event)]
+        if not event.rounds or len(ids) < 2:
+            return Stale()
+        seeds = {id_: seed for seed, id_ in enumerate(ids, 1)}
+        matches: dict[int, list[Standing]] = {}
+        for one in self.matches(event):
+            matches.setdefault(one.round, []).append(one)
+        games: set[int] = set()
+        byes: set[tuple[int, int]] = set()
+        for each in event.rounds:
+            sides = [set(match.sides) for match in matches.get(each.number, ())]
+            for pair, theirs in games_of(event, each.number).items():
+                better, worse = sorted(pair, key=lambda id_: seeds.get(id_, 0))
+                wrong = needless(theirs, better, worse, self._replays) if set(pair) in sides else theirs
+                games.update(game.id for game in wrong)
+            out = {*event.withdrawn, *(bye.entrant for bye in each.byes if bye.requested), NOBODY}
+            for bye in each.byes:
+                others = [side for two in sides if bye.entrant in two for side in two - {bye.entrant}]
+                if not others or (not bye.requested and not out.intersection(others)):
+                    byes.add((each.number, bye.entrant))
+        return Stale(frozenset(games), frozenset(byes))
+
+    def _without_winner(self, event: Event) -> str:
+        """A sentence where the cup has ended and nobody has won it, else nothing."""
+        final = next((each for each in reversed(self.matches(event)) if each.number), None)
+        if final is None or final.winner != NOBODY:
+            return ""
+        names = {one.id: one.name for one in event.entrants}
+        lost = [names[side] for side in final.sides if side]
+        why = f"{listed(lost)} both lost the final" if len(lost) == 2 else "nobody was left to win the final"
+        return f"There is no winner: {why}."
 
     def is_over(self, event: Event) -> bool:
         if open_games(event):

@@ -5,37 +5,52 @@ Must not know: how a match is decided.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from cgos_server.core.options import Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Standings
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Stale, Standings
 from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
-from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, games_of, match, placed
+from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
+from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, games_of, match, needless, placed
 from cgos_server.core.tournaments.ledger import Ledger, ledger
+from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
 Pairs = list[tuple[int, int]]
 
 
+UNBEATEN, BEATEN = 0, 1
+"""Losses of those in a branch."""
+
+
 @dataclass(slots=True)
 class _State:
-    """What the record says.
+    """What the record says of the rounds before one.
 
+    :ivar number: of that round
     :ivar seeds: id -> seed, of those who were there at the start, best first
     :ivar losses: id -> how many matches were lost
     :ivar passes: id -> how many were given
-    :ivar replays: games of the last round that are to be played next
+    :ivar known: for each branch whether everybody in it is known
+    :ivar replays: (number of the round, game to be played next)
     """
 
+    number: int
     seeds: dict[int, int]
     losses: dict[int, int]
     passes: dict[int, int]
-    replays: list[Game]
+    known: list[bool]
+    replays: list[tuple[int, Game]]
+
+    def group(self, losses: int, there: Iterable[int]) -> list[int]:
+        """Those of a branch who are there, by seeds."""
+        return [id_ for id_ in self.seeds if self.losses[id_] == losses and id_ in there]
 
 
 class DoubleElimination:
@@ -76,6 +91,7 @@ class DoubleElimination:
     """
 
     name = "double-elimination"
+    rounds_follow = True
     tie_breakers = ("lasted", "losses")
     OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({"replays": REPLAYS})
 
@@ -88,15 +104,13 @@ class DoubleElimination:
     def pair(self, event: Event, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         require_results(event)
         require_two("A double elimination", len(starters(event)))
-        state = self._state(event)
-        if state.replays:
-            return _replayed(event, state)
-        if self._is_decided(event, state):
-            raise refuse_over(event)
-        return _next(event, state)
+        due = self._due(event)
+        if not due:
+            raise refuse_over(event, self._without_winner(event))
+        return due[0]
 
-    def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
-        return () if open_games(event) or self.is_over(event) else (self.pair(event, rng),)
+    def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:  # noqa: ARG002 - no lots
+        return tuple(self._due(event)) if len(starters(event)) > 1 else ()
 
     def standings(self, event: Event) -> Standings:
         state = self._state(event)
@@ -108,35 +122,105 @@ class DoubleElimination:
             seen = [entry.round for entry in lines[id_].entries if entry.kind != "absent"]
             lasted[id_] = len(event.rounds) + 1 if id_ in active else max(seen, default=0)
             losses[id_] = state.losses[id_]
-        return placed(event, self.tie_breakers, {"lasted": lasted, "losses": losses}, ("losses",))
+        found = placed(event, self.tie_breakers, {"lasted": lasted, "losses": losses}, ("losses",))
+        return replace(found, remark=self._without_winner(event))
+
+    def closed(self, event: Event) -> str:
+        return fixed("a double elimination") if event.rounds else ""
+
+    def stale(self, event: Event) -> Stale:
+        """Of each branch and round: games of pairs, and passes, that the results before do not lead to; and replays
+        that are not due."""
+        games: set[int] = set()
+        byes: set[tuple[int, int]] = set()
+        for each in event.rounds:
+            past = before(event, each.number)
+            state = self._state(event, each.number)
+            led_to = [part for part in _parts(past, state, frozenset()) if part is not None]
+            pairs = {game.pair for part in led_to for game in part.games}
+            passing = {bye.entrant for part in led_to for bye in part.byes}
+            for pair, theirs in games_of(event, each.number).items():
+                better, worse = sorted(pair, key=lambda id_: state.seeds.get(id_, 0))
+                wrong = needless(theirs, better, worse, self._replays) if pair in pairs else theirs
+                games.update(game.id for game in wrong)
+            byes.update((each.number, bye.entrant) for bye in each.byes if bye.entrant not in passing)
+        return Stale(frozenset(games), frozenset(byes))
 
     def is_over(self, event: Event) -> bool:
+        return not open_games(event) and not self._due(event)
+
+    def _due(self, event: Event) -> list[Round]:
+        """What can begin, as parts of rounds: undecided matches that go on, then branches whose members are known."""
+        if len(starters(event)) < 2:
+            return []
         state = self._state(event)
-        return not open_games(event) and not state.replays and self._is_decided(event, state)
+        rounds = sorted({number for number, _ in state.replays})
+        due = [_replayed(event, number, [game for at, game in state.replays if at == number]) for number in rounds]
+        for number in range(1, len(event.rounds) + 2):
+            if event.planned is None or number <= event.planned:
+                state = self._state(event, number)
+                due += [part for part in _parts(event, state, _begun(event, number)) if part is not None]
+        return due
 
-    def _is_decided(self, event: Event, state: _State) -> bool:
-        if event.planned is not None and len(event.rounds) >= event.planned:
-            return True
-        return len(state.seeds) < 2 or len(_active(event, state)) < 2
+    def _without_winner(self, event: Event) -> str:
+        """A sentence where the event has ended and nobody is left, else nothing."""
+        state = self._state(event)
+        if not event.rounds or not all(state.known) or _active(event, state):
+            return ""
+        return "There is no winner: nobody is left with less than two losses."
 
-    def _state(self, event: Event) -> _State:
+    def _state(self, event: Event, number: int | None = None) -> _State:
+        """Before a round, by default the next one."""
+        number = len(event.rounds) + 1 if number is None else number
         seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
-        state = _State(seeds, dict.fromkeys(seeds, 0), dict.fromkeys(seeds, 0), [])
-        for each in event.rounds:
+        state = _State(number, seeds, dict.fromkeys(seeds, 0), dict.fromkeys(seeds, 0), [True, True], [])
+        later = [_begun(event, each.number) for each in event.rounds]
+        for each in event.rounds[: number - 1]:
+            there = set(_there(event, each.number))
+            begun = _begun(event, each.number)
+            for losses in (UNBEATEN, BEATEN):
+                group = state.group(losses, there)
+                if group and not begun.intersection(group):
+                    state.known[losses] = state.known[BEATEN] = False
             for bye in each.byes:
                 if bye.entrant in seeds and not bye.requested:
                     state.passes[bye.entrant] += 1
-            state.replays = []
+            lost: list[int] = []
             for pair, games in games_of(event, each.number).items():
                 if any(id_ not in seeds for id_ in pair):
                     continue
                 better, worse = sorted(pair, key=lambda id_: seeds[id_])
                 found = match(games, better, worse, self._replays)
-                for id_ in found.losers:
-                    state.losses[id_] += 1
-                if found.again is not None and not set(pair) & set(event.withdrawn):
-                    state.replays.append(found.again)
+                lost += found.losers
+                # Whoever left is not waited for: the match stays undecided, though he may return.
+                overtaken = not set(pair) <= set(_there(event, each.number + 1)) or any(
+                    played.intersection(pair) for played in later[each.number :]
+                )
+                goes_on = found.again is not None and not overtaken
+                if goes_on and found.again is not None:
+                    state.replays.append((each.number, found.again))
+                if found.is_open or goes_on:
+                    state.known[BEATEN] = False
+                    state.known[UNBEATEN] &= all(state.losses[id_] for id_ in pair)
+            for id_ in lost:
+                state.losses[id_] += 1
         return state
+
+
+def _there(event: Event, number: int) -> list[int]:
+    """Those who were there for a round of the record, or are for the next one: whoever returned later was not."""
+    returned = {
+        id_ for change in event.changes if change.kind == "rejoin" and change.round > number for id_ in change.entrants
+    }
+    return [one.id for one in event.entrants if one.id not in event.withdrawn and one.id not in returned]
+
+
+def _begun(event: Event, number: int) -> frozenset[int]:
+    """Who has a game or a bye in a round."""
+    if number > len(event.rounds):
+        return frozenset()
+    each = event.rounds[number - 1]
+    return frozenset((*(id_ for game in each.games for id_ in game.pair), *(bye.entrant for bye in each.byes)))
 
 
 def _active(event: Event, state: _State) -> list[int]:
@@ -144,30 +228,58 @@ def _active(event: Event, state: _State) -> list[int]:
     return [id_ for id_ in state.seeds if state.losses[id_] < 2 and id_ not in event.withdrawn]
 
 
-def _replayed(event: Event, state: _State) -> Round:
-    number = len(event.rounds)
-    games = tuple(state.replays)
+def _replayed(event: Event, number: int, games: Sequence[Game]) -> Round:
     for game in games:
         if game.pair in event.forbidden:
             raise _kept_apart({one.id: one.name for one in event.entrants}, game.pair)
-    return Round(number, games, (), Explanation(f"Undecided matches of round {number} go on: {len(games)}."))
+    return Round(number, tuple(games), (), Explanation(f"Undecided matches of round {number} go on: {len(games)}."))
 
 
-def _next(event: Event, state: _State) -> Round:
-    asked = {bye.entrant: bye for bye in field_of(event).byes}
-    active = _active(event, state)
-    there = [id_ for id_ in active if id_ not in asked]
-    unbeaten = [id_ for id_ in there if state.losses[id_] == 0]
-    beaten = [id_ for id_ in there if state.losses[id_] == 1]
-    known = ledger(event)
+def _parts(event: Event, state: _State, begun: Collection[int]) -> tuple[Round | None, ...]:
+    """What of a round can begin: all of it, or the branches that have not begun and whose members are known.
+
+    :param begun: who has a game or a bye in the round
+    """
+    there = _there(event, state.number)
+    groups = [state.group(losses, there) for losses in (UNBEATEN, BEATEN)]
+    waits = [bool(group) and not set(group) & set(begun) for group in groups]
+    if not begun and all(state.known):
+        return (_round(event, state, groups),) if len(groups[UNBEATEN]) + len(groups[BEATEN]) > 1 else ()
+    first = [*groups[:1], []]
+    if not begun and state.known[UNBEATEN] and len(_playing(event, state, groups[UNBEATEN])) > 1:
+        return (_round(event, state, first),)
+    if begun and waits[BEATEN] and state.known[BEATEN] and not waits[UNBEATEN]:
+        return (_round(event, state, [[], groups[BEATEN]], board=1 + len(groups[UNBEATEN]) // 2),)
+    return ()
+
+
+def _playing(event: Event, state: _State, group: Sequence[int]) -> list[int]:
+    asked = {bye.entrant for bye in field_of(event, state.number).byes}
+    return [id_ for id_ in group if id_ not in asked]
+
+
+def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: int = 1) -> Round:
+    """The round, or the part of one branch.
+
+    :param groups: of each branch ids by seeds; of one that is not part of it none
+    :param board: number of the first board
+    """
+    number = state.number
+    asked = {bye.entrant: bye for bye in field_of(event, number).byes}
+    active = sorted((id_ for group in groups for id_ in group), key=lambda id_: state.seeds[id_])
+    unbeaten, beaten = (_playing(event, state, group) for group in groups)
+    known = ledger(event, number - 1)
     names = {one.id: one.name for one in event.entrants}
-    number = len(event.rounds) + 1
-    final = len(unbeaten) == len(beaten) == 1 and len(there) == len(active)
-    last = not unbeaten and len(beaten) == len(active) == 2
+    final = len(unbeaten) == len(beaten) == 1 and len(active) == 2
+    last = not unbeaten and len(beaten) == len(active) == 2 and board == 1
     games: list[Game] = []
     passes: list[int] = []
     rematches = [False, False]
     sentences = [f"{len(unbeaten)} unbeaten, {len(beaten)} with one loss."]
+    if board > 1:
+        sentences = [f"{len(beaten)} with one loss; the unbeaten play already."]
+    elif not all(state.known):
+        sentences = [f"{len(unbeaten)} unbeaten; those with one loss are not known yet."]
     if final:
         pair = (unbeaten[0], beaten[0])
         if tuple(sorted(pair)) in event.forbidden:
@@ -180,7 +292,7 @@ def _next(event: Event, state: _State) -> Round:
             sits, pairs, rematches[at] = _group(event, state, known, group, names)
             passes += sits
             for pair in pairs:
-                games.append(_game(known, state, pair, len(games) + 1, f"among {what}"))
+                games.append(_game(known, state, pair, len(games) + board, f"among {what}"))
             if last and pairs:
                 sentences.append("The last two meet; this match decides.")
             elif rematches[at]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import Bye, Change, ChangeKind, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import (
     forbidden_pair,
     require_entrant,
@@ -99,9 +99,13 @@ def require_results(event: Event) -> None:
         )
 
 
-def refuse_over(event: Event) -> Refused:
-    """What to raise where nothing is left to pair."""
-    return Refused("event-over", f"The event is over after {counted(len(event.rounds), 'round')}. See its standings.")
+def refuse_over(event: Event, remark: str = "") -> Refused:
+    """What to raise where nothing is left to pair.
+
+    :param remark: sentences on how it ended, if they are needed
+    """
+    over = f"The event is over after {counted(len(event.rounds), 'round')}."
+    return Refused("event-over", " ".join(filter(None, (over, remark, "See its standings."))))
 
 
 def begin(event: Event, round_: Round) -> Event:
@@ -179,9 +183,19 @@ def end(event: Event, id_: int, result: Result) -> Event:
     return _with_result(event, placed, result)
 
 
-def correct(event: Event, id_: int, result: Result | None) -> Event:
-    """The event with another result (None: none yet) of the game with this id. All else stays as it is."""
-    return _with_result(event, game_by_id(event, id_), result)
+def correct(event: Event, id_: int, result: Result | None, since: int | None = None) -> Event:
+    """The event with another result (None: none yet) of the game with this id. All else stays as it is: see
+    :func:`cgos_server.core.tournaments.amending.amend` for what follows from it.
+
+    :param since: number of the first round that is paired with it; None: the next one
+    """
+    placed = game_by_id(event, id_)
+    if placed.game.result == result:
+        return event
+    changed = _with_result(event, placed, result)
+    if placed.game.result is None:
+        return changed
+    return noted(changed, "correct", since=since, games=(id_,), before=placed.game.result)
 
 
 def enter(event: Event, entrant: Entrant) -> Event:
@@ -197,13 +211,17 @@ def enter(event: Event, entrant: Entrant) -> Event:
 def withdraw(event: Event, id_: int) -> Event:
     """The event in which an entrant is paired no more; its open games stay."""
     name_of(event, id_)
-    return event if id_ in event.withdrawn else replace(event, withdrawn=(*event.withdrawn, id_))
+    if id_ in event.withdrawn:
+        return event
+    return noted(replace(event, withdrawn=(*event.withdrawn, id_)), "withdraw", (id_,))
 
 
 def rejoin(event: Event, id_: int) -> Event:
     """The event in which one who withdrew is paired again."""
     name_of(event, id_)
-    return replace(event, withdrawn=tuple(other for other in event.withdrawn if other != id_))
+    if id_ not in event.withdrawn:
+        return event
+    return noted(replace(event, withdrawn=tuple(other for other in event.withdrawn if other != id_)), "rejoin", (id_,))
 
 
 def request_bye(event: Event, request: Request) -> Event:
@@ -212,13 +230,27 @@ def request_bye(event: Event, request: Request) -> Event:
     if request.round <= len(event.rounds):
         raise Refused("round-begun", f"Round {request.round} has begun. Ask for a bye in a later one.")
     others = (one for one in event.requests if (one.entrant, one.round) != (request.entrant, request.round))
-    return replace(event, requests=(*others, request))
+    return noted(replace(event, requests=(*others, request)), "bye", (request.entrant,))
 
 
 def forbid(event: Event, one: int, other: int) -> Event:
-    """The event in which these two must not meet any more."""
+    """The event in which these two must not meet any more, from the next round on."""
     pair = forbidden_pair(_known(event), one, other)
-    return event if pair in event.forbidden else replace(event, forbidden=(*event.forbidden, pair))
+    if pair in event.forbidden:
+        return event
+    return noted(replace(event, forbidden=(*event.forbidden, pair)), "forbid", pair)
+
+
+def noted(
+    event: Event, kind: ChangeKind, entrants: tuple[int, ...] = (), since: int | None = None, **more: Any
+) -> Event:
+    """The event with this change at the end of its record of changes.
+
+    :param since: number of the first round that is paired with it; None: the next one
+    :param more: `games` and `before` of :class:`cgos_server.core.tournaments.base.Change`
+    """
+    change = Change(kind=kind, round=since or len(event.rounds) + 1, entrants=entrants, **more)
+    return replace(event, changes=(*event.changes, change))
 
 
 def _with_result(event: Event, placed: Placed, result: Result | None) -> Event:
@@ -235,7 +267,8 @@ def _with_round(event: Event, round_: Round) -> Event:
 
 
 def _last_id(event: Event) -> int:
-    return max((game.id for each in event.rounds for game in each.games), default=0)
+    ids = (game.id for each in event.rounds for game in each.games)
+    return max((*ids, *(id_ for change in event.changes for id_ in change.games)), default=0)
 
 
 def _known(event: Event) -> dict[int, Entrant]:

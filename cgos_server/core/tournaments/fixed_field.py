@@ -45,6 +45,14 @@ def require_two(what: str, count: int) -> None:
         raise Refused("too-few-entrants", f"{what} needs at least two entrants, and has {count}. Enter more of them.")
 
 
+def fixed(what: str) -> str:
+    """A sentence on why nobody can enter any more.
+
+    :param what: such as "a cup"
+    """
+    return f"The field of {what} is fixed when the first round begins."
+
+
 def too_late(names: list[str]) -> str:
     """A sentence on those who came too late; empty for none."""
     if not names:

@@ -71,6 +71,19 @@ def match(games: Sequence[Game], better: int, worse: int, replays: int) -> Match
     return Match(again=again)
 
 
+def needless(games: Sequence[Game], better: int, worse: int, replays: int) -> Sequence[Game]:
+    """The games of a match from the first one on that was not to be played after those before.
+
+    :param games: of these two in this round, in order
+    """
+    for at, game in enumerate(games):
+        state = match(games[:at], better, worse, replays)
+        again = state.again
+        if state.is_decided or (again is not None and (again.white, again.black) != (game.white, game.black)):
+            return games[at:]
+    return ()
+
+
 def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:
     """(Smaller id, larger id) -> their games in a round of the record, in order."""
     found: dict[tuple[int, int], list[Game]] = {}

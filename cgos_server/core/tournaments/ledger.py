@@ -9,11 +9,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from cgos_server.core.tournaments.base import Event, Pair, pair_of
+from cgos_server.core.tournaments.base import Event, Game, Pair, Round, pair_of
 
-Kind: TypeAlias = Literal["game", "forfeit", "void", "open", "bye", "requested", "absent"]
-"""`game`: counts for everything. `forfeit`, `void`: paired but not played. `open`: no result yet. `bye`: given because
-the field was odd. `requested`: a bye asked for. `absent`: none of these."""
+Kind: TypeAlias = Literal["game", "forfeit", "void", "no-contest", "open", "bye", "requested", "absent"]
+"""`game`: counts for everything. `forfeit`, `void`, `no-contest`: paired but not played. `open`: no result yet. `bye`:
+given because the field was odd. `requested`: a bye asked for. `absent`: none of these."""
 
 
 class Entry(NamedTuple):
@@ -78,6 +78,16 @@ class Ledger:
         return pair_of(one, other) in self.met
 
 
+def counting(each: Round) -> list[Game]:
+    """The games of a round but for void ones that were played again with the same colors, as if those had not been."""
+    last = {(game.white, game.black): at for at, game in enumerate(each.games)}
+    return [
+        game
+        for at, game in enumerate(each.games)
+        if game.result is None or game.result.how != "void" or at == last[game.white, game.black]
+    ]
+
+
 def ledger(event: Event, rounds: int | None = None) -> Ledger:
     """The ledger of an event, of only its first `rounds` where that is given."""
     lines = {one.id: Line() for one in event.entrants}
@@ -86,7 +96,7 @@ def ledger(event: Event, rounds: int | None = None) -> Ledger:
         met.update({game.pair for game in each.games})
         number = each.number
         busy: set[int] = set()
-        for game in each.games:
+        for game in counting(each):
             white, black, result = lines[game.white], lines[game.black], game.result
             busy.update((game.white, game.black))
             if result is None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import Event, Game, Request, Round
+from cgos_server.core.tournaments.base import Event, Game, Round
 from cgos_server.core.tournaments.event import Played, apply, begin
-from cgos_server.core.tournaments.ledger import Line, ledger
+from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.tournament import next_round
 from cgos_server.errors import Refused
 
@@ -40,43 +40,6 @@ class Recheck(Struct, frozen=True, omit_defaults=True):
     recorded_byes: tuple[int, ...] = ()
     refusal: str = ""
     summary: str = ""
-
-
-def before(event: Event, number: int) -> Event:
-    """The event as it was when round `number` was to be paired.
-
-    Whoever neither played in that round nor got a bye of the system's is taken to have asked for that, or to have
-    withdrawn before, if that is how it ended or the round's details have it among the `withdrawn` ids. Whoever joined
-    later had not entered.
-    """
-    entrants = tuple(one for one in event.entrants if one.joined <= number)
-    known = {one.id for one in entrants}
-    lines = {id_: line for id_, line in ledger(event).lines.items() if id_ in known}
-    said = [each.explanation.details.get("withdrawn") for each in event.rounds[number - 1 : number]]
-    if said and isinstance(said[0], list):
-        gone = tuple(one.id for one in entrants if one.id in said[0])
-    else:
-        gone = tuple(id_ for id_ in event.withdrawn if id_ in known and not _goes_on(lines[id_], number))
-    asked = tuple(
-        Request(id_, number, entry.points)
-        for id_, line in lines.items()
-        for entry in line.entries
-        if entry.round == number and entry.kind in ("requested", "absent") and id_ not in gone
-    )
-    earlier = tuple(one for one in event.requests if one.round < number and one.entrant in known)
-    return replace(
-        event,
-        entrants=entrants,
-        rounds=event.rounds[: number - 1],
-        withdrawn=gone,
-        requests=(*earlier, *asked),
-        forbidden=tuple(pair for pair in event.forbidden if known.issuperset(pair)),
-    )
-
-
-def _goes_on(line: Line, number: int) -> bool:
-    """Has games or byes of the system's from that round on."""
-    return any(entry.round >= number and entry.kind not in ("requested", "absent") for entry in line.entries)
 
 
 def recheck(event: Event) -> Iterator[Recheck]:

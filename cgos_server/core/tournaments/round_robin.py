@@ -13,8 +13,8 @@ from cgos_server.core.options import Choice, Flag, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
+from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.words import listed
 from cgos_server.errors import Refused
 
@@ -53,7 +53,7 @@ class RoundRobin(ByRounds):
     free round instead of that game, which is not made up for; results of before stand. With an odd N the first one to
     enter late takes the seat that gives the free round, and meets those whose turn is still to come; other late
     entrants are not paired, and the summary says so. Two who must not meet cannot be in one round robin, unless they
-    have met: the next round is refused. A game that is void is not played again.
+    have met: the next round is refused.
 
     Details of a round: `cycle`, 1 or 2; `upper` and `lower`: ids by boards, null for the free seat. Draws: none.
     """
@@ -79,6 +79,11 @@ class RoundRobin(ByRounds):
     def pair(self, event: Event, rng: Chance) -> Round:
         require_two("A round robin", len(starters(event, keep_byes=True)))
         return super().pair(event, rng)
+
+    def closed(self, event: Event) -> str:
+        if not event.rounds or None in self._seats(event, ledger(event)):
+            return ""
+        return fixed("a round robin without a free seat")
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         seats = self._seats(event, ledger)

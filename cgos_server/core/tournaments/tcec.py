@@ -44,9 +44,10 @@ class Tcec(ByRounds):
     * Colours of a single round: the higher balance gets Black; equal balances: the higher score gets Black; else the
       second of the pair has White in rounds 1, 4, 5, 8, 9..., the first one in rounds 2, 3, 6, 7...
     * `double`: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
-    * `seeding`: `listed` (the order of registration), `random` (by lot), `group` (the ratings cut into `groups` equal
-      parts, seeds dealt from them in turn), `equal-distance` (the same with half as many groups as players). Who
-      enters late gets the next seeds (our choice).
+    * `seeding`: `equal-distance` is the default, since the source recommends groups of equal strength or lots, and
+      names this number of groups: `group` with half as many groups as players. `group`: the ratings cut into `groups`
+      equal parts, seeds dealt from them in turn; `random`: by lot; `listed`: the order of registration, for seeds that
+      somebody has set. Unknown ratings count as the lowest. Who enters late gets the next seeds (our choice).
     * Games are listed in the order in which they are to be started: the last pair first; in double rounds the list
       once more with colours reversed.
 
@@ -73,7 +74,7 @@ class Tcec(ByRounds):
         {"double": Flag(), "seeding": Choice(METHODS), "groups": Number(1, 10_000, whole=True)}
     )
 
-    def __init__(self, double: bool = False, seeding: str = "listed", groups: int = 4) -> None:
+    def __init__(self, double: bool = False, seeding: str = "equal-distance", groups: int = 4) -> None:
         self.double = double
         self.seeding = seeding
         self.groups = groups

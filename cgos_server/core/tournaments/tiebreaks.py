@@ -315,7 +315,7 @@ def _buchholz(record: Record, lowest: int, highest: int) -> Values:
                 scores.append(record.lines[_opponent(entry)].score)
             elif entry.kind in ("bye", "requested") and not is_absence(entry):
                 scores += [_virtual(record, line, entry.round)] * record.length[entry.round - 1]
-            elif entry.kind in ("forfeit", "void"):
+            elif entry.kind in ("forfeit", "void", "no-contest"):
                 scores.append(_virtual(record, line, entry.round))
         scores.sort()
         values[id_] = sum(scores[lowest : len(scores) - highest]) / 2
@@ -343,7 +343,7 @@ def _over_rounds(record: Record, own: Mapping[int, int], others: Mapping[int, in
             missed.discard(entry.round)
             if entry.kind == "game":
                 total += others[_opponent(entry)]
-            elif entry.kind in ("forfeit", "void"):
+            elif entry.kind in ("forfeit", "void", "no-contest"):
                 total += own[id_]
             elif entry.kind != "open":
                 total += own[id_] * record.length[entry.round - 1]

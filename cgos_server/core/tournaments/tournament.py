@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import msgspec
 
-from cgos_server.core.tournaments.base import Event, Round, Standings, System
+from cgos_server.core.tournaments.base import Entrant, Event, Round, Standings, System
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.checking import checked
+from cgos_server.core.tournaments.event import enter
 from cgos_server.core.tournaments.from_starts import FromStarts
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.registry import system
@@ -43,6 +44,14 @@ def next_round(event: Event) -> Round:
 def ready_games(event: Event) -> tuple[Round, ...]:
     """What could begin now, as parts of rounds, though other games may still be played."""
     return system_of(event).ready_games(event, lots(event))
+
+
+def admit(event: Event, entrant: Entrant) -> Event:
+    """The event with one more entrant. Raises Refused also where the system takes nobody any more."""
+    why = system_of(event).closed(event)
+    if why:
+        raise Refused("field-fixed", f"{entrant.name} cannot enter: {why} Take the rounds back, or hold another event.")
+    return enter(event, entrant)
 
 
 def standings(event: Event) -> Standings:

@@ -14,7 +14,17 @@ from msgspec.structs import replace
 from support.tournaments import by_lot, entrants, finish, play_round
 
 from cgos_server.core.pairing.matching import best
-from cgos_server.core.tournaments.base import DRAWN, VOID, WHITE_WINS, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import (
+    DRAWN,
+    NO_CONTEST,
+    WHITE_WINS,
+    Entrant,
+    Event,
+    Game,
+    Request,
+    Result,
+    Round,
+)
 from cgos_server.core.tournaments.event import begin, enter, field_of, forbid, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import from_json, lots, next_round, standings, system_of, to_json
@@ -28,15 +38,15 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("epm", {}),
     ("weighted", {}),
     ("accelrat", {}),
-    ("tcec", {}),
+    ("tcec", {"seeding": "listed"}),
     ("tcec", {"double": True}),
     ("tcec", {"seeding": "group"}),
 )
 NAMES = [" ".join([word, *map(str, options.values())]) for word, options in CASES]
-REGISTERED = ("tcec", "tcec True")
+REGISTERED = ("tcec listed",)
 """Those that go by the order of registration."""
 
-STRANGE = (Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit"), VOID, Result(0, 0))
+STRANGE = (Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit"), NO_CONTEST, Result(0, 0))
 
 
 @st.composite

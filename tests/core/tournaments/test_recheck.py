@@ -19,7 +19,8 @@ from cgos_server.core.tournaments.base import (
     Round,
 )
 from cgos_server.core.tournaments.event import begin, enter, forbid, request_bye, withdraw
-from cgos_server.core.tournaments.recheck import Recheck, before, recheck
+from cgos_server.core.tournaments.past import before
+from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.tournament import next_round
 
 RATINGS = [2000.0 - 40 * k for k in range(9)]

@@ -12,7 +12,17 @@ from msgspec.structs import replace
 from support.tournaments import Rule, by_lot, entrants, finish, play, play_round
 from support.vectors import Vectors
 
-from cgos_server.core.tournaments.base import DRAWN, VOID, Entrant, Event, Explanation, Game, Request, Result, Round
+from cgos_server.core.tournaments.base import (
+    DRAWN,
+    NO_CONTEST,
+    Entrant,
+    Event,
+    Explanation,
+    Game,
+    Request,
+    Result,
+    Round,
+)
 from cgos_server.core.tournaments.event import (
     Played,
     apply,
@@ -38,13 +48,13 @@ def pairs_of(pairs: list[list[str]]) -> list[list[int | None]]:
 
 
 def event_of(count: int, **options: Any) -> Event:
-    return Event("tcec", entrants([3000 - at for at in range(count)]), options=options, seed=5)
+    return Event("tcec", entrants([3000 - at for at in range(count)]), options={"seeding": "listed", **options}, seed=5)
 
 
 def test_vectors(vectors: Vectors) -> None:
     for case in vectors("tcec_rounds")["tournaments"]:
         seeds = [Entrant(int(name[1:]), name) for name in case["seed_order"]]
-        event = Event("tcec", tuple(seeds), options={"double": case["format"] == "double"})
+        event = Event("tcec", tuple(seeds), options={"double": case["format"] == "double", "seeding": "listed"})
         for expected in case["rounds"]:
             for name in expected["before"].get("withdraw", ()):
                 event = withdraw(event, int(name[1:]))
@@ -63,7 +73,7 @@ def test_vectors(vectors: Vectors) -> None:
             event = apply(
                 event,
                 [
-                    Played(game.white, game.black, VOID if points is None else Result(points, 2 - points))
+                    Played(game.white, game.black, NO_CONTEST if points is None else Result(points, 2 - points))
                     for game, points in results
                 ],
             )
@@ -170,7 +180,7 @@ class Literal:
 
 
 CHANGES = ("withdraw", "rejoin", "enter", "bye", "nothing")
-UNPLAYED = (VOID, Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit"))
+UNPLAYED = (NO_CONTEST, Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit"))
 
 
 @st.composite
@@ -328,10 +338,10 @@ def test_seeds_decide_the_first_round_and_the_last_tie(method: str) -> None:
     assert next_round(event).explanation.details["pairing_order"] == seeds
     assert [row.entrant for row in standings(event).rows] == seeds
 
-    def void(_game: Any) -> Result:
-        return VOID
+    def nothing(_game: Any) -> Result:
+        return NO_CONTEST
 
-    rule: Rule = void
+    rule: Rule = nothing
     event = finish(begin(event, next_round(event)), rule)
     late = enter(event, Entrant(10, "late", 9000.0))
     assert next_round(late).explanation.details["pairing_order"] == [seeds[-1], *seeds[:-1], 10]  # whose bye was a win
@@ -359,7 +369,10 @@ def test_what_an_explanation_says_was_removed_stays_removed() -> None:
     assert history(event)[0][0] > 1
     corrected = replace(
         event,
-        rounds=(replace(first, games=tuple(replace(game, result=VOID) for game in first.games)), *event.rounds[1:]),
+        rounds=(
+            replace(first, games=tuple(replace(game, result=NO_CONTEST) for game in first.games)),
+            *event.rounds[1:],
+        ),
     )
     assert history(corrected) == history(event)
 
