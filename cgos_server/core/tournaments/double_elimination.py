@@ -135,7 +135,7 @@ class DoubleElimination:
         byes: set[tuple[int, int]] = set()
         for each in event.rounds:
             past = before(event, each.number)
-            state = self._state(event, each.number)
+            state = self._state(past)
             led_to = [part for part in _parts(past, state, frozenset()) if part is not None]
             pairs = {game.pair for part in led_to for game in part.games}
             passing = {bye.entrant for part in led_to for bye in part.byes}

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cgos_server.core.tournaments.base import Event, Game, Round
-from cgos_server.core.tournaments.event import Played, apply, begin
+from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Game, Round
+from cgos_server.core.tournaments.event import Played, apply, begin, open_games
 from cgos_server.core.tournaments.past import before
-from cgos_server.core.tournaments.tournament import next_round
+from cgos_server.core.tournaments.tournament import next_round, ready_games, system_of
 from cgos_server.errors import Refused
 
 
@@ -57,8 +57,8 @@ def _paired_again(whole: Event, recorded: Round) -> Round:
     plays no more, is taken to have withdrawn by then."""
     number = recorded.number
     event = before(whole, number)
-    paired = next_round(event)
-    event = begin(event, paired)
+    paired = _first_part(event, recorded)
+    event = begin(_stood(event) if paired.number == number else event, paired)
     left = list(recorded.games)
     games = paired.games
     while True:
@@ -84,6 +84,35 @@ def _paired_again(whole: Event, recorded: Round) -> Round:
             return paired
         event = begin(event, replace(further, games=games))
         paired = replace(paired, games=(*paired.games, *games), byes=(*paired.byes, *further.byes))
+
+
+def _first_part(event: Event, recorded: Round) -> Round:
+    """What the system pairs first; while games of before are still being played, as much of it as the record has."""
+    if open_games(event):
+        parts = [part for part in ready_games(event) if part.number == recorded.number]
+        if parts:
+            pairs = {game.pair for game in recorded.games}
+            games = tuple(game for part in parts for game in part.games if game.pair in pairs)
+            byes = tuple(bye for part in parts for bye in part.byes)
+            return replace(parts[0], games=games, byes=byes)
+    paired = next_round(event)
+    if paired.number < recorded.number and not system_of(event).rounds_follow:
+        return next_round(_stood(event))
+    return paired
+
+
+def _stood(event: Event) -> Event:
+    """Void games that were not played again are left so by those who pair on."""
+    if system_of(event).rounds_follow:
+        return event
+    rounds = tuple(
+        replace(
+            each,
+            games=tuple(replace(game, result=NO_CONTEST) if game.result == VOID else game for game in each.games),
+        )
+        for each in event.rounds
+    )
+    return replace(event, rounds=rounds)
 
 
 def _among(games: Sequence[Game], wanted: Game) -> Game | None:

@@ -18,7 +18,7 @@ from support.vectors import Vectors, parametrize
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
-    VOID,
+    NO_CONTEST,
     WHITE_WINS,
     Bye,
     Chance,
@@ -237,7 +237,7 @@ def test_the_order_of_the_list_is_nothing_with_distinct_ratings(
 @settings(max_examples=30)
 def test_whatever_happens_between_rounds(size: int, seed: int, order: str, data: st.DataObject) -> None:
     event = event_of(size, seed, order=order, ties=data.draw(st.sampled_from(["listed", "lot"])))
-    strange = (WHITE_WINS, DRAWN, VOID, Result(2, 0, "forfeit"), Result(0, 0, "forfeit"))
+    strange = (WHITE_WINS, DRAWN, NO_CONTEST, Result(2, 0, "forfeit"), Result(0, 0, "forfeit"))
     for at in range(4):
         ids = [one.id for one in event.entrants]
         what = data.draw(st.sampled_from(["withdraw", "rejoin", "bye", "enter", "nothing"]))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
 from support.vectors import parametrize
 
-from cgos_server.core.tournaments.base import BLACK_WINS, VOID, WHITE_WINS, Entrant, Event, Game, Request, Result
+from cgos_server.core.tournaments.base import BLACK_WINS, NO_CONTEST, WHITE_WINS, Entrant, Event, Game, Request, Result
 from cgos_server.core.tournaments.event import begin, enter, forbid, request_bye, withdraw
 from cgos_server.core.tournaments.round_robin import berger, circle, rounds_for
 from cgos_server.core.tournaments.tournament import is_over, lots, next_round, ready_games, standings, system_of
@@ -231,8 +231,8 @@ def test_two_who_must_not_meet_again() -> None:
         next_round(forbid(event, *next_round(event).games[0].pair))
 
 
-def test_a_void_game_is_not_played_again() -> None:
-    event = play(_event(4), lambda _game: VOID)
+def test_a_game_without_contest_is_not_played_again() -> None:
+    event = play(_event(4), lambda _game: NO_CONTEST)
     assert len(event.rounds) == 3
     assert [row.place for row in standings(event).rows] == [1, 1, 1, 1]
 
