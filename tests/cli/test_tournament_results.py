@@ -114,3 +114,19 @@ def test_programs_are_told_what_was_written(event: Path, tmp_path: Path) -> None
     assert any("seed" in sentence or "system" in sentence for sentence in told["saved"]["lost"])
     for words in (("result", event, "--game", 2, "1-0", "--output", "-"), ("convert", event, "-")):
         assert run(*words, "--json").exit_code == 2
+
+
+def test_a_correction_takes_back_what_the_result_led_to_only_where_asked(tmp_path: Path) -> None:
+    table, cup = tmp_path / "engines.csv", tmp_path / "cup.json"
+    table.write_text("name,rating\nAlder,2400\nBirch,2300\nCedar,2200\nElm,2100\n")
+    assert run("next", table, "--system", "cup", "--output", cup).exit_code == 0
+    assert run("results", cup, "-", given="1 1-0\n2 1-0\n").exit_code == 0
+    assert run("next", cup, "--output", cup).exit_code == 0
+    assert run("results", cup, "-", given="3 1-0\n").exit_code == 0
+    before = cup.read_bytes()
+    refused = run("results", cup, "-", "--correct", given="1 0-1\n")
+    assert "Line 1 of -: game 3" in refused.stderr
+    assert cup.read_bytes() == before
+    told = json.loads(run("results", cup, "-", "--correct", "--take-back", "--json", given="1 0-1\n").stdout)
+    assert [one["id"] for one in told["taken_back"]] == [3]
+    assert list(scores(cup)) == [1, 2]
