@@ -20,8 +20,21 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar, working
 from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.cli.tournament_change import change
-from cgos_server.cli.tournament_files import RESULTS, Asked, asking, kind_of, player, save, score_of, write
+from cgos_server.cli.tournament_files import (
+    RESULTS,
+    Asked,
+    asking,
+    kind_of,
+    player,
+    require_one_output,
+    save,
+    score_of,
+    shown_game,
+    write,
+)
 from cgos_server.cli.tournament_picture import crosstable_svg
+from cgos_server.cli.tournament_quality import quality
+from cgos_server.cli.tournament_results import results
 from cgos_server.cli.tournament_simulate import reproduce, simulate
 from cgos_server.core.options import Choice, Number, Option
 from cgos_server.core.tournaments import tournament as pure
@@ -29,7 +42,7 @@ from cgos_server.core.tournaments.amending import amend, described
 from cgos_server.core.tournaments.base import Event, OptionValue, Round
 from cgos_server.core.tournaments.crosstable import crosstable as make_crosstable
 from cgos_server.core.tournaments.cup import Cup
-from cgos_server.core.tournaments.event import begin, game_between, open_games
+from cgos_server.core.tournaments.event import begin, game_between, game_by_id, open_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, defaults_of, options_of
@@ -46,7 +59,7 @@ output_option = click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the event there; .trf, .csv and .json say how, other endings: as FILE.",
+    help="Write the event there; .trf, .csv, .h9 or .json says how; with FILE's own ending, or none: as FILE.",
 )
 
 
@@ -54,11 +67,14 @@ output_option = click.option(
 def tournament() -> None:
     """Pair and examine tournaments kept in files.
 
-    FILE is a TRF16 file of another program, a CSV table, or an event of ours in JSON; - is standard input.
+    FILE is a TRF16 file of another program, a CSV table, an event of ours in JSON, an H9 table of the European Go
+    Federation or an XML file of OpenGotha; - is standard input.
     """
 
 
 tournament.add_command(change)
+tournament.add_command(quality)
+tournament.add_command(results)
 tournament.add_command(simulate)
 tournament.add_command(reproduce)
 
@@ -78,7 +94,7 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
     if file.hindrances:
         raise Refused("not-ours", f"{asked.file} cannot be paired here: {file.hindrances[0]}")
     if as_json:
-        _require_one_output(output)
+        require_one_output(output)
     with working(f"Pairing {len(event.entrants)} players"):
         rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
     after = functools.reduce(begin, rounds, event)
@@ -107,8 +123,15 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
 @click.option("--round", "number", type=click.IntRange(1), help="Of this round; may change a result.")
 @click.option("--take-back", is_flag=True, help="Also games with results that the result before led to.")
 @output_option
+@json_option
 def result(
-    file: Path, words: Sequence[str], id_: int | None, number: int | None, take_back: bool, output: Path | None
+    file: Path,
+    words: Sequence[str],
+    id_: int | None,
+    number: int | None,
+    take_back: bool,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Enter the result of a game into FILE.
 
@@ -125,15 +148,26 @@ def result(
     if id_ is None:
         white, black = (player(event, word) for word in players)
         id_ = _game_between(event, white, black, number)
+    target = output or file
+    if as_json:
+        require_one_output(target)
     try:
         amended = amend(event, id_, RESULTS[score], take_back)
     except Refused as refusal:
         if refusal.code != "result-depends":
             raise
         raise Refused(refusal.code, f"{refusal.sentence} (--take-back)") from refusal
-    save(output or file, opened, amended.event)
+    saved = save(target, opened, amended.event)
     for placed in amended.taken_back:
         say(f"Taken back, since the result led to it: {described(event, placed)}. `next` pairs what follows now.")
+    if as_json:
+        print_json(
+            {
+                "saved": saved,
+                "games": [shown_game(amended.event, game_by_id(amended.event, id_))],
+                "taken_back": [shown_game(event, placed) for placed in amended.taken_back],
+            }
+        )
 
 
 @tournament.command("games")
@@ -220,7 +254,7 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
     _, event = asked.open(needs_system=False)
     table = make_crosstable(event, pure.standings(event))
     if as_json:
-        _require_one_output(svg)
+        require_one_output(svg)
     if svg is not None:
         system = pure.system_of(event)
         matches = system.matches(event) if isinstance(system, Cup) else []
@@ -236,13 +270,18 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
 @tournament.command()
 @asking
 @click.argument("target", type=click.Path(path_type=Path))
-def convert(asked: Asked, target: Path) -> None:
+@json_option
+def convert(asked: Asked, target: Path, as_json: bool) -> None:
     """Write the event of FILE as another file.
 
-    The ending of TARGET says how: .trf, .csv or .json.
+    The ending of TARGET says how: .trf, .csv, .h9 or .json. What it cannot hold is said.
     """
+    if as_json:
+        require_one_output(target)
     file, event = asked.open(needs_system=False)
-    save(target, file, event)
+    saved = save(target, file, event)
+    if as_json:
+        print_json({"saved": saved})
 
 
 @tournament.command()
@@ -272,11 +311,6 @@ def systems(as_json: bool) -> None:
             for word, (full, given) in SHORT.items()
         ],
     )
-
-
-def _require_one_output(file: Path | None) -> None:
-    if str(file) == "-":
-        raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
 
 
 def _game_between(event: Event, white: int, black: int, number: int | None) -> int:

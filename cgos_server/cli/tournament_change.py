@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 
-from cgos_server.cli.tournament_files import Asked, player, save
+from cgos_server.cli.common import json_option
+from cgos_server.cli.output import print_json
+from cgos_server.cli.tournament_files import Asked, player, require_one_output, save
 from cgos_server.core.tournaments.base import Entrant, Event, Request
 from cgos_server.core.tournaments.event import forbid, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.tournament import admit
@@ -41,6 +45,7 @@ _POINTS = {"0": 0, "1/2": 1, "1": 2}
 @click.option("--unpair", is_flag=True, help="Take the last round back, to be paired again.")
 @click.option("--with-results", is_flag=True, help="Take it back though games of it have results.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
+@json_option
 def change(
     file: Path,
     entering: Sequence[str],
@@ -54,6 +59,7 @@ def change(
     unpair: bool,
     with_results: bool,
     output: Path | None,
+    as_json: bool,
 ) -> None:
     """Enter into FILE who comes, leaves, returns or sits out, and take such changes back.
 
@@ -83,7 +89,18 @@ def change(
         event = forbid(event, player(event, one), player(event, other))
     if event == before:
         raise Refused("no-change", f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can.")
-    save(output or file, opened, event)
+    target = output or file
+    if as_json:
+        require_one_output(target)
+    saved = save(target, opened, event)
+    if as_json:
+        print_json({"saved": saved, "changed": _changed(before, event)})
+
+
+def _changed(before: Event, after: Event) -> dict[str, Any]:
+    """What of the record is another now, for programs: fields by name, as they are now."""
+    old, new = (msgspec.to_builtins(event) for event in (before, after))
+    return {name: new.get(name) for name in {**old, **new} if old.get(name) != new.get(name)}
 
 
 def _entrant(event: Event, text: str) -> Entrant:

@@ -20,10 +20,12 @@ from cgos_server.cli.common import named_value
 from cgos_server.cli.output import say
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Result
+from cgos_server.core.tournaments.event import Placed, name_of
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
-from cgos_server.protocol.tournament_file import Format, TournamentFile
+from cgos_server.protocol.tournament_file import TournamentFile
+from cgos_server.protocol.tournament_sniffing import Format, written_as
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,7 +62,7 @@ class Asked(NamedTuple):
         :param needs_system: refuse where neither says which system; otherwise one is taken, and that is said
         :raises Refused: also for unknown systems and options, and where nobody has entered
         """
-        data = _bytes_of(self.file)
+        data = bytes_of(self.file)
         word, given = (None, {}) if self.system is None else known(self.system)
         file = tournament_file.read(self.file.name, data, word)
         for remark in file.remarks:
@@ -126,20 +128,67 @@ def score_of(result: Result | None) -> str | None:
 
 
 def kind_of(target: Path, file: TournamentFile) -> Format:
-    """The format in which the event of `file` is written to `target`."""
-    return tournament_file.format_of(target.name) or file.format
+    """The format in which the event of `file` is written to `target`. Raises Refused where its ending is unknown."""
+    return written_as(target.name, file.name, file.format)
 
 
-def save(target: Path, file: TournamentFile, event: Event) -> None:
-    """Write the event: as the file that was read where the ending says the same kind, else as a new one."""
+class Saved(msgspec.Struct, frozen=True):
+    """What was written.
+
+    :ivar lost: what the file does not hold, in sentences
+    """
+
+    file: str
+    format: Format
+    lost: tuple[str, ...] = ()
+
+
+class GameShown(msgspec.Struct, frozen=True, kw_only=True):
+    """A game for programs."""
+
+    id: int
+    round: int
+    white: int
+    white_name: str
+    black: int
+    black_name: str
+    result: str | None
+
+
+def shown_game(event: Event, placed: Placed) -> GameShown:
+    """A game of the event's record, with the players' names and its result as the command line takes it."""
+    game = placed.game
+    return GameShown(
+        id=game.id,
+        round=placed.round,
+        white=game.white,
+        white_name=name_of(event, game.white),
+        black=game.black,
+        black_name=name_of(event, game.black),
+        result=score_of(game.result),
+    )
+
+
+def require_one_output(target: Path | None) -> None:
+    """Refuse JSON beside an event that goes to standard output."""
+    if str(target) == "-":
+        raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
+
+
+def save(target: Path, file: TournamentFile, event: Event) -> Saved:
+    """Write the event: as the file that was read where the ending says the same kind, else as a new one.
+
+    :raises Refused: where the ending of the target is unknown, or its kind cannot hold the event
+    """
     kind = kind_of(target, file)
     if kind == file.format:
         write(target, tournament_file.write(file, event))
-        return
+        return Saved(str(target), kind)
     losses = tournament_file.losses(event, kind)
     write(target, tournament_file.fresh(event, kind))
     for sentence in losses:
         say(sentence)
+    return Saved(str(target), kind, losses)
 
 
 def write(file: Path, data: bytes) -> None:
@@ -188,7 +237,8 @@ def player(event: Event, word: str) -> int:
     raise Refused("no-entrant", f"{many} `cgos-server tournament standings` lists the players.")
 
 
-def _bytes_of(file: Path) -> bytes:
+def bytes_of(file: Path) -> bytes:
+    """Of a file, or of standard input. Raises Refused where it cannot be read."""
     try:
         if str(file) != "-":
             return file.read_bytes()

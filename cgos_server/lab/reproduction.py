@@ -26,7 +26,14 @@ BETA: Final = 2
 TOURNAMENTS: Final = 2000
 
 ALLOWED: Final = 3.0
-"""Standard errors between a mean and the published one."""
+"""Standard errors between a mean and the range of :data:`TOLERANCE` about the published one."""
+
+TOLERANCE: Final = 0.003
+"""How far from the true mean a published one may be. It is itself one draw: a mean of simulated tournaments, with an
+error of its own that the source does not give, of 0.0013 or so where there were as many tournaments as
+:data:`TOURNAMENTS`, rounded to 0.001; and weights and noise that are lost in the source stand here as reconstructed.
+Held against the bare figure, one series in ten failed: Random2 at 1400-2200 is 0.001 to 0.002 above it in 16
+independent series of ours."""
 
 RANGES: Final = ((1000, 1800), (1400, 2200), (1800, 2600))
 """Of true strengths, in Elo."""
@@ -61,7 +68,7 @@ class Cell(Struct, frozen=True):
 
 
 class Reproduction(Struct, frozen=True):
-    """:ivar within: every published mean is within :data:`ALLOWED` standard errors
+    """:ivar within: every mean is within :data:`ALLOWED` standard errors of :data:`TOLERANCE` about the published one
     :ivar ordered: in every range the systems with published means come in the published order
     """
 
@@ -86,8 +93,7 @@ def compared(runs: Runs) -> Reproduction:
         _cell(series.plan, series.tournaments, next(each for each in series.measures if each.measure == "kendall"))
         for series in runs.series
     )
-    deviations = [cell.deviation for cell in cells if cell.published is not None]
-    within = all(deviation is not None and abs(deviation) <= ALLOWED for deviation in deviations)
+    within = all(_within(cell) for cell in cells if cell.published is not None)
     return Reproduction(cells, within, all(_ordered(cells, low) for low, _ in RANGES), runs.interrupted)
 
 
@@ -99,6 +105,12 @@ def _cell(plan: Plan, tournaments: int, found: Figure) -> Cell:
         deviation = (found.mean - published) / found.error
     low, high = RANGES[at]
     return Cell(low, high, plan.system, tournaments, found.mean, found.error, published, deviation)
+
+
+def _within(cell: Cell) -> bool:
+    if cell.kendall is None or cell.published is None or cell.error is None:
+        return False
+    return abs(cell.kendall - cell.published) <= TOLERANCE + ALLOWED * cell.error
 
 
 def _ordered(cells: Sequence[Cell], low: int) -> bool:

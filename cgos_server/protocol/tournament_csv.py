@@ -152,6 +152,12 @@ def read(data: bytes) -> Table:
     return Table(delimiter, end, marked, names, columns, rounds, tuple(rows[1:]))
 
 
+def looks_alike(text: str) -> bool:
+    """Whether this is the beginning of a table: its first line names a column ``name``."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return any("name" in (cell.strip(' "').lower() for cell in first.split(mark)) for mark in DELIMITERS)
+
+
 def _rows(text: str, delimiter: str) -> Iterator[Row]:
     """Lines that are not empty."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

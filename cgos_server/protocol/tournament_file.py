@@ -1,17 +1,19 @@
-"""Events in the files that people have: tournament reports (TRF), plain tables (CSV) and our own JSON.
+"""Events in the files that people have: tournament reports (TRF), plain tables (CSV), our own JSON, result tables of
+the European Go Federation (H9) and OpenGotha's XML, of which the last is only read.
 
-:func:`sniff` tells them apart, :func:`read` gives the event with what its format keeps, :func:`write` gives the file
-back with what has changed, :func:`fresh` makes a new one and :func:`losses` says what would be lost in it. Bytes in,
-values out; must not know: where files lie, command lines, single systems.
+:func:`read` gives the event with what its format keeps, :func:`write` gives the file back with what has changed,
+:func:`fresh` makes a new one and :func:`losses` says what would be lost in it. Bytes in, values out; must not know:
+where files lie, command lines, single systems.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -19,27 +21,22 @@ from cgos_server.core.tournaments import tournament
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.checking import checked
 from cgos_server.errors import Refused
-from cgos_server.protocol import tournament_csv, tournament_table, trf, trf_event, trf_records, trf_writing
+from cgos_server.protocol import (
+    tournament_csv,
+    tournament_h9,
+    tournament_opengotha,
+    tournament_table,
+    trf,
+    trf_event,
+    trf_records,
+    trf_writing,
+)
 from cgos_server.protocol.misread import Misread
 from cgos_server.protocol.tournament_csv import Table
+from cgos_server.protocol.tournament_sniffing import MARK, Format, sniff
 from cgos_server.protocol.trf import Document
 
-Format: TypeAlias = Literal["trf", "csv", "json"]
-
 DEFAULT_SYSTEM: Final = trf_event.DEFAULT_SYSTEM
-
-_MARK: Final = b"\xef\xbb\xbf"
-"""Of byte order, in UTF-8."""
-
-_ENDINGS: Final[Mapping[str, Format]] = {
-    "trf": "trf",
-    "trfx": "trf",
-    "csv": "csv",
-    "tsv": "csv",
-    "json": "json",
-}
-_REPORT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?(?:001 |0[1-9]2 |1[0-9]2 |XX[A-Z] |### )", re.MULTILINE)
-
 
 _BYTE: Final = re.compile(r"\(byte ([0-9]+)\)")
 
@@ -77,6 +74,7 @@ class TournamentFile:
     :ivar hindrances: why its next round must not be paired here, in sentences
     :ivar remarks: what of it has no effect here, in sentences
     :ivar kept: what its format keeps
+    :ivar name: as it was given
     """
 
     format: Format
@@ -86,24 +84,7 @@ class TournamentFile:
     hindrances: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     kept: Document | Table | None = None
-
-
-def format_of(name: str) -> Format | None:
-    """The format that a name's ending says; None: none."""
-    return _ENDINGS.get(name.rpartition(".")[2].lower())
-
-
-def sniff(name: str, data: bytes) -> Format:
-    """The format, by what the bytes look like; by the name's ending where they might be either of two.
-
-    JSON begins with a brace, a report has lines with its codes, everything else is a table.
-    """
-    ending = format_of(name)
-    if data.removeprefix(_MARK).lstrip()[:1] == b"{" or (ending == "json"):
-        return "json"
-    if ending:
-        return ending
-    return "trf" if _REPORT.search(data.replace(b"\r", b"\n")) else "csv"
+    name: str = ""
 
 
 def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
@@ -113,7 +94,10 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
     :param system: word of the system, over what the file says
     :raises Refused: where it cannot be understood; a Misread has line and column
     """
-    format_ = sniff(name, data)
+    return dataclasses.replace(_read(sniff(name, data), data, system), name=name)
+
+
+def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
     if format_ == "json":
         event = _from_json(data)
         if system is not None and system != event.system:
@@ -123,6 +107,11 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
         table = tournament_csv.read(data)
         event = checked(tournament_csv.to_event(table, system or DEFAULT_SYSTEM))
         return TournamentFile("csv", event, data, kept=table)
+    if format_ == "h9":
+        return TournamentFile("h9", checked(tournament_h9.to_event(data, system)), data)
+    if format_ == "xml":
+        event, remarks = tournament_opengotha.to_event(data, system)
+        return TournamentFile("xml", checked(event), data, names_system=True, remarks=remarks)
     document = trf.read(data)
     found = trf_records.records(document)
     return TournamentFile(
@@ -148,6 +137,12 @@ def write(file: TournamentFile, event: Event) -> bytes:
         return trf.write(trf_writing.with_event(file.kept, event, _order(event)))
     if isinstance(file.kept, Table):
         return tournament_table.with_event(file.kept, file.data, event, _places(event))
+    if file.format in ("h9", "xml"):
+        raise Refused(
+            "only-read",
+            "H9 and OpenGotha's XML are read, not changed: places, and thus numbers, would be others. Go on in JSON "
+            "(--output event.json); a new H9 file can be made of that in the end.",
+        )
     return tournament.to_json(event) + b"\n"
 
 
@@ -156,6 +151,10 @@ def fresh(event: Event, format_: Format) -> bytes:
 
     :raises Refused: what the format cannot hold
     """
+    if format_ == "xml":
+        raise Refused("only-read", "OpenGotha's XML is read, not written. Write .trf, .csv, .json or .h9.")
+    if format_ == "h9":
+        return tournament_h9.write(event, tournament.standings(event))
     if format_ == "trf":
         return trf.write(trf_writing.from_event(event, _order(event)))
     if format_ == "csv":
@@ -172,6 +171,9 @@ def losses(event: Event, format_: Format) -> tuple[str, ...]:
         return ()
     again = read(f"-.{format_}", fresh(event, format_))
     lost = [f"the system ({event.system})"] if not again.names_system else []
+    if format_ == "h9":
+        lost.append("the players' numbers and the order of registration: it has places")
+        event = tournament_h9.renumbered(event, tournament.standings(event))
     lost += [what for what, of in _TOLD.items() if of(event) != of(again.event)]
     return tuple(f"The file does not hold {what}." for what in lost)
 
@@ -187,9 +189,9 @@ def check_scores(file: TournamentFile) -> tuple[str, ...]:
 
 def _from_json(data: bytes) -> Event:
     try:
-        return tournament.from_json(data.removeprefix(_MARK))
+        return tournament.from_json(data.removeprefix(MARK))
     except Refused as refused:
-        problem, text = refused.__cause__, data.removeprefix(_MARK)
+        problem, text = refused.__cause__, data.removeprefix(MARK)
         if isinstance(problem, UnicodeDecodeError):
             at = _undecodable(text)
         elif found := _BYTE.search(str(problem)):

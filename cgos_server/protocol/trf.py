@@ -19,9 +19,10 @@ from typing import Final, NamedTuple
 
 from cgos_server.protocol.misread import Misread, text_of
 
-RESULTS: Final = "10=+-WDLHFUZ "
+RESULTS: Final = "10=+-WDLHFUZ* "
 """Codes of a cell's result; letters of either case. 1 = 0: a game; W D L: one of less than a move; + -: by forfeit; H F
-Z: byes of half, full and no points, asked for; U: given by the pairing; blank: none, or absent."""
+Z: byes of half, full and no points, asked for; U: given by the pairing; *: a game that is still played; blank: none, or
+absent."""
 
 POINTS_MAX: Final = 999
 ID_MAX: Final = 9999
@@ -223,7 +224,7 @@ def _cells(at: int, text: str, start: int) -> tuple[Cell, ...]:
         if colour not in "wb- ":
             raise fault(at, begin + 6, f"{part[5]!r} is no colour", "Give w, b or -")
         if result not in RESULTS:
-            raise fault(at, begin + 8, f"{part[7]!r} is no result", "Give one of 1 0 = + - W D L H F U Z")
+            raise fault(at, begin + 8, f"{part[7]!r} is no result", "Give one of 1 0 = + - W D L H F U Z *")
         cells.append(Cell(opponent, "-" if colour == " " else colour, result, begin + 1))
     while cells and cells[-1].is_blank:
         cells.pop()

@@ -3,7 +3,7 @@
 ========================  ==============================================================================================
 1 0 =, W L D              a game, also one of less than a move
 \\+ -                      a forfeit; two - : both lost by it
-opponent, blank result    a game without a result yet
+opponent, blank or *      a game without a result yet
 U, and + without opponent the bye of the pairing, `Event.bye_points`
 F H Z (0000 with = -)     a bye of full, half or no points that was asked for, and the request
 blank                     absent; blanks from round 1 on: joined later
@@ -24,6 +24,7 @@ files.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -39,11 +40,20 @@ DEFAULT_SYSTEM: Final = "dutch"
 NAME_WIDTH: Final = 33
 COUNTRY_WIDTH: Final = 3
 RATING_MAX: Final = 9999
+_CODED: Final = (
+    (re.compile(r"FIDE_DUTCH(_20[0-9]{2})?(_BAKU)?", re.ASCII), "dutch"),
+    (re.compile(r"FIDE_BURSTEIN(_BAKU)?"), "burstein"),
+    (re.compile(r"(FIDE|BERGER)_DOUBLEROUNDROBIN|BERGER_ROUNDROBIN_G2"), "double-round-robin"),
+    (re.compile(r"(FIDE|BERGER)_ROUNDROBIN|BERGER_ROUNDROBIN_G1"), "round-robin"),
+)
+"""Codes of the Tournament Type Code Table (FIDE Handbook C.02.03, annex C) that a system of ours comes near to."""
+
 MOST_PAIRS: Final = 500_000
 """Forbidden ones: a list of a thousand players."""
 
 _NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "Z": "Z", " ": "Z"}
 _PLAYED: Final = {"1": "W", "W": "W", "=": "D", "D": "D", "0": "L", "L": "L"}
+_OPEN: Final = {" ", "*"}
 _BYE_POINTS: Final = {"F": "FPB", "H": "HPB", "Z": "ZPB", "U": "PAB"}
 
 
@@ -97,7 +107,7 @@ def to_event(document: Document, system: str | None = None) -> Event:
         rounds=rounds,
         withdrawn=tuple(id_ for id_ in extra.withdrawn if id_ in ids),
         requests=(*past, *_asked(document, found, halves, begun)),
-        forbidden=() if found.teams else _forbidden(found, begun + 1),
+        forbidden=() if found.of_teams else _forbidden(found, begun + 1),
         bye_points=halves["PAB"],
         tie_breakers=extra.tie_breakers,
     )
@@ -107,15 +117,14 @@ def system_said(found: Records) -> str | None:
     """The word of the system that a report names; None: none, or one that we have not."""
     if found.extra.system:
         return found.extra.system
-    if found.type in SYSTEMS or found.type in SHORT:
-        return found.type
-    coded = found.type.upper()
-    return next((word for word in ("dutch", "burstein") if coded.startswith(f"FIDE_{word.upper()}")), None)
+    coded = found.coded.upper()
+    by_code = next((word for code, word in _CODED if code.fullmatch(coded)), None)
+    return by_code or (found.type if found.type in SYSTEMS or found.type in SHORT else None)
 
 
 def hindrances(found: Records) -> Iterator[str]:
     """Why our systems must not pair the next round of such a report, in sentences."""
-    if found.teams:
+    if found.of_teams:
         yield "The file is of a team tournament. Only tournaments of single players are paired here."
     usual = {**STANDARD_POINTS, "PAB": found.points["PAB"]}
     if found.points != usual:
@@ -131,9 +140,16 @@ def hindrances(found: Records) -> Iterator[str]:
 def remarks(found: Records) -> Iterator[str]:
     """What of such a report is kept but has no effect here, in sentences."""
     word = system_said(found)
-    if word and not found.extra.system and found.type not in (*SYSTEMS, *SHORT):
-        yield f"The file names {found.type}. The system {word} of this program pairs alike, but not by FIDE's rules."
-    if found.accelerations or found.type.upper().endswith("_BAKU"):
+    if found.coded and not found.extra.system and not found.of_teams:
+        if word is None and not found.coded.upper().startswith("CUSTOM_"):
+            yield f"The file names {found.coded}, which is no system of this program."
+        elif word not in (None, found.type):
+            yield (
+                f"The file names {found.coded}. The system {word} of this program pairs alike, but not by FIDE's rules."
+            )
+    if found.team_lines and not found.of_teams:
+        yield "The file names teams, but is of a tournament of single players: teams have no effect here."
+    if found.accelerations or found.coded.upper().endswith("_BAKU"):
         yield "The acceleration is kept in the file but has no effect here."
     if found.colour:
         yield "The initial colour is kept in the file but has no effect here."
@@ -201,7 +217,7 @@ def _halves(found: Records) -> dict[str, int]:
 
 def _require_known(document: Document, found: Records) -> None:
     """Raises Misread where a line names a player that there is not."""
-    if found.teams:
+    if found.of_teams:
         return
     ids = {one.id for one in document.players}
     named = [(at, id_) for at, absent in found.absent for id_ in absent]
@@ -317,7 +333,7 @@ def _game(
         white = cell.colour == "w" or facing.colour == "b"
     first, second = (player.id, cell.opponent) if white else (cell.opponent, player.id)
     extra = more.get((number, first, second))
-    if codes == (" ", " "):
+    if set(codes) <= _OPEN:
         return Game(first, second, None, extra.handicap if extra else 0)
     if not (set(codes) <= set(_PLAYED) or (set(codes) <= {"+", "-"} and codes != ("+", "+"))):
         raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
@@ -339,7 +355,7 @@ def _asked(document: Document, found: Records, halves: Mapping[str, int], begun:
         for number, cell in enumerate(one.cells, 1):
             if number > begun and not cell.is_blank:
                 asked[(one.id, number)] = halves[_BYE_POINTS[_bye_code(one, cell)]]
-    if not found.teams:
+    if not found.of_teams:
         for byes in found.byes:
             for id_ in byes.ids:
                 if byes.round > begun:

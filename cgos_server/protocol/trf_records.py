@@ -6,7 +6,8 @@ read alike:
 ====================  =================================================================================
 ``012``               name
 ``142``, ``XXR``      number of rounds
-``192``, ``092``      type of tournament, coded or in words
+``192``               type of tournament, coded
+``092``               type of tournament in words
 ``162``, ``XXS``,     points for each kind of result
 ``BBW`` to ``BBU``
 ``XXZ``               ids absent from the round that is to be paired
@@ -14,7 +15,8 @@ read alike:
 ``XXP``, ``260``      ids that must not meet each other, for ever or from one round to another
 ``XXA``, ``250``      fictitious points of an acceleration
 ``152``, ``XXC``      initial colour; ``XXC rank``: the order of the lines is the order of the players
-``013``, ``310``      teams
+``013``, ``310``      teams; whether it is a tournament of teams: :attr:`Records.of_teams`
+``082``               number of teams
 ``299``               points that do not follow from results
 ``### cgos-server``   our own comment, see :class:`Extra`
 ====================  =================================================================================
@@ -68,6 +70,8 @@ _BB: Final = MappingProxyType(
 )
 _162_PART: Final = re.compile(r"\s*([A-Z])\s*([0-9]{0,2}[.,]?[0-9]?)(?=\s|\Z)", re.ASCII)
 _WORD: Final = re.compile(r"\S+")
+_CODE: Final = re.compile(r"[A-Z]+(_[A-Z0-9]+)+", re.ASCII)
+_TEAM_WORD: Final = re.compile(r"\bteams?\b")
 
 
 class ExtraEntrant(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -151,7 +155,10 @@ class Records:
     :ivar points_line: the last one that gives some
     :ivar absent: (index, ids) of each XXZ line
     :ivar accelerations: where two say something of the same player and round, the later one holds
-    :ivar teams: how many lines name teams
+    :ivar type: in words
+    :ivar coded: the code of the type, also where 092 has one and there is no 192; empty: none said
+    :ivar declared_teams: what the number of teams is said to be; empty: not said
+    :ivar team_lines: how many lines name teams
     :ivar abnormal: how many lines give points that do not follow from results
     :ivar by_rank: the order of the lines is that of the players
     :ivar colour: ``w`` or ``b`` where the initial colour is said
@@ -160,6 +167,7 @@ class Records:
 
     name: str = ""
     type: str = ""
+    coded: str = ""
     rounds: int | None = None
     points: dict[str, int] = field(default_factory=lambda: dict(STANDARD_POINTS))
     points_line: int = 0
@@ -167,12 +175,26 @@ class Records:
     byes: list[Byes] = field(default_factory=list)
     forbidden: list[Forbidden] = field(default_factory=list)
     accelerations: list[Acceleration] = field(default_factory=list)
-    teams: int = 0
+    declared_teams: str = ""
+    team_lines: int = 0
     abnormal: int = 0
     by_rank: bool = False
     colour: str = ""
     extra: Extra = field(default_factory=Extra)
     extra_line: int | None = None
+
+    @property
+    def of_teams(self) -> bool:
+        """Whether teams are paired. Lines of teams alone do not say it: reports of single players have them too, to
+        tell who belongs together. What says it comes first in this order: the code of the type, the type in words, the
+        declared number of teams (0: single players); where nothing does, lines of teams."""
+        coded, words = self.coded.upper(), self.type.lower()
+        if coded:
+            return any(word in coded for word in ("TEAM", "SCHILLER", "SCHEVENINGEN"))
+        if _TEAM_WORD.search(words) or "individual" in words:
+            return "individual" not in words
+        declared_none = self.declared_teams != "" and not self.declared_teams.strip("0")
+        return self.team_lines > 0 and not declared_none
 
     def fictitious(self, ids: Iterable[int], number: int) -> dict[int, int]:
         """The fictitious points of players in a round, in tenths, where they have some."""
@@ -199,8 +221,12 @@ def records(document: Document) -> Records:
             continue
         if code == "012":
             found.name = found.name or text[3:].strip()
-        elif code == "192" or (code == "092" and not found.type):
-            found.type = text[3:].strip()
+        elif code == "192":
+            found.coded = found.coded or text[3:].strip()
+        elif code == "092":
+            found.type = found.type or text[3:].strip()
+        elif code == "082":
+            found.declared_teams = text[3:].strip()
         elif code in ("142", "XXR"):
             if text[3:].strip():
                 found.rounds = _whole(at, _single(at, text), "number of rounds", ROUND_MAX)
@@ -226,11 +252,13 @@ def records(document: Document) -> Records:
         elif code == "152":
             found.colour = text[3:].strip().lower()[:1]
         elif code in ("013", "310"):
-            found.teams += 1
+            found.team_lines += 1
         elif code == "299":
             found.abnormal += 1
         elif text.startswith(EXTRA):
             found.extra, found.extra_line = _extra(at, text), at
+    if not found.coded and _CODE.fullmatch(found.type):
+        found.coded = found.type
     return found
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -45,6 +46,15 @@ Grid = dict[int, list[str]]
 BLANK: Final = " " * CELL
 _PAIRS: Final = (("1", "0"), ("=", "="), ("0", "1"), ("0", "0"), ("=", "0"), ("0", "="))
 _FORFEITS: Final = (("+", "-"), ("-", "+"), ("-", "-"))
+_CODES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("round-robin", "double-round-robin"), "CUSTOM_ROUNDROBIN"),
+        **dict.fromkeys(("cup", "double-elimination"), "CUSTOM_KNOCKOUT"),
+    }
+)
+"""Of the Tournament Type Code Table (FIDE Handbook C.02.03, annex C); all others come nearest to CUSTOM_SWISS. None of
+our systems pairs by FIDE's rules, so none has a code of FIDE's."""
+
 _BYES: Final = (("F", "FPB"), ("H", "HPB"), ("Z", "ZPB"))
 
 
@@ -60,6 +70,7 @@ def from_event(event: Event, places: Mapping[int, int] | None = None) -> Documen
     places = places or _places(event)
     grid, given = cells(event, found)
     head = [f"012 {_plain(event.name)}", f"062 {len(event.entrants)}", f"092 {_plain(event.system)}"]
+    head.append(f"192 {_CODES.get(event.system, 'CUSTOM_SWISS')}")
     head.append(_comment(event, grid, given))
     if event.planned is not None:
         head += [f"142 {event.planned}", f"XXR {event.planned}"]

@@ -324,3 +324,41 @@ def test_the_systems() -> None:
     assert re.search(r"^mcmahon +bar +none +none, 30k, .*, [.]{3}, 9d$", table, re.MULTILINE)
     assert re.search(r"^accelrat +k +32 +0 to 400$", table, re.MULTILINE)
     assert re.search(r"^tcec-double +tcec +double=true$", table, re.MULTILINE)
+
+
+def test_the_quality_of_an_event_as_tables_and_for_programs() -> None:
+    example = Path(__file__).parents[2] / "docs" / "examples" / "mwm.json"
+    told = shown("quality", example)
+    assert told["kendall"] == pytest.approx(4 / 7)
+    assert told["total_error"]["rms_per_game"] == pytest.approx(1.4792, abs=1e-4)
+    assert sum(band["games"] for band in told["bands"]) == told["games"] == 16
+    text = run("quality", example).stdout
+    assert "Kendall's tau with the ratings                   0.571" in text
+    assert "Streaks of colors" in text
+
+
+def test_what_is_in_no_band_is_said(csv: Path) -> None:
+    csv.write_text("name,rating,r1\nA,,2+w3\nB,1500,1-b3\nC,,4+w\nD,1400,3-b\n")
+    result = run("quality", csv)
+    assert result.exit_code == 0
+    assert "In no band: 1 game with handicap, 1 game with somebody without a rating." in result.stderr
+
+
+def test_converting_to_an_unknown_ending_writes_nothing(csv: Path, tmp_path: Path) -> None:
+    result = run("convert", csv, tmp_path / "u.pgn")
+    assert result.exit_code == 1
+    assert "u.pgn cannot be written: .pgn is no ending known here" in result.stderr
+    assert not (tmp_path / "u.pgn").exists()
+
+
+def test_an_event_goes_to_the_european_database_and_says_what_is_lost(csv: Path, tmp_path: Path) -> None:
+    event, table = tmp_path / "event.json", tmp_path / "event.h9"
+    assert run("next", csv, "--system", "swiss", "--output", event).exit_code == 0
+    result = run("convert", event, table)
+    assert result.exit_code == 0
+    assert "does not hold the players' numbers" in result.stderr
+    assert "?/w0" in table.read_text()
+    before = table.read_bytes()
+    changed = run("change", table, "--withdraw", "1")
+    assert "Go on in JSON" in changed.stderr
+    assert table.read_bytes() == before

@@ -178,8 +178,14 @@ def test_a_reproduction_is_held_against_the_published_means() -> None:
     assert cell.error == pytest.approx(0.01)
     assert all(each.published is None for each in found.cells if each.system in UNPUBLISHED)
 
-    found = compared(table(burstein_2=0.031))
+    found = compared(table(burstein_2=0.034))
     assert (found.within, found.ordered) == (False, True)
+
+
+def test_a_published_mean_is_one_draw_itself() -> None:
+    for off in (0.032, -0.032):  # 3.2 standard errors off, and within three of the range of 0.003
+        assert compared(table(burstein_2=off)).within
+    assert not compared(table(burstein_2=-0.034)).within
 
 
 def test_a_reproduction_that_has_not_begun_shows_nothing() -> None:

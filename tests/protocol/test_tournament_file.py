@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +18,10 @@ from cgos_server.core.tournaments.tournament import to_json
 from cgos_server.errors import Refused
 from cgos_server.protocol import tournament_file
 from cgos_server.protocol.misread import Misread
-from cgos_server.protocol.tournament_file import Format
+from cgos_server.protocol.tournament_sniffing import Format, sniff, written_as
 
-FORMATS: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = ("trf", "csv", "json")
+"""Those that are given back with what has changed."""
 SAMPLES = sorted((Path(__file__).parent.parent / "transcripts" / "trf").glob("*.trf"))
 
 
@@ -45,10 +45,57 @@ def played() -> Event:
         ("-", b"XXR 9\n", "trf"),
         ("-", b"name\trating", "csv"),
         ("", b"\xef\xbb\xbf{}", "json"),
+        ("a.h9", b"", "h9"),
+        ("a.txt", b"; EV[Open]\n   1 Alder A. 3D FR 75Ju 36 128 503 0 2+/w0\n", "h9"),
+        ("a.xml", b"", "xml"),
+        ("-", b'<?xml version="1.0"?><Tournament/>', "xml"),
+        ("a.csv", b"<Tournament/>", "xml"),
+        ("a.pgn", b"id;Name;rating", "csv"),
+        ("-", b"", "csv"),
     ],
 )
 def test_formats_are_told_apart(name: str, data: bytes, format_: Format) -> None:
-    assert tournament_file.sniff(name, data) == format_
+    assert sniff(name, data) == format_
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.pgn", b'\n[Event "x"]\n[White "A"]\n', "a.pgn is games in PGN"),
+        ("a.csv", b'[Event "x"]\n', "a.csv is games in PGN"),
+        ("-", b"(;GM[1])", "Standard input is a game in SGF"),
+        ("a.ods", b"PK\x03\x04", "a spreadsheet"),
+        ("a.csv", b"PK\x03\x04", "a spreadsheet"),
+        ("a.xls", b"\xd0\xcf\x11\xe0", "an old spreadsheet"),
+        ("a.csv.gz", b"\x1f\x8b", "compressed"),
+        ("a.html", b"<!DOCTYPE html><html>", "a page in HTML"),
+        ("a.pdf", b"%PDF-1", "a PDF"),
+        ("a.tou", b"something else\n", "a.tou is of no kind known here"),
+    ],
+)
+def test_files_of_other_kinds_are_refused_by_their_names(name: str, data: bytes, says: str) -> None:
+    with pytest.raises(Refused, match=re.escape(says)):
+        tournament_file.read(name, data)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "format_"),
+    [
+        ("b.h9", "a.csv", "h9"),
+        ("b", "a.csv", "csv"),
+        ("-", "a.csv", "csv"),
+        ("b.txt", "a.txt", "csv"),
+        ("b.TRF", "a", "trf"),
+    ],
+)
+def test_the_ending_of_a_file_says_how_it_is_written(name: str, source: str, format_: Format) -> None:
+    assert written_as(name, source, "csv") == format_
+
+
+def test_nothing_is_written_under_an_unknown_ending() -> None:
+    for name in ("u.pgn", "u.txt", "u.tou", "u.csv.bak"):
+        with pytest.raises(Refused, match=r"is no ending known here\. Use \.trf, \.csv, \.json, \.h9"):
+            written_as(name, "u.csv", "csv")
 
 
 @pytest.mark.parametrize("format_", FORMATS)

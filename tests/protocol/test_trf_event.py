@@ -31,7 +31,7 @@ from cgos_server.errors import Refused
 from cgos_server.protocol import trf
 from cgos_server.protocol.misread import Misread
 from cgos_server.protocol.trf import Document
-from cgos_server.protocol.trf_event import check_scores, hindrances, remarks, to_event
+from cgos_server.protocol.trf_event import check_scores, hindrances, remarks, system_said, to_event
 from cgos_server.protocol.trf_records import records
 from cgos_server.protocol.trf_writing import from_event, with_event
 
@@ -71,6 +71,8 @@ def texts(document: Document) -> list[str]:
         ("   2 - -", "   1 - +", Game(1, 2, Result(0, 2, "forfeit"))),
         ("   2   +", "   1 w -", Game(2, 1, Result(0, 2, "forfeit"))),
         ("   2 b", "   1 w  ", Game(2, 1)),
+        ("   2 b *", "   1 w *", Game(2, 1)),
+        ("   2 w *", "   1 b", Game(1, 2)),
     ],
 )
 def test_games(first: str, second: str, game: Game) -> None:
@@ -185,6 +187,54 @@ def test_other_points_are_counted_but_not_paired() -> None:
 def test_teams_are_not_paired() -> None:
     assert "team" in next(hindrances(records(sample("teams_cr"))))
     assert len(to_event(sample("teams_cr")).rounds) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "system"),
+    [
+        ("FIDE_DUTCH", "dutch"),
+        ("FIDE_DUTCH_2026_BAKU", "dutch"),
+        ("FIDE_BURSTEIN", "burstein"),
+        ("FIDE_ROUNDROBIN", "round-robin"),
+        ("BERGER_ROUNDROBIN_G2", "double-round-robin"),
+        ("FIDE_DUBOV", None),
+        ("CUSTOM_SWISS", None),
+        ("FIDE_TEAM_ROUNDROBIN", None),
+    ],
+)
+def test_the_coded_type_names_the_system(code: str, system: str | None) -> None:
+    found = records(doc(f"192 {code}"))
+    assert system_said(found) == system
+    said = " ".join(remarks(found))
+    assert (code in said) == (not code.startswith("CUSTOM") and not found.of_teams)
+
+
+def test_a_tournament_of_single_players_may_name_teams() -> None:
+    lines = [player(1, "0.0"), player(2, "0.0"), player(3, "0.0")]
+    document = doc("082 0", "092 Individual: Swiss-System", *lines, "240 H   1    3", f"013 {'Reds':32}   1    2")
+    found = records(document)
+    assert list(hindrances(found)) == []
+    assert to_event(document).requests == (Request(3, 1, 1),)  # 240 names players here, not teams
+    assert any("teams have no effect" in remark for remark in remarks(found))
+
+
+@pytest.mark.parametrize(
+    ("system", "code"),
+    [("round-robin", "CUSTOM_ROUNDROBIN"), ("dutch", "CUSTOM_SWISS"), ("cup", "CUSTOM_KNOCKOUT")],
+)
+def test_a_fresh_report_has_the_code_of_its_type(system: str, code: str) -> None:
+    document = from_event(Event(system, (Entrant(1, "A"), Entrant(2, "B"))))
+    assert f"192 {code}" in texts(document)
+    without = trf.document(line for line in document.lines if not line.text.startswith("###"))
+    assert system_said(records(without)) == system
+
+
+def test_a_game_that_is_still_played_keeps_its_sign_until_it_ends() -> None:
+    document = doc(*(player(one, "0.0", f"   {other} {side} *") for one, other, side in ((1, 2, "w"), (2, 1, "b"))))
+    event = to_event(document)
+    assert texts(with_event(document, enter(event, Entrant(3, "C"))))[0] == document.lines[0].text
+    ended = with_event(document, apply(event, [Played(1, 2, WHITE_WINS)]))
+    assert [line.text[91:99] for line in ended.lines[:2]] == ["   2 w 1", "   1 b 0"]
 
 
 def test_points_are_compared_with_results() -> None:
@@ -334,7 +384,7 @@ def test_what_the_format_has_no_place_for_is_in_a_comment() -> None:
         tie_breakers=("points",),
     )
     document = from_event(event)
-    assert [text[:4] for text in texts(document)] == ["012 ", "062 ", "092 ", "### ", "001 ", "001 "]
+    assert [text[:4] for text in texts(document)] == ["012 ", "062 ", "092 ", "192 ", "### ", "001 ", "001 "]
     assert to_event(document) == event
     others = doc(*(text for text in texts(document) if not text.startswith("###")))
     assert to_event(others).entrants == (Entrant(1, "A", 2.0, country="Aut"), Entrant(2, "B" * 33))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cgos_server.protocol import trf
@@ -21,14 +23,14 @@ def test_a_file_without_lines_says_nothing() -> None:
 def test_the_older_and_the_newer_codes_say_the_same() -> None:
     old = read("012 Open", "092 FIDE_DUTCH_2025", "XXR 9", "XXC white1", "XXP 1 2", "XXS PAB=0.5")
     new = read("012 Open", "192 FIDE_DUTCH_2025", "142 9", "152 W", "260   1 999    1    2", "162  P 0.5")
-    assert old == new
-    assert (old.name, old.type, old.rounds, old.colour) == ("Open", "FIDE_DUTCH_2025", 9, "w")
+    assert replace(old, type="") == new
+    assert (old.name, old.coded, old.rounds, old.colour) == ("Open", "FIDE_DUTCH_2025", 9, "w")
     assert old.points == {**STANDARD_POINTS, "PAB": 5}
 
 
 def test_a_coded_type_wins_over_words() -> None:
-    assert read("192 FIDE_BURSTEIN", "092 Swiss").type == "FIDE_BURSTEIN"
-    assert read("092 Swiss", "192 FIDE_BURSTEIN").type == "FIDE_BURSTEIN"
+    assert read("192 FIDE_BURSTEIN", "092 Swiss").coded == "FIDE_BURSTEIN"
+    assert read("092 Swiss", "192 FIDE_BURSTEIN").coded == "FIDE_BURSTEIN"
 
 
 WON_3 = {"WW": 30, "BW": 30, "FW": 30, "FPB": 30}
@@ -69,7 +71,28 @@ def test_accelerations() -> None:
 
 def test_teams_and_points_of_their_own_are_counted() -> None:
     found = read("013 Reds", "310   1 Blues", "299 H       0.5   1    1")
-    assert (found.teams, found.abnormal) == (2, 1)
+    assert (found.team_lines, found.abnormal) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "of_teams"),
+    [
+        (["013 Reds"], True),
+        (["310   1 Reds"], True),
+        (["013 Reds", "082 2"], True),
+        (["013 Reds", "082 0"], False),
+        (["013 Reds", "082"], True),
+        (["013 Reds", "092 Individual: Swiss-System"], False),
+        (["013 Reds", "082 2", "092 Individual Swiss"], False),
+        (["013 Reds", "082 0", "092 Team: Swiss-System"], True),
+        (["082 2"], False),
+        (["013 Reds", "092 Team: Swiss-System", "192 FIDE_DUTCH_2026_BAKU"], False),
+        (["092 Individual: Swiss-System", "192 FIDE_TEAM_BAKU"], True),
+        (["192 FIDE_SCHILLER_4x3"], True),
+    ],
+)
+def test_lines_of_teams_alone_make_no_tournament_of_teams(lines: list[str], of_teams: bool) -> None:
+    assert read(*lines).of_teams == of_teams
 
 
 def test_the_order_of_the_lines_may_count() -> None:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from cgos_server.core.options import Choice, Flag, Number, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings
@@ -21,7 +21,7 @@ from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.grades import GRADES, grade_index, rating_of, starting_points
 from cgos_server.core.tournaments.groups import CostOf, pair_groups
 from cgos_server.core.tournaments.ledger import Ledger
-from cgos_server.core.tournaments.mms import mms
+from cgos_server.core.tournaments.mms import Absences, mms
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted, in_points
 
@@ -32,7 +32,7 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
     {
         "floor": Choice(GRADES),
         "bar": Choice((NO_BAR, *GRADES)),
-        "absences": Choice(("all", "pairing")),
+        "absences": Choice(get_args(Absences)),
         "handicap": Flag(),
         "reduction": Number(0, MOST_STONES, whole=True),
     }
@@ -75,18 +75,26 @@ class FromStarts(ByRounds):
 
     def __init__(self, floor: str, bar: str, absences: str, handicap: bool, reduction: int) -> None:
         self._floor, self._bar = floor, None if bar == NO_BAR else bar
-        self._own_absences = absences == "all"
+        self._absences: Absences = "all" if absences == "all" else "pairing" if absences == "pairing" else "none"
         self._handicap, self._reduction = handicap, reduction
 
     def standings(self, event: Event) -> Standings:
-        starts = starting_points(event, self._floor, self._bar)
-        return standings_by(event, event.tie_breakers or self.tie_breakers, starts, self._own_absences)
+        return standings_by(event, event.tie_breakers or self.tie_breakers, self.starts(event), self._absences)
+
+    def starts(self, event: Event) -> dict[int, int]:
+        """Id -> half points that everybody began with."""
+        return starting_points(event, self._floor, self._bar)
+
+    def paired_by(self, event: Event, ledger: Ledger) -> dict[int, int]:
+        """Id -> McMahon score for pairing after the rounds of a ledger, in half points."""
+        starts = self.starts(event)
+        return {id_: mms(line, starts[id_], absences=self._absences != "none") for id_, line in ledger.lines.items()}
 
     def scores(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Scores:
         """Those who are there by McMahon score, then place in the standings, then rating (of a grade where there is
         none), then by lot: `order` with the id as key."""
-        starts = starting_points(event, self._floor, self._bar)
-        scores = {id_: mms(line, starts[id_]) for id_, line in ledger.lines.items()}
+        starts = self.starts(event)
+        scores = self.paired_by(event, ledger)
         places = {row.entrant: row.place for row in self.standings(event).rows}
 
         def key(one: Entrant) -> tuple[float, ...]:
@@ -99,6 +107,10 @@ class FromStarts(ByRounds):
     def game(self, scores: Scores, ledger: Ledger, better: int, other: int, rng: Chance, reason: str) -> Game:
         """A game of these two with its colours, and its stones where there is handicap."""
         return self.with_stones(scores, ledger, better, other, reason) or game(ledger, better, other, rng, reason)
+
+    def drawn(self, ledger: Ledger, scores: Scores) -> dict[int, list[tuple[int, int]]]:
+        """See :func:`drawn`."""
+        return drawn(ledger, scores.starts, self._absences != "none")
 
     def with_stones(self, scores: Scores, ledger: Ledger, one: int, other: int, reason: str) -> Game | None:
         """A game of these two with handicap, where they have one; the one with fewer points is Black."""
@@ -160,16 +172,17 @@ class GroupByGroup(FromStarts):
         )
 
 
-def drawn(ledger: Ledger, starts: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
+def drawn(ledger: Ledger, starts: Mapping[int, int], absences: bool = True) -> dict[int, list[tuple[int, int]]]:
     """Id -> (round, way) for each time that somebody was paired: way is 1 with a better group, -1 with a worse one, 0
     inside his own; groups as they were then.
 
     :param starts: id -> half points
+    :param absences: whether absence points counted
     """
     last = max((entry.round for line in ledger.lines.values() for entry in line.entries), default=0)
     found: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
     for number in range(1, last + 1):
-        group = {id_: mms(line, starts[id_], number - 1) // 2 for id_, line in ledger.lines.items()}
+        group = {id_: mms(line, starts[id_], number - 1, absences) // 2 for id_, line in ledger.lines.items()}
         for id_, line in ledger.lines.items():
             for entry in line.entries:
                 if entry.round == number and entry.opponent is not None:

@@ -16,7 +16,7 @@ from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import choice, coin, shuffled
 from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field, forbidden_pairs, name_of
-from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, Scores, drawn
+from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, Scores
 from cgos_server.core.tournaments.grades import FLOOR
 from cgos_server.core.tournaments.groups import Cost, pair_group
 from cgos_server.core.tournaments.ledger import Ledger, Line
@@ -155,7 +155,7 @@ class GoDraw(FromStarts):
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
         groups = scores.groups(scores.order)
-        facts = _facts(event, field, ledger, scores)
+        facts = _facts(event, field, ledger, self.drawn(ledger, scores))
         parts = [Part((number,), tuple(group)) for number, group in enumerate(groups, 1)]
         found = _draw(parts, facts, event, rng)
         while isinstance(found, int) and len(parts) > 1:
@@ -217,10 +217,9 @@ class GoDraw(FromStarts):
         return Game(white, black, reason=f"{reason}; {why}{once_more(ledger, first, second)}")
 
 
-def _facts(event: Event, field: Field, ledger: Ledger, scores: Scores) -> Facts:
+def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[tuple[int, int]]]) -> Facts:
     never = forbidden_pairs(event)
     last = field.number - 1
-    ways = drawn(ledger, scores.starts)
     ids = [one.id for one in field.players]
     return Facts(
         ledger,

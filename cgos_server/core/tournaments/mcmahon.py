@@ -43,7 +43,7 @@ class McMahon(GroupByGroup):
       stronger; `bar` is `none` by default. With both the same, all start equal.
     - `method`: how groups are paired inside: `folding`, `double-folding`, `translation`, `random` or `adjacent`.
     - `absences`: `all`, or `pairing`: points for them count for pairing and in the sums of opponents, but not in one's
-      own final score (Vuorinen 2010, 6.1, for EPM).
+      own final score (Vuorinen 2010, 6.1, for EPM); or `none`: an absence gives nothing.
     - `handicap`: the one with fewer points has Black and receives as many stones as there are whole points between
       the two, less `reduction`, at most 9; 1 stone means that Black begins without komi but half a point. Games of
       those who started at the bar are even. Handicap by difference of scores is custom in Go events; the default

@@ -5,7 +5,13 @@ After Vuorinen (2010), sections 4.2 and 6.1. Must not know: how starting points 
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from cgos_server.core.tournaments.ledger import Entry, Line
+
+Absences: TypeAlias = Literal["all", "pairing", "none"]
+"""Where absence points count: in everybody's score; only for pairing and in the sums of opponents (as EPM does:
+Vuorinen 2010, 6.1); nowhere."""
 
 
 def is_absence(entry: Entry) -> bool:

@@ -8,6 +8,7 @@ The true order sorts strengths descending, equal ones by id (our choice). Fewer 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cgos_server.core.tournaments.base import Event, Floats, Ints, Round
-from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.ledger import Line, ledger
 from cgos_server.core.tournaments.mwm_weights import Third, of_ranks, pair_field
 from cgos_server.errors import Refused
 
@@ -141,16 +142,15 @@ def colours(event: Event) -> ColourStatistics:
         differences.append(sum(balances))
         largest = max([largest, *balances])
     lines = ledger(event).lines
-    longest = 0
-    for line in lines.values():
-        run, last = 0, None
-        for entry in line.entries:
-            if entry.kind == "game":
-                run = run + 1 if entry.white == last else 1
-                last = entry.white
-                longest = max(longest, run)
+    longest = max(map(longest_run, lines.values()), default=0)
     whites, blacks = ({id_: getattr(line, side) for id_, line in lines.items()} for side in ("whites", "blacks"))
     return ColourStatistics(tuple(differences), largest, longest, whites, blacks)
+
+
+def longest_run(line: Line) -> int:
+    """The longest run of one color over a player's games really played; 0 without games."""
+    sides = [entry.white for entry in line.entries if entry.kind == "game"]
+    return max((len(list(run)) for _, run in itertools.groupby(sides)), default=0)
 
 
 def unforeseen(event: Event, strength: Mapping[int, float]) -> Unforeseen:

@@ -20,8 +20,9 @@ from typing import Final, TypeAlias
 
 from cgos_server.core.tournaments.base import WIN, Event, Standings
 from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.gotha_sums import GOTHA_SUMS
 from cgos_server.core.tournaments.ledger import Entry, Line, ledger
-from cgos_server.core.tournaments.mms import is_absence, mms
+from cgos_server.core.tournaments.mms import Absences, is_absence, mms
 from cgos_server.core.tournaments.performance import performance
 from cgos_server.core.tournaments.standings import ranked
 from cgos_server.errors import Refused
@@ -39,7 +40,7 @@ class Record:
     :ivar start: half points that a McMahon entrant began with; None: not such an event
     :ivar own: id -> half points that count as somebody's own final score
     :ivar seen: id -> half points that opponents' sums take of somebody: with absence points in a McMahon event
-    :ivar own_absences: whether absence points count in `own`
+    :ivar absences: whose score absence points count in: see :data:`Absences`
     :ivar tied: groups of ids, two or more, that are equal in all that was compared before
     """
 
@@ -50,7 +51,7 @@ class Record:
     start: Mapping[int, int] | None
     own: Mapping[int, int]
     seen: Mapping[int, int]
-    own_absences: bool
+    absences: Absences
     tied: tuple[tuple[int, ...], ...] = ()
 
 
@@ -228,6 +229,7 @@ TIE_BREAKERS: Final[Mapping[str, Callable[[Record], Values]]] = MappingProxyType
         "rating": rating,
         "seed": seed,
         "lots": lots,
+        **GOTHA_SUMS,
     }
 )
 """Words of an order of standings. The first paragraph of each docstring says what it is."""
@@ -247,20 +249,20 @@ def standings_by(
     event: Event,
     order: Sequence[str],
     start: Mapping[int, int] | None = None,
-    own_absences: bool = True,
+    absences: Absences = "all",
     given: Mapping[str, Mapping[int, float | None]] = MappingProxyType({}),
 ) -> Standings:
     """The standings by these words, the first one first.
 
     :param start: half points that everybody (by id) begins with in a McMahon event, where absences give points too;
         None: in all other events
-    :param own_absences: False: absence points count only for opponents (as EPM does: Vuorinen 2010, 6.1)
+    :param absences: whose score absence points count in
     :param given: word -> id -> value, in place of what is read off the record, such as seeds that a system has drawn
     :raises Refused: where a word is unknown; the sentence lists the choices
     """
     for word in order:
         _require(word)
-    record = record_of(event, start, own_absences)
+    record = record_of(event, start, absences)
     values: dict[str, Mapping[int, float | None]] = {}
     tied: tuple[tuple[int, ...], ...] = (tuple(record.lines),) if len(record.lines) > 1 else ()
     for word in order:
@@ -270,7 +272,7 @@ def standings_by(
     return ranked(event, order, values, ASCENDING)
 
 
-def record_of(event: Event, start: Mapping[int, int] | None = None, own_absences: bool = True) -> Record:
+def record_of(event: Event, start: Mapping[int, int] | None = None, absences: Absences = "all") -> Record:
     """What :data:`TIE_BREAKERS` take. Parameters as for :func:`standings_by`."""
     lines = ledger(event).lines
     games = {id_: [entry for entry in line.entries if entry.kind == "game"] for id_, line in lines.items()}
@@ -281,9 +283,9 @@ def record_of(event: Event, start: Mapping[int, int] | None = None, own_absences
     if start is None:
         own = seen = {id_: line.score for id_, line in lines.items()}
     else:
-        seen = {id_: mms(line, start[id_]) for id_, line in lines.items()}
-        own = seen if own_absences else {id_: mms(line, start[id_], absences=False) for id_, line in lines.items()}
-    return Record(event, lines, games, tuple(length), start, own, seen, own_absences)
+        seen = {id_: mms(line, start[id_], absences=absences != "none") for id_, line in lines.items()}
+        own = {id_: mms(line, start[id_], absences=absences == "all") for id_, line in lines.items()}
+    return Record(event, lines, games, tuple(length), start, own, seen, absences)
 
 
 def _require(word: str) -> None:
@@ -353,7 +355,7 @@ def _score(record: Record, id_: int, rounds: int) -> int:
     line = record.lines[id_]
     if record.start is None:
         return line.score_before(rounds + 1)
-    return mms(line, record.start[id_], rounds, record.own_absences)
+    return mms(line, record.start[id_], rounds, record.absences == "all")
 
 
 def _ratings(record: Record, games: Sequence[Entry]) -> list[float]:

@@ -17,7 +17,7 @@ from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.tournaments.base import Chance, Event, Pair, Round, pair_of
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
-from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, drawn
+from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts
 from cgos_server.core.tournaments.grades import FLOOR
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.rematches import no_pairing
@@ -177,7 +177,7 @@ class Weighted(FromStarts):
         out = sit_out(event, scores.order, ledger)
         order, why = out.order, list(out.why)
         groups = scores.groups(order)
-        placed = _placed(groups, ledger, drawn(ledger, scores.starts))
+        placed = _placed(groups, ledger, self.drawn(ledger, scores))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
         found = weights(placed, met, len(groups), self._seeding, self._from_above, self._from_below)

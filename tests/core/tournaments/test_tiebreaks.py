@@ -60,7 +60,7 @@ def go_event(case: dict[str, Any]) -> tuple[Event, dict[str, int]]:
 def test_go_tie_breakers(go_case: dict[str, Any], variant: str) -> None:
     event, ids = go_event(go_case)
     start = {ids[name]: 2 * count for name, count in go_case["start"].items()}
-    options: dict[str, Any] = {"start": start, "own_absences": variant == "mcmahon"}
+    options: dict[str, Any] = {"start": start, "absences": "all" if variant == "mcmahon" else "pairing"}
     names = {"mms": "mms", "game-points": "wins", "sos": "sos", "sosos": "sosos", "sodos": "sodos", "cuss": "cuss"}
     for word, key in names.items():
         assert value(event, word, **options) == {ids[name]: row[key] for name, row in go_case[variant].items()}, word
@@ -69,7 +69,7 @@ def test_go_tie_breakers(go_case: dict[str, Any], variant: str) -> None:
         id_ = ids[name]
         assert mms(lines[id_], start[id_]) == 2 * row["pairing_mms"]
         terms = [
-            mms(lines[id_], start[id_], number, options["own_absences"]) / 2
+            mms(lines[id_], start[id_], number, options["absences"] == "all") / 2
             for number in range(1, len(event.rounds) + 1)
         ]
         assert terms == row["cuss_terms"]

@@ -1,0 +1,164 @@
+"""Lists of results that arrive together: plain lines, a table, or the headers of games in PGN.
+
+- lines: ``WHITE BLACK SCORE`` or ``ID SCORE``, blanks between, names with blanks in double quotes; those that begin
+  with ``#`` are comments;
+- a table: its first line names the columns, ``game`` (an id) or ``white`` and ``black``, and ``result``; ``round`` may
+  be there too;
+- PGN: the tags ``White``, ``Black``, ``Result`` and ``Round`` of each game, ``GameId`` in place of the first two; moves
+  are passed over, and so are games that still go on (``*``).
+
+Must not know: events, whether there are such games, files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cgos_server.protocol.misread import Misread, text_of
+
+MOST: Final = 100_000
+"""Results in one list."""
+
+COLUMNS: Final = ("game", "white", "black", "result", "round")
+
+_TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
+_WORD: Final = re.compile(r'"([^"]*)"|[^\s"]+')
+_UNFINISHED: Final = "*"
+
+
+class Reported(NamedTuple):
+    """One result. The game is named by `id`, or by `white` and `black` as written, and `round` where that is said.
+
+    :ivar line: where it stands, 1 = the first; of a game in PGN, its first tag
+    """
+
+    line: int
+    id: int | None
+    white: str
+    black: str
+    round: int | None
+    score: str
+
+
+def read(data: bytes) -> list[Reported]:
+    """The results of a list's bytes.
+
+    :raises Misread: with the line that cannot be understood, or where there is none
+    """
+    text, _ = text_of("results", data)
+    lines = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if _TAG.fullmatch(first):
+        found = list(_pgn(lines))
+    elif any(mark in first and "result" in _names(first, mark) for mark in ",;\t"):
+        found = list(_table(lines, max(",;\t", key=first.count)))
+    else:
+        found = list(_lines(lines))
+    if not found:
+        raise Misread("results", 1, 1, "there is no result", "Give lines such as Alder Birch 1-0, a table, or PGN")
+    if len(found) > MOST:
+        raise Misread("results", found[MOST].line, 1, f"there are more than {MOST} results", "Give fewer at a time")
+    return found
+
+
+def _names(line: str, mark: str) -> list[str]:
+    return [cell.strip(' "').lower() for cell in line.split(mark)]
+
+
+def _lines(lines: Sequence[str]) -> Iterator[Reported]:
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("#"):
+            continue
+        if line.count('"') % 2:
+            raise Misread("results", number, 1, "a quote is not closed", "Close it")
+        words = [found[1] if found[0].startswith('"') else found[0] for found in _WORD.finditer(line)]
+        if len(words) == 3:
+            yield Reported(number, None, words[0], words[1], None, words[2])
+        elif len(words) == 2:
+            yield Reported(number, _whole(number, words[0], "id of a game"), "", "", None, words[1])
+        elif words:
+            problem = "there is one word only" if len(words) == 1 else f"there are {len(words)} words"
+            remedy = "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes"
+            raise Misread("results", number, 1, problem, remedy)
+
+
+def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
+    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, strict=True)
+    names: list[str] = []
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as problem:
+            raise Misread("results", reader.line_num, 1, str(problem), "Mend the quotes") from problem
+        if cells is None:
+            return
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not names:
+            names = [cell.strip().lower() for cell in cells]
+            if "game" not in names and not {"white", "black"} <= set(names):
+                problem_ = "no columns name the game"
+                raise Misread("results", reader.line_num, 1, problem_, "Name a column game, or columns white and black")
+            continue
+        values = dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        yield _reported(reader.line_num, values)
+
+
+def _pgn(lines: Sequence[str]) -> Iterator[Reported]:
+    tags: dict[str, str] = {}
+    begin = 1
+    for number, line in enumerate(lines, 1):
+        tag = _TAG.fullmatch(line)
+        if tags and (line.strip() if tag is None else tag[1] in tags):  # moves, or the next game without any between
+            yield from _game(begin, tags)
+            tags = {}
+        if tag is None:
+            continue
+        if not tags:
+            begin = number
+        tags[tag[1]] = re.sub(r"\\(.)", r"\1", tag[2])
+    if tags:
+        yield from _game(begin, tags)
+
+
+def _game(line: int, tags: Mapping[str, str]) -> Iterator[Reported]:
+    by_name = {name.lower(): value.strip() for name, value in tags.items()}
+    if by_name.get("result") == _UNFINISHED:
+        return
+    number = by_name.get("round", "").partition(".")[0]
+    yield _reported(
+        line,
+        {
+            "game": by_name.get("gameid", ""),
+            "white": by_name.get("white", ""),
+            "black": by_name.get("black", ""),
+            "result": by_name.get("result", ""),
+            "round": number if number.isascii() and number.isdigit() else "",
+        },
+    )
+
+
+def _reported(line: int, values: Mapping[str, str]) -> Reported:
+    id_, number = values.get("game", ""), values.get("round", "")
+    if not id_ and not (values.get("white") and values.get("black")):
+        raise Misread("results", line, 1, "no game is named", "Give its id, or White and Black")
+    if not values.get("result"):
+        raise Misread("results", line, 1, "the result is missing", "Give such as 1-0")
+    return Reported(
+        line,
+        _whole(line, id_, "id of a game") if id_ else None,
+        values.get("white", ""),
+        values.get("black", ""),
+        _whole(line, number, "number of a round") if number else None,
+        values["result"],
+    )
+
+
+def _whole(line: int, word: str, what: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) <= 15 and int(word)):
+        raise Misread("results", line, 1, f"{word!r} is no {what}", "Give a whole number, 1 or more")
+    return int(word)
