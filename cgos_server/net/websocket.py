@@ -25,7 +25,7 @@ from cgos_server.net.websocket_bot import BotDialogue
 from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket_lines import LineFrames
 from cgos_server.net.websocket_port import Dialogue, WsPort
-from cgos_server.net.wire import ANSWER_US
+from cgos_server.net.wire import answered
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol.ws_encoding import JSON, MSGPACK
 
@@ -45,8 +45,6 @@ _REFUSED_US = 5_000_000
 """How long one that may not stay has for its request, which is answered by saying so."""
 _FLUSH_US = 10_000_000
 """How long a closing connection may take to read its last message and to close its side."""
-_LOOK_S = 0.1
-"""Between two looks whether the peer has answered."""
 _REASON_MAX = 120
 """Bytes of words in a close frame; the protocol has room for 123."""
 
@@ -325,16 +323,10 @@ class WsConnection(asyncio.Protocol):
 
     async def reaches_peer(self) -> bool:
         """See :class:`~cgos_server.net.websocket_port.Connection`."""
-        time = self._port.time
-        asked = time.now()
         if not self._pinged_at:
             self._send_ping()
         ping = self._ping
-        while self.alive and time.now() - asked < ANSWER_US:
-            if not self._pinged_at or self._ping != ping:
-                return True
-            await asyncio.sleep(_LOOK_S)
-        return self.alive and not self._pinged_at
+        return await answered(self, self._port.time, lambda: not self._pinged_at or self._ping != ping)
 
     # -- what the dialogue asks
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
+from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
@@ -17,7 +19,7 @@ from support.simulated import SimulatedTime
 from cgos_server.core.games.base import Color
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.tcp import BotConnection, Port, unacknowledged
+from cgos_server.net.tcp import BotConnection, Port, acknowledged, listen
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
@@ -352,16 +354,16 @@ def test_a_flag_takes_what_was_held_back_for_a_line_end() -> None:
 async def test_a_peer_answers_as_long_as_its_system_acknowledges(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
     _, transport = desk.signed_in()
-    unacked = iter([3, 1, 0])
-    monkeypatch.setattr("cgos_server.net.tcp.unacknowledged", lambda _: next(unacked))
-    monkeypatch.setattr("cgos_server.net.tcp._LOOK_S", 0)
+    said = iter([False, False, True])
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(said))
+    monkeypatch.setattr("cgos_server.net.wire._LOOK_S", 0)
     assert await desk.session.answers("Somebody else is at the door.")
     assert transport.written.endswith(b"info Somebody else is at the door.\n")
 
 
-@pytest.mark.parametrize(("unread", "unacked", "speaks"), [(0, 2, True), (100, 0, True), (0, None, False)])
+@pytest.mark.parametrize(("unread", "said", "speaks"), [(0, False, True), (100, True, True), (0, None, False)])
 async def test_a_peer_that_does_not_answer(
-    monkeypatch: pytest.MonkeyPatch, unread: int, unacked: int | None, speaks: bool
+    monkeypatch: pytest.MonkeyPatch, unread: int, said: bool | None, speaks: bool
 ) -> None:
     """It does not acknowledge, or does not even take the words; where that cannot be asked, it says nothing."""
     desk = Desk()
@@ -375,17 +377,59 @@ async def test_a_peer_that_does_not_answer(
             connection.data_received(b"\n")
         await sleep(0)
 
-    monkeypatch.setattr("cgos_server.net.tcp.unacknowledged", lambda _: unacked)
-    monkeypatch.setattr("cgos_server.net.tcp.asyncio.sleep", wait)
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: said)
+    monkeypatch.setattr("cgos_server.net.wire.asyncio.sleep", wait)
     before = desk.time.now()
     assert not await desk.session.answers("Somebody else is at the door.")
     assert desk.time.now() - before == 5 * S
 
 
-def test_the_system_says_what_is_not_acknowledged() -> None:
+def test_the_system_says_what_is_acknowledged() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as sock:
-        assert unacknowledged(sock) in (0, None)
-    assert unacknowledged(None) is None
+        assert acknowledged(sock) in (True, None)
+    assert acknowledged(None) is None
+
+
+@pytest.mark.parametrize(("state", "unacked", "said"), [(1, 0, True), (1, 2, False), (7, 0, False), (8, 0, False)])
+def test_only_a_connection_that_stands_is_acknowledged(state: int, unacked: int, said: bool) -> None:
+    """A reset or a close leaves nothing unacknowledged either. Linux' states: 1 stands, 7 is closed, 8 was closed by
+    the peer."""
+
+    class Told:
+        def getsockopt(self, level: int, option: int, size: int) -> bytes:
+            info = bytes([state]) + bytes(23) + struct.pack("I", unacked) + bytes(200)
+            return info[:size]
+
+    assert acknowledged(Told()) is said
+
+
+def vanish(sock: socket.socket) -> None:
+    """As a machine that starts anew: it says nothing now, and resets what comes later."""
+    sock.setsockopt(socket.IPPROTO_TCP, 19, 1)  # TCP_REPAIR
+    sock.close()
+
+
+def reset(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+@pytest.mark.parametrize("go", [vanish, reset])
+async def test_a_reset_is_no_answer(go: Callable[[socket.socket], None]) -> None:
+    desk = Desk()
+    async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
+        peer = socket.create_connection(server.sockets[0].getsockname())
+        peer.sendall(b"e1 test\nanna\nsecret\n")
+        while not desk.server.sessions:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        desk.session.accepted(desk.server, "anna")
+        try:
+            go(peer)
+        except PermissionError:
+            peer.close()
+            pytest.skip("the system lets nobody vanish")
+        assert not await desk.session.answers("Somebody else is at the door.")
+    assert desk.server.told[-1] == ("left", False)
 
 
 def test_who_comes_through_a_proxy_is_known() -> None:
