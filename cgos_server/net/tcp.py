@@ -16,6 +16,7 @@ import structlog
 
 from cgos_server.net.forwarded import Network, is_among
 from cgos_server.net.lines import EngineLines
+from cgos_server.net.lingering import LINGER_US, linger
 from cgos_server.net.loop import Handle
 from cgos_server.net.wire import Door, Ending, answered
 from cgos_server.observability.metrics import CloseReason
@@ -23,8 +24,6 @@ from cgos_server.protocol.framing import LineFramer
 
 log = structlog.get_logger(__name__)
 
-_FLUSH_US = 10_000_000
-"""How long a closing connection may take to read its last line."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 _USER_TIMEOUT_MS = 30_000
 _ESTABLISHED = 1
@@ -134,16 +133,20 @@ class BotConnection(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         transport = self._transport
         # Where a send fails, the loss is told only later; what is written meanwhile would fill the log with warnings.
-        if transport is not None and data and not transport.is_closing():
+        if transport is not None and data and self._closed_for is None and not transport.is_closing():
             transport.write(data)
 
     def close(self, reason: CloseReason) -> None:
-        self._closed_for = self._closed_for or reason
         transport = self._transport
-        if transport is not None and not transport.is_closing():
+        if transport is None or self._closed_for is not None:
+            return
+        self._closed_for = reason
+        door = self._port.door
+        if reason is CloseReason.PEER:
             transport.close()
-            time = self._port.door.time
-            time.call_at(time.now() + _FLUSH_US, transport.abort)
+        else:
+            linger(self, transport, door.count, self.address)
+        door.time.call_at(door.time.now() + LINGER_US, transport.abort)
 
     def flush(self) -> None:
         line = self._framer.silence()

@@ -15,10 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from support.simulated import SimulatedTime
+from support.wires import OtherEnd
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.lingering import DISCARDED_MAX
 from cgos_server.net.tcp import BotConnection, Port, acknowledged, listen
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
@@ -30,14 +32,14 @@ GENEROUS = SocketLimits(
 )
 
 
-class Transport(asyncio.Transport):
+class Transport(OtherEnd):
     """Takes bytes; can be told to be full."""
 
     def __init__(self, protocol: BotConnection, address: str = "192.0.2.1") -> None:
-        super().__init__({"peername": (address, 4321), "socket": None})
-        self.protocol = protocol
+        super().__init__(protocol, address)
         self.written = b""
         self.unread = 0
+        self.ended = False
         self.closing = False
         self.aborted = False
 
@@ -45,8 +47,11 @@ class Transport(asyncio.Transport):
         self.high = high
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        assert not self.closing, "written after the close"
+        assert not self.ended, "written after the close"
         self.written += bytes(data)
+
+    def write_eof(self) -> None:
+        self.ended = True
 
     def get_write_buffer_size(self) -> int:
         return self.unread
@@ -55,13 +60,13 @@ class Transport(asyncio.Transport):
         return self.closing
 
     def close(self) -> None:
-        self.closing = True
+        self.ended = self.closing = True
 
     def abort(self) -> None:
-        self.closing = self.aborted = True
+        self.ended = self.closing = self.aborted = True
 
     def lose(self, error: Exception | None = None) -> None:
-        self.closing = True
+        self.ended = self.closing = True
         self.protocol.connection_lost(error)
 
 
@@ -167,7 +172,7 @@ def test_quit_closes_in_order() -> None:
     desk = Desk()
     connection, transport = desk.signed_in()
     connection.data_received(b"quit\n")
-    assert transport.closing
+    assert transport.ended
     transport.lose()
     assert desk.server.told[-1] == ("left", True)
     assert desk.count.open == 0
@@ -197,7 +202,7 @@ def test_who_does_not_sign_in_is_told_and_closed() -> None:
     _, transport = desk.connect()
     desk.time.advance(30 * S)
     assert b"Error: Signing in took longer than 30 seconds." in transport.written
-    assert transport.closing
+    assert transport.ended
     desk.time.advance(10 * S)
     assert transport.aborted
 
@@ -208,7 +213,7 @@ def test_the_servers_own_time_is_not_the_bots_sign_in_time() -> None:
     for line in (b"e1 test\n", b"anna\n", b"secret\n"):
         connection.data_received(line)
     desk.time.advance(60 * S)
-    assert not transport.closing
+    assert not transport.ended
 
 
 def test_a_slow_reader_is_dropped() -> None:
@@ -237,10 +242,71 @@ def test_a_flood_of_unasked_lines_is_answered_and_closed() -> None:
     desk = Desk(ignored_per_minute=20)
     connection, transport = desk.signed_in()
     connection.data_received(b"hello\n" * 20)
-    assert not transport.closing
+    assert not transport.ended
     connection.data_received(b"hello\n" * 5)
-    assert transport.closing
+    assert transport.ended
     assert transport.written.count(b"Error:") == 1
+
+
+def test_a_flooder_is_heard_no_more_and_may_read_why() -> None:
+    """Its bytes are discarded up to a bound, for ten seconds; its place is free meanwhile."""
+    desk = Desk(ignored_per_minute=5)
+    connection, transport = desk.signed_in()
+    connection.data_received(b"hello\n" * 10)
+    assert transport.ended
+    assert not transport.closing
+    assert desk.count.open == 0
+    desk.session.info("Too late.")  # is not written after the end
+    for _ in range(DISCARDED_MAX // (1 << 18)):
+        assert transport.reading
+        transport.protocol.data_received(b"quit\n" + bytes((1 << 18) - 5))
+    assert not transport.reading
+    desk.time.advance(10 * S)
+    assert transport.aborted
+    transport.lose()
+    assert desk.server.told == [("sign in", "anna", "secret"), ("left", False)]
+    assert desk.count.open == 0
+
+
+def test_only_so_many_linger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.net.limits.LINGERING_MAX", 2)
+    desk = Desk(login_timeout_us=S)
+    transports = [desk.connect()[1] for _ in range(3)]
+    desk.time.advance(S)
+    assert [transport.closing for transport in transports] == [False, False, True]
+    transports[0].lose()
+    fourth = desk.connect()[1]
+    desk.time.advance(S)
+    assert not fourth.closing
+    for transport in (*transports[1:], fourth):
+        transport.lose()
+    assert desk.count.open == 0
+
+
+def test_a_reset_that_was_not_told_yet_is_no_error() -> None:
+    desk = Desk(login_timeout_us=S)
+    _, transport = desk.connect()
+
+    def fail() -> None:
+        raise OSError(107, "Transport endpoint is not connected")
+
+    transport.write_eof = fail  # type: ignore[method-assign]
+    desk.time.advance(S)
+    assert transport.aborted
+
+
+async def test_a_flooder_on_a_real_socket_reads_its_error() -> None:
+    """Not before everything was sent. In a thread: a socket that blocks is what a simple client has."""
+    desk = Desk(ignored_per_minute=5)
+
+    def flood(address: tuple[str, int]) -> bytes:
+        with socket.create_connection(address, 10) as peer:
+            peer.sendall(b"e1 test\nanna\nsecret\n" + b"hello\n" * 1_000_000)
+            return b"".join(iter(lambda: peer.recv(4096), b""))
+
+    async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
+        heard = await asyncio.to_thread(flood, server.sockets[0].getsockname())
+    assert heard.splitlines()[-1].startswith(b"Error: ")
 
 
 def test_unasked_lines_now_and_then_are_forgiven() -> None:
@@ -249,7 +315,7 @@ def test_unasked_lines_now_and_then_are_forgiven() -> None:
     for _ in range(10):
         connection.data_received(b"hello\n" * 20)
         desk.time.advance(61 * S)
-    assert not transport.closing
+    assert not transport.ended
 
 
 def test_a_giant_line_is_answered_and_closed() -> None:
@@ -257,17 +323,17 @@ def test_a_giant_line_is_answered_and_closed() -> None:
     connection, transport = desk.connect()
     connection.data_received(b"e1 " + b"x" * 300_000)
     assert b"Error: " in transport.written
-    assert transport.closing
+    assert transport.ended
 
 
 def test_too_many_connections_from_one_address() -> None:
     desk = Desk(connections_per_address=2)
     for _ in range(2):
-        assert not desk.connect()[1].closing
+        assert not desk.connect()[1].ended
     third = desk.connect()[1]
     assert b"Error: There are 2 connections from 192.0.2.1 already." in third.written
-    assert third.closing
-    assert not desk.connect("192.0.2.9")[1].closing
+    assert third.ended
+    assert not desk.connect("192.0.2.9")[1].ended
     third.lose()
     assert desk.count.open == 3
 
@@ -315,18 +381,18 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_closed(state: int, chunk
     if state > 5:
         session.game_over(GameOver("2026-01-01", "B+Time", Color.BLACK, "time", "", 7))
     for chunk in chunks:
-        if transport.closing:
+        if transport.ended:
             break
-        connection.data_received(chunk)
+        transport.protocol.data_received(chunk)
         desk.time.advance(1)
     desk.time.advance(3 * S)
     for line in transport.written.decode("ascii").split("\n")[:-1]:
         assert line
         assert not line.startswith(" ")
     if b"Error:" in transport.written:
-        assert transport.closing
+        assert transport.ended
     transport.lose()
-    assert not bystander.closing
+    assert not bystander.ended
     assert bystander.written == before
     assert desk.count.open == 1
 
