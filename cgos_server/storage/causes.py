@@ -18,8 +18,8 @@ class Cause(enum.Enum):
 
     FULL = "The disk is full: free some space where the database lies."
     DISK = (
-        "The disk refuses: look for its errors in the system's log, and check that what is in the data directory can be "
-        "read and written by the user who runs this, within that user's limits."
+        "The disk refuses: look for its errors in the system's log, and check that what is in the data directory can "
+        "be read and written by the user who runs this, within that user's limits."
     )
     ACCESS = (
         "Check that the data directory, and what is in it, can be read and written by the user who runs this command."
