@@ -24,7 +24,7 @@ from cgos_server.config.schema import AccountsMode, WebMode
 from cgos_server.config.values import us
 from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
-from cgos_server.errors import CgosError, CommitFailed, Refused
+from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, Refused, StoreError
 from cgos_server.net import control_socket
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.health import health_app
@@ -50,6 +50,7 @@ from cgos_server.runtime.housekeeping import calm_collector, look_after, measure
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, reconfigure, running
 from cgos_server.runtime.operator_desk import Operators
+from cgos_server.runtime.outages import Outage
 from cgos_server.runtime.recovery import cut_off, restore
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.service.accounts import Accounts
@@ -60,6 +61,7 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.people import DAY_MS
 from cgos_server.storage import schema
+from cgos_server.storage.causes import cause_of
 from cgos_server.storage.history import History
 from cgos_server.storage.location import note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
@@ -70,9 +72,6 @@ from cgos_server.web.settings import VenueSettings, WebSettings, command, enviro
 from cgos_server.web.site import Call, Work
 
 log = structlog.get_logger(__name__)
-
-EXIT_COMMIT_FAILED = 74
-"""The database refused to commit for too long (EX_IOERR of sysexits.h). Every told move is safe; a restart goes on."""
 
 _LOCK_PATIENCE_S = 3.0
 """How long the session of a server that was just killed may keep the lock of a database in PostgreSQL."""
@@ -124,7 +123,7 @@ class App:
         self._transcripts: Transcripts | None = None
 
     async def run(self) -> int:
-        """Run until a signal, `drain` or a fault of the disk; the exit code."""
+        """Run until a signal, `drain` or a fault of the disk; the exit code. Every told move is safe then."""
         loop = asyncio.get_running_loop()
         handled = {signal.SIGTERM: self._signalled, signal.SIGINT: self._signalled, signal.SIGHUP: self._hung_up}
         for number, handler in handled.items():
@@ -136,14 +135,15 @@ class App:
             # A task group wraps what its body raises; a refusal at the start is for a person to read.
             if group.split(_Stopped)[1] is None:
                 return 0
-            refusals, rest = group.split(CgosError)
+            refusals, rest = group.split((CgosError, OSError))
             if refusals is None or rest is not None:
                 raise
-            raise refusals.exceptions[0] from None
+            refusal = refusals.exceptions[0]
+            raise refusal from refusal.__cause__
         finally:
             for number in handled:
                 loop.remove_signal_handler(number)
-        return 0 if self._failure is None else EXIT_COMMIT_FAILED
+        return 0 if self._failure is None else EXIT_DISK
 
     # -- building
 
@@ -163,6 +163,28 @@ class App:
             note_elsewhere(data, config.server.database)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
+        time = LoopTime(asyncio.get_running_loop(), self._clock)
+        commits = Outage(time, "commits fail and are tried again; nobody is told of a move meanwhile", "commits return")
+        checkpoints = Outage(
+            time,
+            "the write-ahead log cannot be moved into the database, and grows; nothing is lost",
+            "the write-ahead log is moved into the database",
+        )
+
+        def committed(records: int, seconds: float) -> None:
+            metrics.commits.committed(records, int(seconds * 1e6))
+            commits.worked()
+
+        def failed(error: Exception) -> None:
+            metrics.commits.failed()
+            commits.failed(error, _remedy(error))
+
+        def checkpointed(failure: StoreError | None) -> None:
+            if failure is None:
+                checkpoints.worked()
+            else:
+                checkpoints.failed(failure, _remedy(failure))
+
         store = await open_store(
             database,
             lock=lock,
@@ -170,11 +192,11 @@ class App:
             commit_timeout=config.server.commit_timeout_s,
             failed=self._commit_failed,
             on_error=_report,
-            observe=lambda records, seconds: metrics.commits.committed(records, int(seconds * 1e6)),
-            retrying=lambda error: _commit_retried(metrics, error),
+            observe=committed,
+            retrying=failed,
+            checkpointed=checkpointed,
         )
         stack.push_async_callback(store.close)
-        time = LoopTime(asyncio.get_running_loop(), self._clock)
         ids = Ids(await store.next_ids())
         passwords = stack.enter_context(Passwords(config.limits.password_queue))
         families = await Families.load(store, config.server.families)
@@ -540,17 +562,23 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
     """A fault of ours in one sign-in must not end the server."""
     try:
         await work
+    except CommitFailed:
+        pass  # said once, when commits were given up
     except Exception as error:
         _report(error)
 
 
-def _commit_retried(metrics: Metrics, error: Exception) -> None:
-    metrics.commits.failed()
-    log.warning("a commit failed and is tried again; nobody was told of it", why=str(error))
+def _remedy(error: Exception) -> str | None:
+    cause = cause_of(error)
+    return None if cause is None else cause.value
 
 
 def _report(error: Exception) -> None:
-    log.error("our fault", exc_info=error)
+    remedy = _remedy(error) if isinstance(error, StoreError) else None
+    if remedy is None:
+        log.error("our fault", exc_info=error)
+    else:
+        log.error("the database does not answer", why=str(error), remedy=remedy)
 
 
 def _url(sock: socket.socket, host: str, scheme: str = "http") -> str:

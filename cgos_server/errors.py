@@ -6,6 +6,11 @@ person can act on.
 
 from __future__ import annotations
 
+from typing import Final
+
+EXIT_DISK: Final = 74
+"""Exit code where the disk or the database did not take what was to be written (EX_IOERR of sysexits.h)."""
+
 
 class CgosError(Exception):
     """Anything that this project raises on purpose. Never raised itself."""

@@ -1,19 +1,19 @@
 """`cgos-server`: the group of all commands, loaded when they are called, and what errors look like to the shell.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration, 130 interrupted with partial results. Must not
-know: what the commands do.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration, 74 the disk did not take it (EX_IOERR of
+sysexits.h), 130 interrupted with partial results. Must not know: what the commands do.
 """
 
 from __future__ import annotations
 
-import errno
 import importlib
 from typing import Any
 
 import click
 
 from cgos_server import __version__
-from cgos_server.errors import CgosError, CommitFailed, ConfigError, StoreError
+from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, ConfigError, StoreError
+from cgos_server.storage.causes import Cause, cause_of
 
 COMMANDS = {
     "init": "setup:init",
@@ -61,17 +61,14 @@ COMMANDS = {
 """Command -> module of this package and object in it, in the order in which help lists them."""
 
 
-_ACCESS = "Check that the data directory, and what is in it, can be read and written by the user who runs this command."
-_POSTGRESQL = (
-    "Check that PostgreSQL runs there, that server.database names it rightly, and the password (in the URL, in "
-    "PGPASSWORD, or in ~/.pgpass)."
-)
-_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
-"""What says of a write that the place is at fault."""
-
-
 class _Failure(click.ClickException):
     """Refused, or failed."""
+
+
+class _DiskFailure(_Failure):
+    """The disk is at fault."""
+
+    exit_code = EXIT_DISK
 
 
 class _Misuse(click.ClickException):
@@ -97,18 +94,26 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except CommitFailed as error:
-            raise _Failure(str(error)) from error
+            raise _DiskFailure(str(error)) from error
         except StoreError as error:
-            remedy = _POSTGRESQL if "postgresql://" in str(error) else _ACCESS
-            raise _Failure(f"Sorry, {error}. {remedy}") from error
+            cause = cause_of(error) or (Cause.UNREACHABLE if "postgresql://" in str(error) else Cause.ACCESS)
+            raise _failure(f"Sorry, {error}. {cause.value}", cause) from error
+        except ConfigError as error:
+            raise _Misuse(str(error)) from error
         except CgosError as error:
-            raise (_Misuse if isinstance(error, ConfigError) else _Failure)(str(error)) from error
+            raise _failure(str(error), cause_of(error)) from error
         except OSError as error:
-            if error.filename is None and error.errno in _FULL:
-                raise _Failure(f"What this command says cannot be written: {error.strerror}.") from error
-            if error.filename is None:  # no file is to blame: a closed pipe, which click knows, or a fault of ours
-                raise
-            raise _Failure(f"{error.filename} cannot be used: {error.strerror}. {_ACCESS}") from error
+            at_fault = cause_of(error)
+            if error.filename is not None:
+                remedy = (at_fault or Cause.ACCESS).value
+                raise _failure(f"{error.filename} cannot be used: {error.strerror}. {remedy}", at_fault) from error
+            if at_fault is not None and at_fault.of_disk:
+                raise _DiskFailure(f"What this command says cannot be written: {error.strerror}.") from error
+            raise  # no file is to blame: a closed pipe, which click knows, or a fault of ours
+
+
+def _failure(sentence: str, cause: Cause | None) -> click.ClickException:
+    return (_DiskFailure if cause is not None and cause.of_disk else _Failure)(sentence)
 
 
 @click.command(cls=Commands)
@@ -117,5 +122,6 @@ def main() -> None:
     """A rating server where game engines meet, play around the clock and find out how strong they are.
 
     `cgos-server serve` runs it, without any configuration; `cgos-server demo` shows it. Results go to standard output,
-    everything else to standard error. Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
+    everything else to standard error. Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration,
+    74 the disk did not take it.
     """

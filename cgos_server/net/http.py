@@ -1,7 +1,8 @@
 """Serves an ASGI application over HTTP inside a running loop whose signals belong to somebody else.
 
 Whoever holds a connection and says nothing on it, or does not take its answer, loses it: connections are counted, and
-would be gone for all others. Must not know: what is served, which proxies there are.
+would be gone for all others. What is no HTTP is answered once, where no answer has begun, and ends the connection; the
+log does not hear of it. Must not know: what is served, which proxies there are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import h11
 import uvicorn
@@ -28,6 +30,9 @@ HEAD_S = 10.0
 STALLED_S = 45.0
 """Time in which a reader must take something of what it is sent; above all deadlines of single answers."""
 
+_LENGTHS = frozenset((b"content-length", b"transfer-encoding"))
+"""Headers that say where a request ends (RFC 9112, 6.1: who sends both may be smuggling a second request in)."""
+
 
 class HttpListener:
     """An ASGI application on a bound socket, inside the running loop. Takes over the socket.
@@ -38,7 +43,7 @@ class HttpListener:
     def __init__(self, app: ASGIApp, sock: socket.socket, max_connections: int = MAX_CONNECTIONS) -> None:
         config = uvicorn.Config(
             _cancellable(app),
-            http=_Impatient,
+            http=_Connection,
             ws="none",
             # Whom to believe where a visitor comes from is the application's to say, and no environment variable's.
             proxy_headers=False,
@@ -79,11 +84,25 @@ class HttpListener:
         self._server.should_exit = True
 
 
-class _Impatient(H11Protocol):
-    """One connection, which ends where the peer keeps us waiting."""
+class _Strict(h11.Connection):
+    """Refuses a request whose end two readers may see at two places."""
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = super().next_event()
+        if isinstance(event, h11.Request) and {name for name, _ in event.headers} >= _LENGTHS:
+            raise h11.RemoteProtocolError("a request has Content-Length or Transfer-Encoding, not both")
+        return event
+
+
+class _Connection(H11Protocol):
+    """One connection, which ends where the peer keeps us waiting or does not speak HTTP."""
 
     _head: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
+
+    def __init__(self, config: uvicorn.Config, *arguments: Any, **more: Any) -> None:
+        super().__init__(config, *arguments, **more)
+        self.conn = _Strict(h11.SERVER)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -95,6 +114,19 @@ class _Impatient(H11Protocol):
             self._forget_head()
         elif self._head is None:
             self._expect_head()
+
+    def send_400_response(self, msg: str) -> None:
+        """The request under way, if any, counts as left by its client: nothing more can be said to it."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun, or may have no body
+            super().send_400_response(msg)
+        self.transport.close()
+
+    def shutdown(self) -> None:
+        if not self.transport.is_closing():
+            super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_head()

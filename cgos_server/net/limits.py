@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 from cgos_server.core.addresses import party
 
-SPARE_FILES = 512
-"""Open files besides bots' connections: the database, pages, health, pipes."""
+LINGERING_MAX = 256
+"""Connections that were closed and may still read why. They are open files, and counted apart, so that whoever has
+them closed on purpose takes no room from others."""
+
+SPARE_FILES = 256 + LINGERING_MAX
+"""Open files besides bots' connections: those that linger, the database, pages, health, pipes."""
 
 MINUTE_US = 60_000_000
 
@@ -53,6 +57,7 @@ class ConnectionCount:
     def __init__(self, limits: SocketLimits) -> None:
         self._limits = limits
         self._by_address: dict[str, int] = {}
+        self._lingering = 0
         self.open = 0
 
     def enter(self, address: str) -> str | None:
@@ -78,6 +83,20 @@ class ConnectionCount:
             self._by_address[who] = here
         else:
             del self._by_address[who]
+
+    def linger(self, address: str) -> bool:
+        """A counted connection was closed and may still read why: count it apart, until :meth:`lingered`. False where
+        too many do."""
+        if self._lingering >= LINGERING_MAX:
+            return False
+        self._lingering += 1
+        self.leave(address)
+        return True
+
+    def lingered(self, address: str) -> None:
+        """One that lingered is lost: it is counted among the others again, for its :meth:`leave`."""
+        self._lingering -= 1
+        self.enter(address)
 
 
 class Forbearance:

@@ -16,21 +16,20 @@ import structlog
 
 from cgos_server.net.forwarded import Network, is_among
 from cgos_server.net.lines import EngineLines
+from cgos_server.net.lingering import LINGER_US, linger
 from cgos_server.net.loop import Handle
-from cgos_server.net.wire import ANSWER_US, Door, Ending
+from cgos_server.net.wire import Door, Ending, answered
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol.framing import LineFramer
 
 log = structlog.get_logger(__name__)
 
-_FLUSH_US = 10_000_000
-"""How long a closing connection may take to read its last line."""
-_LOOK_S = 0.1
-"""Between two looks whether the peer has acknowledged."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 _USER_TIMEOUT_MS = 30_000
-_UNACKED_AT = 24
-"""Offset of `tcpi_unacked` in Linux' ``struct tcp_info``: eight bytes, then its fifth 32-bit field."""
+_ESTABLISHED = 1
+_TCP_INFO = struct.Struct("=B23xI")
+"""Of Linux' ``struct tcp_info``: `tcpi_state`, its first byte, and `tcpi_unacked`, the fifth 32-bit field after eight
+bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +133,20 @@ class BotConnection(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         transport = self._transport
         # Where a send fails, the loss is told only later; what is written meanwhile would fill the log with warnings.
-        if transport is not None and data and not transport.is_closing():
+        if transport is not None and data and self._closed_for is None and not transport.is_closing():
             transport.write(data)
 
     def close(self, reason: CloseReason) -> None:
-        self._closed_for = self._closed_for or reason
         transport = self._transport
-        if transport is not None and not transport.is_closing():
+        if transport is None or self._closed_for is not None:
+            return
+        self._closed_for = reason
+        door = self._port.door
+        if reason is CloseReason.PEER:
             transport.close()
-            time = self._port.door.time
-            time.call_at(time.now() + _FLUSH_US, transport.abort)
+        else:
+            linger(self, transport, door.count, self.address)
+        door.time.call_at(door.time.now() + LINGER_US, transport.abort)
 
     def flush(self) -> None:
         line = self._framer.silence()
@@ -153,19 +156,15 @@ class BotConnection(asyncio.Protocol):
     async def reaches_peer(self) -> bool:
         time = self._port.door.time
         asked = time.now()
-        while self.alive and time.now() - asked < ANSWER_US:
-            if self._acknowledged(asked):
-                return True
-            await asyncio.sleep(_LOOK_S)
-        return self.alive and self._acknowledged(asked)
+        return await answered(self, time, lambda: self._acknowledged(asked))
 
     def _acknowledged(self, asked: int) -> bool:
         """Everything written has reached the peer's system; where that cannot be asked, whether it spoke since."""
         transport = self._transport
         if transport is None or transport.get_write_buffer_size():
             return False
-        unacked = unacknowledged(transport.get_extra_info("socket"))
-        return unacked == 0 if unacked is not None else self.heard > asked
+        said = acknowledged(transport.get_extra_info("socket"))
+        return said if said is not None else self.heard > asked
 
     # -- the server's own ending
 
@@ -179,16 +178,22 @@ class BotConnection(asyncio.Protocol):
             self._transport.abort()
 
 
-def unacknowledged(sock: Any) -> int | None:
-    """Segments that the peer's system has not acknowledged; None where this system does not say."""
+def acknowledged(sock: Any) -> bool | None:
+    """True where the peer's system has acknowledged all that was sent; None where this system does not say.
+
+    A reset answers, too, and leaves nothing unacknowledged; but it says that nobody is there.
+    """
     option = getattr(socket, "TCP_INFO", None)
     if option is None or sock is None:
         return None
     try:
-        info = sock.getsockopt(socket.IPPROTO_TCP, option, _UNACKED_AT + 4)
+        info = sock.getsockopt(socket.IPPROTO_TCP, option, _TCP_INFO.size)
     except OSError:
         return None
-    return struct.unpack_from("I", info, _UNACKED_AT)[0] if len(info) >= _UNACKED_AT + 4 else None
+    if len(info) < _TCP_INFO.size:
+        return None
+    state, unacked = _TCP_INFO.unpack(info)
+    return bool(state == _ESTABLISHED and unacked == 0)
 
 
 def watch_for_death(sock: Any) -> None:

@@ -14,18 +14,19 @@ from typing import Final
 
 import structlog
 from websockets.frames import CloseCode, Frame, Opcode
-from websockets.protocol import SEND_EOF, State
+from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from cgos_server.net.forwarded import is_among
 from cgos_server.net.limits import Forbearance
+from cgos_server.net.lingering import LINGER_US, end_writing, linger
 from cgos_server.net.loop import Handle
 from cgos_server.net.tcp import watch_for_death
 from cgos_server.net.websocket_bot import BotDialogue
 from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket_lines import LineFrames
 from cgos_server.net.websocket_port import Dialogue, WsPort
-from cgos_server.net.wire import ANSWER_US
+from cgos_server.net.wire import answered
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.protocol.ws_encoding import JSON, MSGPACK
 
@@ -43,10 +44,8 @@ _FRAME_HEAD = 14
 """Bytes before a frame's payload, at most."""
 _REFUSED_US = 5_000_000
 """How long one that may not stay has for its request, which is answered by saying so."""
-_FLUSH_US = 10_000_000
-"""How long a closing connection may take to read its last message and to close its side."""
-_LOOK_S = 0.1
-"""Between two looks whether the peer has answered."""
+_ANSWER_MAX = 262_144
+"""Bytes in which the answer to our close frame is looked for; more is thrown away, which costs less."""
 _REASON_MAX = 120
 """Bytes of words in a close frame; the protocol has room for 123."""
 
@@ -62,6 +61,7 @@ class WsConnection(asyncio.Protocol):
     """One connection, from accept to close."""
 
     __slots__ = (
+        "_after_close",
         "_closed_for",
         "_controls",
         "_deadline",
@@ -97,6 +97,7 @@ class WsConnection(asyncio.Protocol):
         self._dialogue: Dialogue | None = None
         self._parts: list[bytes] | None = None
         self._pending = 0
+        self._after_close = 0
         self._controls = Forbearance(CONTROLS_PER_MINUTE)
         self._ping = 0
         self._pinged_at = 0
@@ -126,9 +127,16 @@ class WsConnection(asyncio.Protocol):
         if self._ws is None:
             data = self._shake(data)
         for start in range(0, len(data), _SLICE):
-            if self._closed_for is CloseReason.VIOLATION:
+            part = data[start : start + _SLICE]
+            if self._closed_for is not None and self._heard_enough(len(part)):
+                self._hang_up()
                 return
-            self._feed(data[start : start + _SLICE], received)
+            self._feed(part, received)
+
+    def _heard_enough(self, more: int) -> bool:
+        """True where a closing connection is not listened to any more."""
+        self._after_close += more
+        return self._closed_for is CloseReason.VIOLATION or self._after_close > _ANSWER_MAX
 
     def eof_received(self) -> None:
         ws = self._ws
@@ -294,6 +302,8 @@ class WsConnection(asyncio.Protocol):
         else:
             self._closed_for = CloseReason.VIOLATION
             self._blame("frame")
+            self._hang_up()
+            return
         self._give_up_later()
 
     # -- pings
@@ -325,16 +335,10 @@ class WsConnection(asyncio.Protocol):
 
     async def reaches_peer(self) -> bool:
         """See :class:`~cgos_server.net.websocket_port.Connection`."""
-        time = self._port.time
-        asked = time.now()
         if not self._pinged_at:
             self._send_ping()
         ping = self._ping
-        while self.alive and time.now() - asked < ANSWER_US:
-            if not self._pinged_at or self._ping != ping:
-                return True
-            await asyncio.sleep(_LOOK_S)
-        return self.alive and not self._pinged_at
+        return await answered(self, self._port.time, lambda: not self._pinged_at or self._ping != ping)
 
     # -- what the dialogue asks
 
@@ -366,14 +370,14 @@ class WsConnection(asyncio.Protocol):
         if ws is None:
             self._hang_up()
             return
-        self._give_up_later()
         if ws.state is State.OPEN:
             text = words.encode()[:_REASON_MAX].decode(errors="ignore")
             ws.send_close(code or _CODES.get(reason, CloseCode.POLICY_VIOLATION), text)
-            writes = ws.data_to_send()
-            if reason is CloseReason.VIOLATION:
-                writes.append(SEND_EOF)  # nothing more is read, so its answer is not waited for
-            self._write(writes)
+        self._write(ws.data_to_send())
+        if reason is CloseReason.VIOLATION:
+            self._hang_up()  # nothing more is read, so its answer is not waited for
+        else:
+            self._give_up_later()
 
     # -- closing
 
@@ -404,7 +408,7 @@ class WsConnection(asyncio.Protocol):
             if data:
                 transport.write(data)
             else:
-                transport.write_eof()
+                end_writing(transport)
         if self._closed_for is None and transport.get_write_buffer_size() > 4 * self._port.limits.outbox:
             self._closed_for = CloseReason.SLOW
             self.cut()
@@ -412,15 +416,15 @@ class WsConnection(asyncio.Protocol):
     def _hang_up(self) -> None:
         """Nothing more is written or read; what was written may still be read."""
         transport = self._transport
-        if transport is not None and not transport.is_closing():
-            transport.write_eof()
+        if transport is not None:
+            linger(self, transport, self._port.count, self.address)
             self._give_up_later()
 
     def _give_up_later(self) -> None:
         time = self._port.time
         if self._deadline is not None:
             self._deadline.cancel()
-        self._deadline = time.call_at(time.now() + _FLUSH_US, self.cut)
+        self._deadline = time.call_at(time.now() + LINGER_US, self.cut)
 
 
 async def listen_ws(port: WsPort, sock: socket.socket, backlog: int) -> asyncio.Server:

@@ -5,6 +5,7 @@ Must not know: what the lines mean.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -18,6 +19,8 @@ from cgos_server.protocol.session import Gallery, Reach, Reception
 
 ANSWER_US = 5_000_000
 """How long a peer may take to show that it is still there, when somebody else signs in under its name."""
+_LOOK_S = 0.1
+"""Between two looks whether it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +65,16 @@ class Ending(Protocol):
 
     def cut(self) -> None:
         """Close now, whatever the peer has not read yet."""
+
+
+async def answered(reach: Reach, time: Timekeeper, look: Callable[[], bool]) -> bool:
+    """True as soon as `look` finds the peer's answer to what was just sent; False where the connection is gone, or
+    nothing came in time."""
+    asked = time.now()
+    while reach.alive:
+        if look():
+            return True
+        if time.now() - asked >= ANSWER_US:
+            break
+        await asyncio.sleep(_LOOK_S)
+    return False

@@ -31,16 +31,18 @@ class Checkpointer:
     """A thread with a connection of its own, opened when it is first needed. Called by the writer's thread.
 
     :param connect: opens the connection
-    :param report: called with a StoreError where a checkpoint failed; nothing is lost by that, and the next one follows
+    :param report: called with a StoreError where a checkpoint failed; nothing is lost by that, and the next one
+        follows. Called with None after the first one that does not fail any more
     """
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection], report: Callable[[Exception], None]) -> None:
+    def __init__(self, connect: Callable[[], sqlite3.Connection], report: Callable[[StoreError | None], None]) -> None:
         self._connect = connect
         self._report = report
         self._unmoved = 0
         self._pages = 0
         self._more = 0
         self._at_work = False
+        self._failing = False
         self._asked: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="cgos-checkpoints", daemon=True)
         self._thread.start()
@@ -71,6 +73,8 @@ class Checkpointer:
                 _busy, self._pages, _moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             except Exception as error:
                 self._failed(error)
+            else:
+                self._worked()
             self._at_work = False
         if connection is not None:
             connection.close()
@@ -86,8 +90,17 @@ class Checkpointer:
         except sqlite3.Error as error:
             self._failed(error)
             return
+        self._worked()
         self._pages = pages if busy else 0
         self._more = pages - LONGEST_LOG + PATIENCE if busy else 0
 
+    def _worked(self) -> None:
+        if self._failing:
+            self._failing = False
+            self._report(None)
+
     def _failed(self, error: Exception) -> None:
-        self._report(StoreError(f"the write-ahead log could not be moved into the database: {error}"))
+        failure = StoreError(f"the write-ahead log could not be moved into the database: {error}")
+        failure.__cause__ = error
+        self._failing = True
+        self._report(failure)

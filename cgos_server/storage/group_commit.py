@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from cgos_server.errors import CommitFailed, StoreError
+from cgos_server.storage.causes import cause_of
 from cgos_server.storage.records import Record
 
 Observe = Callable[[int, float], None]
@@ -225,9 +226,11 @@ class GroupCommit(abc.ABC):
 def explain(error: Exception, batch: Sequence[Group]) -> CommitFailed:
     """Why `batch` could not be committed, as a sentence for the operator."""
     records = sum(len(group.records) for group in batch)
+    cause = cause_of(error)
+    remedy = "Mend the disk or the fault" if cause is None else cause.value.removesuffix(".")
     return CommitFailed(
         f"the database could not take {records} records ({type(error).__name__}: {error}); nobody was told of them, "
-        "and everything that was told is stored. Mend the disk or the fault, then start the server again"
+        f"and everything that was told is stored. {remedy}, then start the server again"
     )
 
 

@@ -369,12 +369,14 @@ async def open_store(
     commit_timeout: float = 10.0,
     observe: Observe | None = None,
     retrying: Callable[[Exception], None] | None = None,
+    checkpointed: Callable[[StoreError | None], None] | None = None,
     lock: DatabaseLock | None = None,
     connect: Connect | None = None,
 ) -> SqlStore:
     """Open the store on a database whose schema was checked. The caller holds the database's lock. Raises StoreError.
 
     :param lock: the lock that the caller holds; on PostgreSQL the store takes it over, and must be given it
+    :param checkpointed: SQLite only: as for :class:`cgos_server.storage.writer.Writer`
     :param connect: SQLite only: opens the writer's connection, instead of :func:`connect_for_writing`
     :param commit_timeout: seconds; this and the other parameters as for
         :class:`cgos_server.storage.group_commit.GroupCommit`
@@ -400,6 +402,7 @@ async def open_store(
         commit_timeout=commit_timeout,
         observe=observe,
         retrying=retrying,
+        checkpointed=checkpointed,
     )
     await writer.start()
     try:

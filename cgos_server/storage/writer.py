@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import itertools
 import sqlite3
 import threading
@@ -72,7 +71,8 @@ class Writer(GroupCommit):
     A COMMIT of SQLite that raises has not happened, so a failed batch is tried again as it is, on a new connection.
 
     :param connect: see `Connect`; called in the thread
-    :param on_error: as for :class:`GroupCommit`, like all other parameters; told of failed checkpoints, too
+    :param on_error: as for :class:`GroupCommit`, like all other parameters
+    :param checkpointed: called in the loop with what :class:`Checkpointer` reports
     :param sleep: pauses the thread between two tries, seconds
     """
 
@@ -85,6 +85,7 @@ class Writer(GroupCommit):
         commit_timeout: float = 10.0,
         observe: Observe | None = None,
         retrying: Callable[[Exception], None] | None = None,
+        checkpointed: Callable[[StoreError | None], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -97,6 +98,7 @@ class Writer(GroupCommit):
             clock=clock,
         )
         self._connect = connect
+        self._checkpointed = checkpointed
         self._sleep = sleep
         self._started: asyncio.Future[None] = self._loop.create_future()
         self._stopped: asyncio.Future[None] = self._loop.create_future()
@@ -127,6 +129,7 @@ class Writer(GroupCommit):
             connection = self._connect()
         except Exception as error:
             failure = StoreError(f"the database could not be opened for writing: {error}")
+            failure.__cause__ = error
             self._tell(self._started.set_exception, failure)
             return
         self._tell(self._started.set_result, None)
@@ -141,7 +144,7 @@ class Writer(GroupCommit):
             self._tell(self._stopped.set_result, None)
 
     def _work(self, connection: sqlite3.Connection) -> None:
-        checkpointer = Checkpointer(self._connect, functools.partial(self._tell, self._on_error))
+        checkpointer = Checkpointer(self._connect, self._has_checkpointed)
         try:
             while (batch := self._batches.get()) is not None:
                 connection, records = self._commit(connection, batch)
@@ -173,6 +176,10 @@ class Writer(GroupCommit):
             else:
                 self._failing = False
                 return connection, records
+
+    def _has_checkpointed(self, failure: StoreError | None) -> None:
+        if self._checkpointed is not None:
+            self._tell(self._checkpointed, failure)
 
     def _tell(self, call: Callable[..., object], *arguments: Any) -> None:
         # A loop that was closed before the store has nobody left to tell; what was committed is in the database.

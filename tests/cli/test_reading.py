@@ -243,7 +243,7 @@ def test_output_that_cannot_be_written_is_a_sentence(data: Path) -> None:
     words = [sys.executable, "-m", "cgos_server", "games", "--data", str(data)]
     with open("/dev/full", "w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
-    assert done.returncode == 1
+    assert done.returncode == 74
     assert done.stderr == "Error: What this command says cannot be written: No space left on device.\n"
     closed = subprocess.run(
         ["sh", "-c", 'exec "$@" >&-', "sh", *words], stderr=subprocess.PIPE, text=True, check=False, timeout=60
@@ -296,6 +296,6 @@ def test_a_data_directory_that_is_none(run: Any, data: Path) -> None:
     for path in (*data.iterdir(),):
         path.unlink()
     (data / "cgos.sqlite").mkdir()
-    refused = run("standings", fails=1).stderr
+    refused = run("standings", fails=74).stderr
     assert refused.startswith("Error: Sorry, the database ")
     assert "can be read and written by the user" in refused

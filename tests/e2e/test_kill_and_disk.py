@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from support.witnessing import (
     plies,
     witnesses,
 )
+
+from cgos_server.storage.causes import Cause
 
 pytestmark = pytest.mark.e2e
 
@@ -71,15 +74,23 @@ def test_a_second_server_on_the_same_data_is_refused(tmp_path: Path) -> None:
         assert "Traceback" not in second.stderr
 
 
+FIRST_BYTES = 65_536
+
+
 def refuse_writes(serving: ServerProcess, refuse: bool) -> None:
-    """Let the kernel refuse every write of the server to its files (beyond their first byte), or let it be again."""
+    """Let the kernel refuse what the server writes to its files beyond their first bytes, or let it be again. Its log
+    is shorter than that."""
     assert serving.process is not None
-    limit = 1 if refuse else resource.RLIM_INFINITY
+    if refuse:
+        log_of_writes = serving.data / "cgos.sqlite-wal"
+        until(lambda: log_of_writes.stat().st_size > FIRST_BYTES, 30, "too little is written")
+    limit = FIRST_BYTES if refuse else resource.RLIM_INFINITY
     resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
 
 def test_a_disk_that_refuses_for_a_moment_costs_nobody_anything(tmp_path: Path) -> None:
-    with server(tmp_path, settings='log_level = "error"') as serving, witnesses(serving, 2) as threads:
+    """And the log says once that it refuses, with what to do, and once that it is over."""
+    with server(tmp_path, settings='log_level = "warning"') as serving, witnesses(serving, 2) as threads:
         until(lambda: plies(serving) > 20, 60, "no moves")
         refuse_writes(serving, True)
         until(lambda: serving.get("/readyz")[0] == 503, 10, "readyz stays green")
@@ -96,6 +107,26 @@ def test_a_disk_that_refuses_for_a_moment_costs_nobody_anything(tmp_path: Path) 
             "score"
         }
         assert_nothing_told_is_lost(serving, threads)
+        begin, end = until(lambda: len(serving.log_events()) > 1 and serving.log_events(), 20, "it is not over")
+        assert begin["event"] == "commits fail and are tried again; nobody is told of a move meanwhile"
+        assert begin["remedy"] == Cause.DISK.value
+        assert end["event"] == "commits return"
+
+
+@pytest.mark.parametrize("room", [0, 4096])
+def test_a_start_on_a_disk_that_refuses_says_so_and_exits_with_74(tmp_path: Path, room: int) -> None:
+    serving = ServerProcess(tmp_path)
+    ended = subprocess.run(
+        [serving.python, "-m", "cgos_server", "serve", "--config", str(serving.config)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ended.returncode == 74
+    assert ended.stderr.startswith("Error: ")
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_disk_that_refuses_for_good_ends_the_server_with_every_told_move_safe(tmp_path: Path) -> None:

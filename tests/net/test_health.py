@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,9 +16,11 @@ from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_server.net.health import Probe, health_app
@@ -44,6 +47,37 @@ async def listening(
         async with httpx2.AsyncClient(base_url=url, trust_env=False) as client:
             yield client
         listener.stop()
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[int]:
+    """A listener with a few more addresses; its port."""
+
+    async def echo(request: Request) -> Response:
+        try:
+            return Response(await request.body())
+        except ClientDisconnect:
+            return Response(status_code=400)
+
+    async def long(_: Request) -> Response:
+        async def parts() -> AsyncIterator[bytes]:
+            for _ in range(5):
+                await asyncio.sleep(0)
+                yield bytes(10_000)
+
+        return StreamingResponse(parts())
+
+    app = health_app({}, CollectorRegistry())
+    app.add_route("/echo", echo, methods=["POST"])
+    app.add_route("/long", long)
+    sock = bound()
+    listener = HttpListener(app, sock)
+    running = asyncio.get_running_loop().create_task(listener.run())
+    try:
+        yield sock.getsockname()[1]
+    finally:
+        listener.stop()
+        await running
 
 
 async def test_alive_and_ready() -> None:
@@ -120,6 +154,99 @@ async def test_garbage_is_answered_and_not_logged(caplog: pytest.LogCaptureFixtu
         listener.stop()
     assert answer.startswith(b"HTTP/1.1 400")
     assert caplog.records == []
+
+
+CHUNKED = b"Host: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+BOTH = b"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+NEXT = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("segments", "statuses"),
+    [
+        ([b"POST /livez HTTP/1.1\r\n" + CHUNKED + b"zz\r\n\r\n"], [400]),
+        ([b"POST /livez HTTP/1.1\r\n" + CHUNKED, b"zz\r\n\r\n"], [405]),
+        ([b"GET /livez HTTP/1.1\r\n" + CHUNKED + NEXT], [400]),
+        ([b"GET /livez HTTP/1.1\r\n" + CHUNKED, NEXT], [200]),
+        ([b"GET /livez HTTP/1.1\r\n" + CHUNKED + b"0\r\n\r\n" + NEXT, b"\0\r\n\r\n"], [200, 200, 400]),
+        ([b"POST /livez HTTP/1.1\r\n" + BOTH + b"0\r\n\r\n" + NEXT], [400]),
+        ([NEXT + b"GET /livez HTTP/1.1\r\n" + BOTH + b"0\r\n\r\n" + NEXT], [200, 400]),
+        ([b"HEAD /livez HTTP/1.1\r\n" + BOTH], [400]),
+        ([b"POST /livez HTTP/1.1\r\nExpect: 100-continue\r\n" + CHUNKED, b"zz\r\n"], [405]),
+    ],
+)
+async def test_what_is_no_http_is_answered_once_and_ends_the_connection(
+    segments: list[bytes], statuses: list[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each segment is sent when the one before has been answered."""
+    async with served() as port, asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        heard = b""
+        for segment in segments:
+            writer.write(segment)
+            heard += await reader.read(1 << 16)
+        heard += await read_to_the_end(reader)
+        writer.close()
+    assert [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+)", heard)] == statuses
+    assert caplog.records == []
+
+
+LINES = [
+    b"GET /livez HTTP/1.1\r\n", b"GET /long HTTP/1.1\r\n", b"POST /echo HTTP/1.1\r\n", b"HEAD /livez HTTP/1.1\r\n",
+    b"HEAD /long HTTP/1.0\r\n", b"CONNECT x:1 HTTP/1.1\r\n", b"OPTIONS * HTTP/1.1\r\n", b"",
+]  # fmt: skip
+HEADERS = [
+    b"Host: x\r\n", b"Content-Length: 5\r\n", b"Transfer-Encoding: gzip\r\n", b"Connection: close\r\n", CHUNKED, BOTH,
+    b"Expect: 100-continue\r\n", b"Connection: upgrade\r\nUpgrade: h2c\r\n",
+]  # fmt: skip
+BODIES = [b"\r\n", b"zz\r\n", b"0\r\n\r\n", b"5;a=b\r\nhello\r\n", b"hello", bytes(70_000), NEXT]
+
+
+def some(words: list[bytes]) -> st.SearchStrategy[bytes]:
+    return st.lists(st.sampled_from(words) | st.binary(max_size=9), max_size=3).map(b"".join)
+
+
+SEGMENTS = st.lists(
+    st.tuples(st.tuples(st.sampled_from(LINES), some(HEADERS), some(BODIES)).map(b"".join), st.booleans()), max_size=4
+)
+"""With each segment, whether the server gets time to deal with it before the next one."""
+
+
+def test_no_bytes_are_our_fault(caplog: pytest.LogCaptureFixture) -> None:
+    unhandled: list[object] = []
+
+    async def send(port: int, segments: list[tuple[bytes, bool]], half_closed: bool) -> None:
+        before = asyncio.all_tasks()
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        for segment, waits in segments:
+            writer.write(segment)
+            for _ in range(10 * waits):
+                await asyncio.sleep(0)
+        if half_closed:
+            with contextlib.suppress(OSError):
+                writer.write_eof()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        writer.transport.abort()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        await asyncio.gather(*asyncio.all_tasks() - before)  # requests under way
+
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+        server = served()
+        port = runner.run(server.__aenter__())
+
+        @settings(max_examples=200, deadline=None)
+        @given(SEGMENTS, st.booleans())
+        def look(segments: list[tuple[bytes, bool]], half_closed: bool) -> None:
+            runner.run(send(port, segments, half_closed))
+            assert (unhandled, caplog.records) == ([], [])
+
+        try:
+            look()
+        finally:
+            runner.run(server.__aexit__(None, None, None))
 
 
 async def test_cancelling_cuts_everything_and_leaves_nothing_open(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
+from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
@@ -13,11 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from support.simulated import SimulatedTime
+from support.wires import OtherEnd
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.tcp import BotConnection, Port, unacknowledged
+from cgos_server.net.lingering import DISCARDED_MAX
+from cgos_server.net.tcp import BotConnection, Port, acknowledged, listen
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
@@ -28,14 +32,14 @@ GENEROUS = SocketLimits(
 )
 
 
-class Transport(asyncio.Transport):
+class Transport(OtherEnd):
     """Takes bytes; can be told to be full."""
 
     def __init__(self, protocol: BotConnection, address: str = "192.0.2.1") -> None:
-        super().__init__({"peername": (address, 4321), "socket": None})
-        self.protocol = protocol
+        super().__init__(protocol, address)
         self.written = b""
         self.unread = 0
+        self.ended = False
         self.closing = False
         self.aborted = False
 
@@ -43,8 +47,11 @@ class Transport(asyncio.Transport):
         self.high = high
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        assert not self.closing, "written after the close"
+        assert not self.ended, "written after the close"
         self.written += bytes(data)
+
+    def write_eof(self) -> None:
+        self.ended = True
 
     def get_write_buffer_size(self) -> int:
         return self.unread
@@ -53,13 +60,13 @@ class Transport(asyncio.Transport):
         return self.closing
 
     def close(self) -> None:
-        self.closing = True
+        self.ended = self.closing = True
 
     def abort(self) -> None:
-        self.closing = self.aborted = True
+        self.ended = self.closing = self.aborted = True
 
     def lose(self, error: Exception | None = None) -> None:
-        self.closing = True
+        self.ended = self.closing = True
         self.protocol.connection_lost(error)
 
 
@@ -165,7 +172,7 @@ def test_quit_closes_in_order() -> None:
     desk = Desk()
     connection, transport = desk.signed_in()
     connection.data_received(b"quit\n")
-    assert transport.closing
+    assert transport.ended
     transport.lose()
     assert desk.server.told[-1] == ("left", True)
     assert desk.count.open == 0
@@ -195,7 +202,7 @@ def test_who_does_not_sign_in_is_told_and_closed() -> None:
     _, transport = desk.connect()
     desk.time.advance(30 * S)
     assert b"Error: Signing in took longer than 30 seconds." in transport.written
-    assert transport.closing
+    assert transport.ended
     desk.time.advance(10 * S)
     assert transport.aborted
 
@@ -206,7 +213,7 @@ def test_the_servers_own_time_is_not_the_bots_sign_in_time() -> None:
     for line in (b"e1 test\n", b"anna\n", b"secret\n"):
         connection.data_received(line)
     desk.time.advance(60 * S)
-    assert not transport.closing
+    assert not transport.ended
 
 
 def test_a_slow_reader_is_dropped() -> None:
@@ -235,10 +242,71 @@ def test_a_flood_of_unasked_lines_is_answered_and_closed() -> None:
     desk = Desk(ignored_per_minute=20)
     connection, transport = desk.signed_in()
     connection.data_received(b"hello\n" * 20)
-    assert not transport.closing
+    assert not transport.ended
     connection.data_received(b"hello\n" * 5)
-    assert transport.closing
+    assert transport.ended
     assert transport.written.count(b"Error:") == 1
+
+
+def test_a_flooder_is_heard_no_more_and_may_read_why() -> None:
+    """Its bytes are discarded up to a bound, for ten seconds; its place is free meanwhile."""
+    desk = Desk(ignored_per_minute=5)
+    connection, transport = desk.signed_in()
+    connection.data_received(b"hello\n" * 10)
+    assert transport.ended
+    assert not transport.closing
+    assert desk.count.open == 0
+    desk.session.info("Too late.")  # is not written after the end
+    for _ in range(DISCARDED_MAX // (1 << 18)):
+        assert transport.reading
+        transport.protocol.data_received(b"quit\n" + bytes((1 << 18) - 5))
+    assert not transport.reading
+    desk.time.advance(10 * S)
+    assert transport.aborted
+    transport.lose()
+    assert desk.server.told == [("sign in", "anna", "secret"), ("left", False)]
+    assert desk.count.open == 0
+
+
+def test_only_so_many_linger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cgos_server.net.limits.LINGERING_MAX", 2)
+    desk = Desk(login_timeout_us=S)
+    transports = [desk.connect()[1] for _ in range(3)]
+    desk.time.advance(S)
+    assert [transport.closing for transport in transports] == [False, False, True]
+    transports[0].lose()
+    fourth = desk.connect()[1]
+    desk.time.advance(S)
+    assert not fourth.closing
+    for transport in (*transports[1:], fourth):
+        transport.lose()
+    assert desk.count.open == 0
+
+
+def test_a_reset_that_was_not_told_yet_is_no_error() -> None:
+    desk = Desk(login_timeout_us=S)
+    _, transport = desk.connect()
+
+    def fail() -> None:
+        raise OSError(107, "Transport endpoint is not connected")
+
+    transport.write_eof = fail  # type: ignore[method-assign]
+    desk.time.advance(S)
+    assert transport.aborted
+
+
+async def test_a_flooder_on_a_real_socket_reads_its_error() -> None:
+    """Not before everything was sent. In a thread: a socket that blocks is what a simple client has."""
+    desk = Desk(ignored_per_minute=5)
+
+    def flood(address: tuple[str, int]) -> bytes:
+        with socket.create_connection(address, 10) as peer:
+            peer.sendall(b"e1 test\nanna\nsecret\n" + b"hello\n" * 1_000_000)
+            return b"".join(iter(lambda: peer.recv(4096), b""))
+
+    async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
+        heard = await asyncio.to_thread(flood, server.sockets[0].getsockname())
+    assert heard.splitlines()[-1].startswith(b"Error: ")
 
 
 def test_unasked_lines_now_and_then_are_forgiven() -> None:
@@ -247,7 +315,7 @@ def test_unasked_lines_now_and_then_are_forgiven() -> None:
     for _ in range(10):
         connection.data_received(b"hello\n" * 20)
         desk.time.advance(61 * S)
-    assert not transport.closing
+    assert not transport.ended
 
 
 def test_a_giant_line_is_answered_and_closed() -> None:
@@ -255,17 +323,17 @@ def test_a_giant_line_is_answered_and_closed() -> None:
     connection, transport = desk.connect()
     connection.data_received(b"e1 " + b"x" * 300_000)
     assert b"Error: " in transport.written
-    assert transport.closing
+    assert transport.ended
 
 
 def test_too_many_connections_from_one_address() -> None:
     desk = Desk(connections_per_address=2)
     for _ in range(2):
-        assert not desk.connect()[1].closing
+        assert not desk.connect()[1].ended
     third = desk.connect()[1]
     assert b"Error: There are 2 connections from 192.0.2.1 already." in third.written
-    assert third.closing
-    assert not desk.connect("192.0.2.9")[1].closing
+    assert third.ended
+    assert not desk.connect("192.0.2.9")[1].ended
     third.lose()
     assert desk.count.open == 3
 
@@ -313,18 +381,18 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_closed(state: int, chunk
     if state > 5:
         session.game_over(GameOver("2026-01-01", "B+Time", Color.BLACK, "time", "", 7))
     for chunk in chunks:
-        if transport.closing:
+        if transport.ended:
             break
-        connection.data_received(chunk)
+        transport.protocol.data_received(chunk)
         desk.time.advance(1)
     desk.time.advance(3 * S)
     for line in transport.written.decode("ascii").split("\n")[:-1]:
         assert line
         assert not line.startswith(" ")
     if b"Error:" in transport.written:
-        assert transport.closing
+        assert transport.ended
     transport.lose()
-    assert not bystander.closing
+    assert not bystander.ended
     assert bystander.written == before
     assert desk.count.open == 1
 
@@ -352,16 +420,16 @@ def test_a_flag_takes_what_was_held_back_for_a_line_end() -> None:
 async def test_a_peer_answers_as_long_as_its_system_acknowledges(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
     _, transport = desk.signed_in()
-    unacked = iter([3, 1, 0])
-    monkeypatch.setattr("cgos_server.net.tcp.unacknowledged", lambda _: next(unacked))
-    monkeypatch.setattr("cgos_server.net.tcp._LOOK_S", 0)
+    said = iter([False, False, True])
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(said))
+    monkeypatch.setattr("cgos_server.net.wire._LOOK_S", 0)
     assert await desk.session.answers("Somebody else is at the door.")
     assert transport.written.endswith(b"info Somebody else is at the door.\n")
 
 
-@pytest.mark.parametrize(("unread", "unacked", "speaks"), [(0, 2, True), (100, 0, True), (0, None, False)])
+@pytest.mark.parametrize(("unread", "said", "speaks"), [(0, False, True), (100, True, True), (0, None, False)])
 async def test_a_peer_that_does_not_answer(
-    monkeypatch: pytest.MonkeyPatch, unread: int, unacked: int | None, speaks: bool
+    monkeypatch: pytest.MonkeyPatch, unread: int, said: bool | None, speaks: bool
 ) -> None:
     """It does not acknowledge, or does not even take the words; where that cannot be asked, it says nothing."""
     desk = Desk()
@@ -375,17 +443,59 @@ async def test_a_peer_that_does_not_answer(
             connection.data_received(b"\n")
         await sleep(0)
 
-    monkeypatch.setattr("cgos_server.net.tcp.unacknowledged", lambda _: unacked)
-    monkeypatch.setattr("cgos_server.net.tcp.asyncio.sleep", wait)
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: said)
+    monkeypatch.setattr("cgos_server.net.wire.asyncio.sleep", wait)
     before = desk.time.now()
     assert not await desk.session.answers("Somebody else is at the door.")
     assert desk.time.now() - before == 5 * S
 
 
-def test_the_system_says_what_is_not_acknowledged() -> None:
+def test_the_system_says_what_is_acknowledged() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as sock:
-        assert unacknowledged(sock) in (0, None)
-    assert unacknowledged(None) is None
+        assert acknowledged(sock) in (True, None)
+    assert acknowledged(None) is None
+
+
+@pytest.mark.parametrize(("state", "unacked", "said"), [(1, 0, True), (1, 2, False), (7, 0, False), (8, 0, False)])
+def test_only_a_connection_that_stands_is_acknowledged(state: int, unacked: int, said: bool) -> None:
+    """A reset or a close leaves nothing unacknowledged either. Linux' states: 1 stands, 7 is closed, 8 was closed by
+    the peer."""
+
+    class Told:
+        def getsockopt(self, level: int, option: int, size: int) -> bytes:
+            info = bytes([state]) + bytes(23) + struct.pack("I", unacked) + bytes(200)
+            return info[:size]
+
+    assert acknowledged(Told()) is said
+
+
+def vanish(sock: socket.socket) -> None:
+    """As a machine that starts anew: it says nothing now, and resets what comes later."""
+    sock.setsockopt(socket.IPPROTO_TCP, 19, 1)  # TCP_REPAIR
+    sock.close()
+
+
+def reset(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+@pytest.mark.parametrize("go", [vanish, reset])
+async def test_a_reset_is_no_answer(go: Callable[[socket.socket], None]) -> None:
+    desk = Desk()
+    async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
+        peer = socket.create_connection(server.sockets[0].getsockname())
+        peer.sendall(b"e1 test\nanna\nsecret\n")
+        while not desk.server.sessions:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        desk.session.accepted(desk.server, "anna")
+        try:
+            go(peer)
+        except PermissionError:
+            peer.close()
+            pytest.skip("the system lets nobody vanish")
+        assert not await desk.session.answers("Somebody else is at the door.")
+    assert desk.server.told[-1] == ("left", False)
 
 
 def test_who_comes_through_a_proxy_is_known() -> None:

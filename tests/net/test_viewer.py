@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.house import House
 from support.simulated import SimulatedTime
 from support.viewers import TkViewer
-from support.wires import FakeWire, door
+from support.wires import FakeWire, OtherEnd, door
 
 from cgos_server.core.facts import GameEnded, GameStarted
 from cgos_server.net.lines import EngineLines
@@ -166,12 +166,11 @@ def test_a_large_picture_does_not_fill_a_small_outbox() -> None:
 # -- with the real gallery, on the transport of a TCP connection
 
 
-class Transport(asyncio.Transport):
+class Transport(OtherEnd):
     """Takes bytes until `stuck`; then they wait, and too many are the end."""
 
     def __init__(self, protocol: BotConnection) -> None:
-        super().__init__({"peername": ("192.0.2.1", 4321), "socket": None})
-        self.protocol = protocol
+        super().__init__(protocol)
         self.written = bytearray()
         self.waiting = bytearray()
         self.stuck = self.closing = False
@@ -198,6 +197,9 @@ class Transport(asyncio.Transport):
 
     def is_closing(self) -> bool:
         return self.closing
+
+    def write_eof(self) -> None:
+        self.closing = True
 
     def close(self) -> None:
         self.closing = True
@@ -353,7 +355,7 @@ def test_any_bytes_in_any_pieces_in_any_state(pieces: list[bytes], seed: int) ->
     async def talk() -> None:
         hall = await Hall.open()
         rng = random.Random(seed)
-        connection, transport = hall.viewer()
+        transport = hall.viewer()[1]
         house = hall.house
         await house.arrive("Alpha", "Beta")
         await house.act()
@@ -364,7 +366,7 @@ def test_any_bytes_in_any_pieces_in_any_state(pieces: list[bytes], seed: int) ->
             cut = rng.randrange(len(piece) + 1)
             for part in (piece[:cut], piece[cut:]):
                 if part and not transport.closing:
-                    connection.data_received(part)
+                    transport.protocol.data_received(part)
             if rng.random() < 0.3:
                 hall.start(range(100 + number, 101 + number))
             if rng.random() < 0.3:
@@ -385,7 +387,7 @@ def test_any_bytes_in_any_pieces_in_any_state(pieces: list[bytes], seed: int) ->
                 tk.boards.pop(line.split()[1].decode(), None)
                 tk.shown.pop(line.split()[1].decode(), None)
             tk.hear(line)
-        connection.connection_lost(None)
+        transport.protocol.connection_lost(None)
         await asyncio.gather(*house.tasks)
         assert hall.gallery.spectators == 0
 

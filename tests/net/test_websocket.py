@@ -153,6 +153,36 @@ def test_the_server_stops() -> None:
     assert client.transport.aborted
 
 
+def test_who_breaks_a_rule_may_read_why_and_is_heard_no_more() -> None:
+    desk = WsDesk()
+    client = desk.signed_in()
+    client.raw(b"\xff" * 10)
+    assert client.close_code == 1002
+    assert client.transport.eof
+    assert desk.count.open == 0
+    while client.transport.reading:
+        client.raw(bytes(1 << 20))
+    assert not client.transport.closing
+    desk.time.advance(10 * S)
+    assert client.transport.aborted
+    client.transport.lose()
+    assert desk.server.told == [("left", False)]
+    assert desk.count.open == 0
+
+
+def test_the_answer_to_a_close_frame_is_looked_for_among_so_many_bytes() -> None:
+    """Taking frames apart costs more than throwing them away."""
+    desk = WsDesk()
+    client = desk.signed_in()
+    client.connection.shut()
+    ping = b"\x89\x80abcd"
+    client.raw(ping * ((1 << 18) // len(ping)))
+    assert not client.transport.eof
+    client.raw(ping)
+    assert client.transport.eof
+    assert client.transport.protocol is not client.connection
+
+
 def test_a_stopping_server_lets_go_of_who_is_still_shaking_hands() -> None:
     connection, transport = WsDesk().raw()
     connection.shut()

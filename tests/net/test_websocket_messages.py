@@ -254,7 +254,7 @@ def test_any_frames_in_any_chunks_in_any_state(
     for at in range(0, len(data), chunk):
         if client.transport.closing:
             break
-        client.connection.data_received(data[at : at + chunk])
+        client.transport.protocol.data_received(data[at : at + chunk])
         desk.time.advance(1)
     if subprotocol == "cgos.v1":
         for line in client.lines():

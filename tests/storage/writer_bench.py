@@ -65,6 +65,7 @@ class Disk:
     :ivar refusals: raised, one after the other, instead of opening another connection
     :ivar shut: while it is True, no other connection can be opened
     :ivar seen: (number of the connection, statement)
+    :ivar checkpoints: what was said after each checkpoint of SQLite
     """
 
     error: type[Exception]
@@ -76,6 +77,7 @@ class Disk:
         self.refusals: list[Exception] = []
         self.shut = False
         self.seen: list[tuple[int, str]] = []
+        self.checkpoints: list[StoreError | None] = []
 
     def refuses(self, times: int, what: str = "COMMIT") -> None:
         """The next so many statements with `what` in them fail; for ever where `times` is negative."""
@@ -117,7 +119,7 @@ class SqliteDisk(Disk):
     def writer(self, time: Time | None, **options: Any) -> Writer:
         if time is not None:
             options |= {"clock": time.clock, "sleep": time.sleep}
-        return Writer(self.connect, **options)
+        return Writer(self.connect, checkpointed=self.checkpoints.append, **options)
 
     def gate(self) -> Gate:
         return _ThreadGate(self)

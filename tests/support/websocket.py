@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from ipaddress import ip_network
@@ -40,6 +39,7 @@ from cgos_server.protocol.session import (
 from cgos_server.protocol.ws_messages import ServerMessage
 from cgos_server.protocol.ws_render import venue_info
 from support.simulated import SimulatedTime
+from support.wires import OtherEnd
 
 S = 1_000_000
 GENEROUS = SocketLimits(
@@ -49,12 +49,11 @@ SETUP = GameSetup(3, 9, 14, 60_000, "anna", "1800?", "bert", "1800?", (), (60_00
 SIGN_IN: dict[str, Any] = {"type": "sign_in", "bot": "anna", "secret": "secret", "venues": ["9x9"]}
 
 
-class Transport(asyncio.Transport):
+class Transport(OtherEnd):
     """Takes bytes; can be told to be full."""
 
     def __init__(self, protocol: WsConnection, address: str = "192.0.2.1") -> None:
-        super().__init__({"peername": (address, 4321), "socket": None})
-        self.protocol = protocol
+        super().__init__(protocol, address)
         self.written = bytearray()
         self.unread = 0
         self.eof = False
@@ -293,7 +292,7 @@ class WsClient:
         for data in self.ws.data_to_send():
             for start in range(0, len(data), chunk):
                 if not self.transport.closing:
-                    self.connection.data_received(data[start : start + chunk])
+                    self.transport.protocol.data_received(data[start : start + chunk])
 
     def send(self, data: bytes | str, binary: bool | None = None, chunk: int = 1 << 20) -> None:
         """One message."""
@@ -315,7 +314,7 @@ class WsClient:
 
     def raw(self, data: bytes) -> None:
         """Any bytes at all."""
-        self.connection.data_received(data)
+        self.transport.protocol.data_received(data)
 
     def take(self) -> list[Frame]:
         """Frames that came since."""
@@ -360,5 +359,5 @@ class WsClient:
         self._hand_over()
         self.take()
         if not self.transport.gone:
-            self.connection.eof_received()
+            self.transport.protocol.eof_received()
         self.transport.lose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from prometheus_client import CollectorRegistry
@@ -24,6 +25,29 @@ def door(time: SimulatedTime, gallery: Any = None, reception: Any = None, **limi
     numbers = iter(range(1, 1_000_000))
     metrics = Metrics(CollectorRegistry(), "test")
     return Door(reception, gallery, time, bound, ConnectionCount(bound), metrics, lambda: next(numbers))
+
+
+class OtherEnd(asyncio.Transport):
+    """What the transport doubles share: whose bytes they are.
+
+    :ivar protocol: to be given what comes
+    :ivar reading: False where no more is taken
+    """
+
+    def __init__(self, protocol: asyncio.Protocol, address: str = "192.0.2.1") -> None:
+        super().__init__({"peername": (address, 4321), "socket": None})
+        self.protocol = protocol
+        self.reading = True
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        assert isinstance(protocol, asyncio.Protocol)
+        self.protocol = protocol
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self.protocol
+
+    def pause_reading(self) -> None:
+        self.reading = False
 
 
 class FakeWire:
