@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from load_bots import GameBot, Tally, WsGameBot, source
-from server_moves import HERE, SIGN_IN_LIMIT_S, Running, cpu_seconds, server
+from loads import HERE, SIGN_IN_LIMIT_S, cpu_seconds
+from server_moves import Running, server
 
 NEVER = 100_000.0
 """Seconds between two acts of pairing: there is none."""

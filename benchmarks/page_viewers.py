@@ -29,7 +29,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from server_moves import HERE, SIGN_IN_LIMIT_S, Running, cpu_seconds, scripted_game, server
+from loads import HERE, SIGN_IN_LIMIT_S, cpu_seconds
+from server_moves import Running, scripted_game, server
 
 WEB = "port = 0\nrequests_per_minute = 1000000\nstreams_per_address = 1000"
 PAGES = ("/", "/venue/9x9", "/game/{game}", "/bot/Load-{bot:05d}")
@@ -300,10 +301,10 @@ class Load:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             report = json.loads(line)
-            if report["errors"] or report["closed"]:
-                self.failure = str(report["first_error"])
-            self._latency += report["latency"]
-            self.moves = report["moves"]
+            if report.errors or report.closed:
+                self.failure = str(report.first_error)
+            self._latency += report.latency
+            self.moves = report.moves
 
     def latency(self) -> list[float]:
         """Since the last time, in seconds."""

@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from loads import SIGN_IN_LIMIT_S, reports
 from rating_live import Scraped, lag_quantile, make_past
-from server_moves import SIGN_IN_LIMIT_S, prepare, reports, serving
+from server_moves import prepare, serving
 
 VENUE = """
 [[venue]]
@@ -50,7 +51,7 @@ def run(method: str, bots: int, games: int, seconds: float) -> dict[str, Any]:
             began = 0.0
             options = ("--script", str(directory / "script.json"), "--think", "2.5")
             for report in reports(running.lines, bots, 3 * SIGN_IN_LIMIT_S + seconds, *options):
-                if before is None and report["games"] >= bots:
+                if before is None and report.games >= bots:
                     before, began = Scraped(running.health), time.monotonic()
                 elif before is not None and time.monotonic() - began >= seconds:
                     after = Scraped(running.health)

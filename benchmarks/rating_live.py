@@ -20,7 +20,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from server_moves import SIGN_IN_LIMIT_S, _unexpected, reports, scripted_game, server
+from loads import SIGN_IN_LIMIT_S, reports
+from server_moves import _unexpected, scripted_game, server
 
 from cgos_server.storage.records import GameAdded, GameEnded, LedgerAdded, Record
 from cgos_server.storage.sql_store import open_store
@@ -105,7 +106,7 @@ def run(system: str, versions: int, games: int, bots: int, seconds: float) -> di
             filled_s = time.monotonic() - began
             before = after = None
             for report in reports(running.lines, bots, 3 * SIGN_IN_LIMIT_S, "--script", str(script)):
-                if before is None and report["games"] >= bots // 2:
+                if before is None and report.games >= bots // 2:
                     before, began = Scraped(running.health), time.monotonic()
                 elif before is not None and time.monotonic() - began >= seconds:
                     after = Scraped(running.health)
