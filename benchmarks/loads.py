@@ -60,7 +60,11 @@ class Window(msgspec.Struct, kw_only=True, frozen=True):
     seconds: float
     """At least."""
     warm: int
-    """Moves before it begins; it begins a second after the bots have made them."""
+    """Moves before it begins."""
+    settle: float = 1.0
+    """Seconds between these moves and its beginning."""
+    progress: float = 0.5
+    """Seconds between two reports."""
     whole: int = 1
     """Its moves are a multiple of this number, but for what falls between two reports."""
 
@@ -110,13 +114,13 @@ def measure(pid: int, port: int, bots: int, window: Window, *options: str) -> Co
     target: int | None = None
     latency: list[float] = []
     limit = SIGN_IN_LIMIT_S + 10 * window.seconds
-    for report in reports(port, bots, limit, *options):
+    for report in reports(port, bots, limit, "--progress", str(window.progress), *options):
         if report.errors or report.closed:
             raise RuntimeError(f"bots were refused or dropped: {report}")
         now, cpu = time.monotonic(), cpu_seconds(pid)
         if warm_at is None and report.moves > window.warm:
             warm_at = now
-        if warm_at is None or now < warm_at + 1:
+        if warm_at is None or now < warm_at + window.settle:
             continue
         if first is None:
             first = now, cpu, report

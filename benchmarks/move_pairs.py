@@ -23,9 +23,9 @@ from pathlib import Path
 
 import msgspec
 from loads import HERE, WIRES, Cost, Window, Wire, measure, relay
-from server_moves import scripted_game
+from reporting import CommandLine, write_json
+from server_moves import SIZES, scripted_game
 
-SIZES = (20, 200, 1000)
 HOST = """
 import json, sys
 from pathlib import Path
@@ -124,11 +124,13 @@ def run(
     runs: int,
     seconds: float,
     think_s: float = 0.0,
+    settle: float = 1.0,
     bare: bool = True,
 ) -> list[Pairs]:
     """Interleaved runs; who comes first alternates.
 
     :param think_s: what bots and the relay's ends think about a move, on average
+    :param settle: seconds at full swing before a window
     :param bare: measure the relay too
     """
     game = scripted_game()
@@ -144,15 +146,15 @@ def run(
         def cost(tree: Path, wire: Wire, bots: int, window: Window) -> Cost:
             with tempfile.TemporaryDirectory(dir=root) as name, hosted(tree, Path(name), bots) as running:
                 port = running.websocket if wire.options else running.lines
-                options = ("--script", str(script), "--think", str(think_s), "--progress", "0.1", *wire.options)
+                options = ("--script", str(script), "--think", str(think_s), *wire.options)
                 return measure(running.pid, port, bots, window, *options)
 
         for bots, name in itertools.product(sizes, wires):
             wire, games = WIRES[name], bots // 2 * len(game)
             if think_s:
-                window = Window(seconds=seconds, warm=2 * bots)
+                window = Window(seconds=seconds, warm=2 * bots, settle=settle, progress=0.1)
             else:
-                window = Window(seconds=seconds, warm=games, whole=games)
+                window = Window(seconds=seconds, warm=games, whole=games, settle=settle, progress=0.1)
             pairs = []
             for number in range(runs):
                 bare_cost = floor(wire, bots, window) if bare else None
@@ -195,8 +197,8 @@ def _show_all(pairs: Pairs) -> None:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, bots=[2], wires=["websocket"], runs=1, seconds=0.1, settle=0.0)
     parser.add_argument("--against", type=checkout, required=True, metavar="DIR", help="the other checkout")
     parser.add_argument("--tree", type=checkout, default=HERE.parent, metavar="DIR", help="in place of this one")
     parser.add_argument("--bots", type=int, nargs="*", default=SIZES)
@@ -206,18 +208,16 @@ def main() -> None:
     parser.add_argument(
         "--think", type=float, default=0.0, metavar="S", help="mean thinking time a move (default none)"
     )
+    parser.add_argument("--settle", type=float, default=1.0, help="seconds at full swing before a window (default 1)")
     parser.add_argument("--no-relay", action="store_true", help="the two trees alone")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
-    options = parser.parse_args()
+    options = parser.read(words)
     this, other = options.tree.resolve(), options.against
     print(f"{commit(this)} ({this}) against {commit(other)} ({other})", flush=True)
     results = run(
         this, other, sizes=options.bots, wires=options.wires, runs=options.runs, seconds=options.seconds,
-        think_s=options.think, bare=not options.no_relay,
+        think_s=options.think, settle=options.settle, bare=not options.no_relay,
     )  # fmt: skip
-    if options.json:
-        figures = {"this": commit(this), "other": commit(other), "results": results}
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures), indent=1))
+    write_json(options.json, {"this": commit(this), "other": commit(other), "results": results})
 
 
 if __name__ == "__main__":

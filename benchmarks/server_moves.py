@@ -7,7 +7,6 @@ beside a relay at the same rate. Loopback only, bounded, stops by itself.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import hashlib
@@ -25,6 +24,7 @@ from typing import NamedTuple
 import msgspec
 from load_bots import token
 from loads import WIRES, Cost, Window, measure, relay
+from reporting import CommandLine, write_json
 
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
@@ -33,6 +33,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.records import BotAdded, TokenAdded, VersionAdded
 from cgos_server.storage.sql_store import open_store
 
+SIZES = (20, 200, 1000)
 NO_WEB = 'mode = "off"'
 
 
@@ -210,10 +211,15 @@ def row(wire: str, bots: int, think_s: float, pairs: list[Pair]) -> Row:
     )  # fmt: skip
 
 
-def run(sizes: Sequence[int] = (20, 200, 1000), runs: int = 5, seconds: float = 5.0, thinkers: int = 1000) -> list[Row]:
+def run(
+    sizes: Sequence[int] = SIZES, runs: int = 5, seconds: float = 5.0, *, settle: float = 1.0,
+    wires: Sequence[str] = tuple(WIRES), thinkers: int = 1000, think_s: float = 1.0,
+) -> list[Row]:  # fmt: skip
     """Interleaved runs of relay and server for each protocol and number of bots.
 
-    :param thinkers: bots that think a second a move, beside a relay at the same rate (0: not measured)
+    :param settle: seconds at full swing before a window
+    :param thinkers: bots that think about their moves, beside a relay at the same rate (0: not measured)
+    :param think_s: for so long, on average
     """
     rows = []
     game = scripted_game()
@@ -230,22 +236,23 @@ def run(sizes: Sequence[int] = (20, 200, 1000), runs: int = 5, seconds: float = 
                 whole = measure(running.pid, port, bots, window, "--script", str(script), *wire.options, *more)
             return Pair(server=whole, relay=floor)
 
-        for bots, name in itertools.product(sizes, WIRES):
+        for bots, name in itertools.product(sizes, wires):
             games = bots // 2 * len(game)
-            window = Window(seconds=seconds, warm=games, whole=games)
+            window = Window(seconds=seconds, warm=games, whole=games, settle=settle)
             rows.append(row(name, bots, 0.0, [pair(name, bots, window) for _ in range(runs)]))
             _show(rows[-1])
         if thinkers:
-            window = Window(seconds=2 * seconds, warm=2 * thinkers)
-            for name in WIRES:
-                pairs = [pair(name, thinkers, window, "--think", "1.0", "--latency") for _ in range(max(1, runs // 2))]
-                rows.append(row(name, thinkers, 1.0, pairs))
+            window = Window(seconds=2 * seconds, warm=2 * thinkers, settle=settle)
+            for name in wires:
+                more = ("--think", str(think_s), "--latency")
+                pairs = [pair(name, thinkers, window, *more) for _ in range(max(1, runs // 2))]
+                rows.append(row(name, thinkers, think_s, pairs))
                 _show(rows[-1])
     return rows
 
 
 def _show(row: Row) -> None:
-    thought = f"think {row.think_s:.0f} s" if row.think_s else "no thought"
+    thought = f"think {row.think_s:g} s" if row.think_s else "no thought"
     print(
         f"{row.wire:>9}, {row.bots:4} bots, {thought}: relay {row.relay_us:5.1f} us/message ({row.relay_per_s:.0f}/s),"
         f" server {row.server_us:5.1f} us/move ({row.server_per_s:.0f}/s),"
@@ -260,19 +267,21 @@ def _show(row: Row) -> None:
         print(f"           a move's way to the opponent: {'; '.join(ways)}", flush=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bots", type=int, nargs="*", default=[20, 200, 1000])
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, bots=[], wires=["lines"], runs=1, seconds=0.1, settle=0.0, thinkers=2, think=0.05)
+    parser.add_argument("--bots", type=int, nargs="*", default=SIZES)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument(
-        "--thinkers", type=int, default=1000, help="bots that think a second a move (default 1000; 0: none)"
-    )
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
-    options = parser.parse_args()
-    result = run(options.bots, options.runs, options.seconds, options.thinkers)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1))
+    parser.add_argument("--settle", type=float, default=1.0, help="seconds at full swing before a window (default 1)")
+    parser.add_argument("--wires", nargs="*", choices=WIRES, default=list(WIRES))
+    parser.add_argument("--thinkers", type=int, default=1000, help="bots that think (default 1000; 0: none)")
+    parser.add_argument("--think", type=float, default=1.0, metavar="S", help="for so long, on average (default 1)")
+    options = parser.read(words)
+    result = run(
+        options.bots, options.runs, options.seconds, settle=options.settle, wires=options.wires,
+        thinkers=options.thinkers, think_s=options.think,
+    )  # fmt: skip
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":
