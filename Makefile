@@ -10,13 +10,14 @@ JSON ?=
 SECONDS ?=
 KEEP ?=
 
-.PHONY: help venv demo serve test lint unit bench lock clean
+.PHONY: help venv demo serve test lint unit bench bench-stale lock clean
 
 help:
 	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data)"
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make serve   the server with its built-in configuration, data in ./cgos-data"
 	@echo "make bench   measurements beside bare baselines (JSON=FILE writes them)"
+	@echo "make bench-stale  measured tables whose code has changed since (JSON=FILE writes them)"
 	@echo "make lint    ruff, mypy, import-linter      make unit   the tests alone"
 	@echo "make lock    renew requirements.lock        make clean  remove .venv and caches"
 
@@ -69,6 +70,9 @@ test: lint unit
 
 bench: venv
 	$(BIN)/python benchmarks/all.py $(if $(JSON),--json $(JSON))
+
+bench-stale: venv
+	$(BIN)/python benchmarks/stale.py $(if $(JSON),--json $(JSON))
 
 lock: venv
 	$(BIN)/pip-compile --quiet --strip-extras --extra dev --no-emit-index-url --no-emit-find-links --no-header \
