@@ -29,6 +29,7 @@ class Tally:
 
     def __init__(self, keep_latency: bool) -> None:
         self.moves = 0
+        self.begun = 0
         self.games = 0
         self.closed = 0
         self.signed_in = 0
@@ -41,10 +42,13 @@ class Tally:
 class GameBot(asyncio.Protocol):
     """One CGOS engine that plays a scripted game."""
 
-    def __init__(self, name: str, script: list[str], think: Callable[[], float], tally: Tally) -> None:
+    def __init__(
+        self, name: str, script: list[str], think: Callable[[], float], tally: Tally, hold: float = 0.0
+    ) -> None:
         self.name = name
         self.script = script
         self.think = think
+        self.hold = hold
         self.tally = tally
         self.ply = 0
         self.game = ""
@@ -76,7 +80,7 @@ class GameBot(asyncio.Protocol):
         for line in lines:
             word = line[:7]
             if word == b"genmove":
-                _after(self.think(), self.move)
+                _after(self.think() if self.ply else self.hold, self.move)
             elif word[:4] == b"play":
                 tally = self.tally
                 if tally.latency is not None:
@@ -85,12 +89,13 @@ class GameBot(asyncio.Protocol):
                         tally.latency.append(time.perf_counter() - sent)
                 self.ply += 1
             elif word[:5] == b"setup":
+                self.tally.begun += 1
                 words = line.split()
                 self.game = words[1].decode()
                 self.ply = (len(words) - 7) // 2
             elif word == b"gameove":
                 self.tally.games += 1
-                self.say("ready")
+                _after(self.hold, functools.partial(self.say, "ready"))
             elif word == b"protoco":
                 self.say("e1 load bot")
             elif line == b"username":
@@ -248,7 +253,7 @@ async def run(options: argparse.Namespace) -> None:
         name = f"Load-{options.prefix}{number:05d}"
         if options.websocket:
             return WsGameBot(port, name, script, think, tally)
-        return GameBot(name, script, think, tally)
+        return GameBot(name, script, think, tally, options.hold)
 
     for number in range(options.bots):
         await loop.create_connection(functools.partial(client, number), "127.0.0.1", port, local_addr=source(number))
@@ -264,8 +269,9 @@ async def run(options: argparse.Namespace) -> None:
         if tally.latency is not None:
             tally.latency.clear()
         report = {
-            "moves": tally.moves, "games": tally.games, "closed": tally.closed, "errors": len(tally.errors),
-            "first_error": tally.errors[:1], "signed_in": tally.signed_in, "latency": latency,
+            "moves": tally.moves, "begun": tally.begun, "games": tally.games, "closed": tally.closed,
+            "errors": len(tally.errors), "first_error": tally.errors[:1], "signed_in": tally.signed_in,
+            "latency": latency,
         }  # fmt: skip
         print(json.dumps(report), flush=True)
 
@@ -281,6 +287,9 @@ def main() -> None:
         type=float,
         default=0.5,
         help="seconds between two lines of progress (JSON) on stdout",
+    )
+    parser.add_argument(
+        "--hold", type=float, default=0.0, help="seconds before a game's first move and after its end (lines)"
     )
     parser.add_argument("--script", help="JSON list of moves")
     parser.add_argument("--prefix", default="")

@@ -25,9 +25,10 @@ def cpu_seconds(pid: int) -> float:
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """One line of progress of a load process; counts are since its beginning."""
+    """One line of progress of a load process; counts are since its beginning, games once for each side."""
 
     moves: int
+    begun: int
     games: int
     closed: int
     errors: int

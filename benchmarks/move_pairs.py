@@ -9,42 +9,18 @@ only, bounded, stops by itself.
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import itertools
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from checkouts import checkout, commit, hosted
 from loads import HERE, WIRES, Cost, Window, Wire, measure, relay
 from reporting import CommandLine, write_json
 from server_moves import SIZES, scripted_game
-
-HOST = """
-import json, sys
-from pathlib import Path
-import cgos_server, server_moves
-with server_moves.server(Path(sys.argv[1]), int(sys.argv[2])) as running:
-    ports = {"lines": running.lines, "websocket": running.websocket}
-    print(json.dumps({"pid": running.pid, "package": cgos_server.__file__, **ports}), flush=True)
-    sys.stdin.read()
-"""
-"""Runs a tree's own server until its standard input ends."""
-
-
-class Hosted(msgspec.Struct):
-    """A server of some checkout, and its ports."""
-
-    pid: int
-    lines: int
-    websocket: int
-    package: str
 
 
 class Pair(msgspec.Struct, kw_only=True):
@@ -69,50 +45,6 @@ class Pairs(msgspec.Struct, kw_only=True):
     median: float
     least: float
     most: float
-
-
-@contextlib.contextmanager
-def hosted(tree: Path, directory: Path, bots: int) -> Iterator[Hosted]:
-    """A server of the checkout `tree`, its bots registered."""
-    paths = [str(tree), str(tree / "benchmarks"), str(tree / "clients")]
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOST, str(directory), str(bots)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the server of {tree} did not start")
-        running = msgspec.json.decode(line, type=Hosted)
-        if not Path(running.package).is_relative_to(tree):
-            raise RuntimeError(
-                f"{running.package} was started in place of {tree}: an installed package stands before it"
-            )
-        yield running
-    finally:
-        process.communicate(timeout=60)
-
-
-def checkout(text: str) -> Path:
-    """A directory that is a checkout of this project with these benchmarks."""
-    tree = Path(text).resolve()
-    if not (tree / "benchmarks" / "server_moves.py").is_file():
-        raise argparse.ArgumentTypeError(f"{text} holds no benchmarks/server_moves.py: give a checkout of this project")
-    return tree
-
-
-def commit(tree: Path) -> str:
-    """The commit that is checked out, with a plus where files were changed since; "unknown" without git."""
-    try:
-        described = subprocess.run(
-            ["git", "-C", str(tree), "describe", "--always", "--dirty=+", "--exclude=*"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return described.stdout.strip()
 
 
 def run(
