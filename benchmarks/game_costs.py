@@ -107,7 +107,7 @@ def played(
         file = Path(name) / "script.json"
         file.write_text(json.dumps(script))
         with hosted(tree, Path(name), bots, "" if rated else "rated = false\n") as running:
-            options = ("--script", str(file), "--hold", str(hold), "--progress", "0.1")
+            options = ("--script", str(file), "--hold", str(hold), "--progress", str(hold / 10))
             for report in reports(running.lines, bots, SIGN_IN_LIMIT_S, *options):
                 if report.errors or report.closed:
                     raise RuntimeError(f"bots were refused or dropped: {report}")
@@ -145,7 +145,7 @@ def run(trees: Sequence[Path], *, runs: int, bots: int, cycles: int, hold: float
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = CommandLine(__doc__, runs=1, bots=2, cycles=1, hold=1.0)
+    parser = CommandLine(__doc__, runs=1, bots=2, cycles=1, hold=0.4)
     parser.add_argument("--tree", type=checkout, default=HERE.parent, metavar="DIR", help="in place of this one")
     parser.add_argument("--against", type=checkout, metavar="DIR", help="another checkout, by turns")
     parser.add_argument("--runs", type=int, default=5)

@@ -129,7 +129,7 @@ def measure(pid: int, port: int, bots: int, window: Window, *options: str) -> Co
         latency += report.latency
         moves, elapsed = report.moves - first[2].moves, now - first[0]
         if target is None and elapsed >= window.seconds:
-            target = -(-moves // window.whole) * window.whole
+            target = max(1, -(-moves // window.whole)) * window.whole
         if target is not None and moves >= target:
             games = report.games - first[2].games
             cost = Cost(us=(cpu - first[1]) / moves * 1e6, per_s=moves / elapsed, moves=moves, games=games)
