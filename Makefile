@@ -1,27 +1,47 @@
 # Everything a newcomer needs: `make demo` and `make test`. Both set up what they need in .venv.
 
-PYTHON ?= python3.11
+SHELL := bash
+# The newest one that answers: the shims of version managers may stand for one that is not there.
+PYTHON ?= $(shell for one in python3.13 python3.12 python3.11; do \
+	$$one --version >/dev/null 2>&1 && echo $$one && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 JSON ?=
 SECONDS ?=
 KEEP ?=
 
-.PHONY: help venv demo serve test lint unit bench lock clean
+.PHONY: help venv demo serve test lint unit bench bench-stale lock clean
 
 help:
 	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data)"
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make serve   the server with its built-in configuration, data in ./cgos-data"
 	@echo "make bench   measurements beside bare baselines (JSON=FILE writes them)"
+	@echo "make bench-stale  measured tables whose code has changed since (JSON=FILE writes them)"
 	@echo "make lint    ruff, mypy, import-linter      make unit   the tests alone"
 	@echo "make lock    renew requirements.lock        make clean  remove .venv and caches"
 
+# A minute or two go by here; every ten seconds a line on stderr says how far it is.
 $(VENV)/.ready: requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Python 3.11, 3.12 or 3.13 is needed: none of python3.13, python3.12 and python3.11 answers here." \
+			"Install one, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; \
+	elif ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		echo "$(PYTHON) is no Python 3.11 or later that answers. Leave out PYTHON= or name another one." >&2; exit 1; \
+	fi
+	@SECONDS=0; installed() { find $(VENV)/lib -maxdepth 3 -name '*.dist-info' | wc -l; }; \
+	echo "making $(VENV) with $(PYTHON) ($$($(PYTHON) --version 2>&1))" >&2; \
+	$(PYTHON) -m venv $(VENV) || exit 1; \
+	before=$$(installed) packages=$$(grep -c == requirements.lock); \
+	echo "installing $$packages packages of requirements.lock: fetching them, then unpacking" >&2; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock & \
+	while kill -0 $$! 2>/dev/null; do \
+		sleep 1; [ $$((++seconds % 10)) != 0 ] || echo "  $$(($$(installed) - before)) of $$packages after $$SECONDS s" >&2; \
+	done; \
+	wait $$! || exit 1; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . || exit 1; \
+	echo "installed in $$SECONDS s" >&2
+	@touch $@
 
 venv: $(VENV)/.ready
 
@@ -50,6 +70,9 @@ test: lint unit
 
 bench: venv
 	$(BIN)/python benchmarks/all.py $(if $(JSON),--json $(JSON))
+
+bench-stale: venv
+	$(BIN)/python benchmarks/stale.py $(if $(JSON),--json $(JSON))
 
 lock: venv
 	$(BIN)/pip-compile --quiet --strip-extras --extra dev --no-emit-index-url --no-emit-find-links --no-header \

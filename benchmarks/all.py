@@ -8,13 +8,10 @@ Prints ratios and the machine; `--json FILE` writes every figure. Takes about tw
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import sqlite3
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import board
 import commit
@@ -25,10 +22,22 @@ import rating_speed
 import server_moves
 import tournament_speed
 import viewers
-from reporting import processor
+from reporting import CommandLine, processor, write_json
+
+PARTS: Mapping[str, Callable[[], object]] = {
+    "board": board.run,
+    "commit": commit.run,
+    "server": server_moves.run,
+    "viewers": viewers.run,
+    "page_viewers": page_viewers.brief,
+    "crowd": crowd.run,
+    "ratings": rating_speed.brief,
+    "pairing": pairing_speed.brief,
+    "tournaments": tournament_speed.brief,
+}
 
 
-def machine() -> dict[str, Any]:
+def machine() -> dict[str, object]:
     """What the figures depend on."""
     return {
         "processor": processor(),
@@ -40,27 +49,18 @@ def machine() -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    options = parser.parse_args()
-    figures: dict[str, Any] = {"machine": machine()}
-    print("  ".join(f"{key}: {value}" for key, value in figures["machine"].items()), flush=True)
-    for name, run in (
-        ("board", board.run),
-        ("commit", commit.run),
-        ("server", server_moves.run),
-        ("viewers", viewers.run),
-        ("page_viewers", page_viewers.brief),
-        ("crowd", crowd.run),
-        ("ratings", rating_speed.brief),
-        ("pairing", pairing_speed.brief),
-        ("tournaments", tournament_speed.brief),
-    ):
-        print(f"\n== {name}", flush=True)
-        figures[name] = run()
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1))
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, only=["viewers"])
+    parser.add_argument("--only", nargs="*", choices=PARTS, help="these alone")
+    options = parser.read(words)
+    circumstances = machine()
+    print("  ".join(f"{key}: {value}" for key, value in circumstances.items()), flush=True)
+    figures: dict[str, object] = {"machine": circumstances}
+    for name, run in PARTS.items():
+        if options.only is None or name in options.only:
+            print(f"\n== {name}", flush=True)
+            figures[name] = run()
+    write_json(options.json, figures)
 
 
 if __name__ == "__main__":

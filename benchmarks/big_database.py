@@ -9,7 +9,6 @@ state, and ratings are a plain running Elo with shrinking spreads under the name
 measured (``reading_questions.py``) is reading and not rating.
 """
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -36,6 +35,7 @@ from generated_past import (
     result,
 )
 from reading_questions import report
+from reporting import CommandLine
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cgos_server.config import load
@@ -178,7 +178,8 @@ class _Writer:
         each = 4
         first = max(0, self._sizes.games - each * self._sizes.rounds)
         self._round_of: dict[int, int] = {}
-        rounds, pairings = [], []
+        rounds: list[tuple[object, ...]] = []
+        pairings: list[tuple[object, ...]] = []
         numbers = {1: 0, 2: 0}
         for at in range(first, self._sizes.games, each):
             for venue in (1, 2):
@@ -407,14 +408,14 @@ def _portions(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Make it, or measure it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = CommandLine(__doc__, games=40, versions=8, bots=6, rounds=4, running=2, times=1, moves=10)
     parser.add_argument("path", type=Path)
     names = ("games", "versions", "bots", "moves", "rounds", "running", "seed")
     for name in names:
         parser.add_argument(f"--{name}", type=int, default=getattr(Sizes, name))
     parser.add_argument("--measure", action="store_true", help="only measure the one that is there")
     parser.add_argument("--times", type=int, default=200, help="how often each question is asked")
-    chosen = parser.parse_args(words)
+    chosen = parser.read(words)
     if not chosen.measure:
         sizes = Sizes(**{name: getattr(chosen, name) for name in names})
         columns = (TextColumn("{task.description:>16}"), MofNCompleteColumn(), TimeElapsedColumn())

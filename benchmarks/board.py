@@ -6,17 +6,15 @@ all alike; figures are medians over the runs. Creating the boards is not counted
 
 from __future__ import annotations
 
-import argparse
-import json
 import platform
 import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from reporting import CommandLine, write_json
 from sgfmill.boards import Board as SgfmillBoard
 
 from cgos_server.core.games.base import Ruleset
@@ -24,8 +22,8 @@ from cgos_server.core.games.go_board import PASS
 from cgos_server.core.games.go_rules import Go, GoPosition
 from cgos_server.core.games.notation import COLUMNS, PASS_WORD
 
-GAMES = {9: 60, 19: 15}
-"""Random games by board size: about 6 500 moves of each."""
+LARGER = {9: 1, 19: 4}
+"""How many times longer a game is, by board size."""
 
 REPEAT = 20
 """How often a score or a copy of one position is taken, to be long enough for the clock."""
@@ -129,10 +127,10 @@ def _score_sgfmill(boards: list[SgfmillBoard]) -> None:
         board.area_score()
 
 
-def _measure(size: int, runs: int) -> dict[str, float]:
+def _measure(size: int, runs: int, count: int) -> dict[str, float]:
     """Median CPU microseconds of one unit of everything measured, on games of one size."""
     rng = random.Random(size)
-    games = [random_game(rng, size) for _ in range(GAMES[size])]
+    games = [random_game(rng, size) for _ in range(count)]
     rules = Ruleset(size=size)
     moves = sum(len(game.stones) for game in games)
     samples: dict[str, list[float]] = {}
@@ -160,13 +158,14 @@ def _measure(size: int, runs: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()} | {"moves_a_game": moves / len(games)}
 
 
-def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
+def run(runs: int = 5, report: Callable[[str], None] = print, games: int = 60) -> dict[str, Any]:
     """Measure everything and report it line by line.
 
     :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting
+    :param games: random games on 9x9, and a quarter of them on 19x19 (60: about 6 500 moves of each)
     :return: ``us``: by board size, CPU microseconds by name; ``ratios``: by board size, what they come to
     """
-    measured = {f"{size}x{size}": _measure(size, runs) for size in GAMES}
+    measured = {f"{size}x{size}": _measure(size, runs, games // larger) for size, larger in LARGER.items()}
     ratios = {
         board: {
             "move / bare method": us["move"] / us["move_bare"],
@@ -190,15 +189,14 @@ def _report(result: dict[str, Any], report: Callable[[str], None]) -> None:
             report(f"  {name:24} {value:8.2f} x")
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the figures; ``--json FILE`` writes them too."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, runs=1, games=4)
     parser.add_argument("--runs", type=int, default=7, help="interleaved runs (default 7)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args()
-    result = run(options.runs)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    parser.add_argument("--games", type=int, default=60, help="on 9x9; a quarter on 19x19 (default 60)")
+    options = parser.read(words)
+    result = run(options.runs, games=options.games)
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

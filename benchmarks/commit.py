@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
 import platform
 import shutil
 import socket
@@ -27,6 +26,7 @@ from typing import Any, NamedTuple, Protocol
 from unittest import mock
 
 import aiosqlite
+from reporting import CommandLine, write_json
 
 from cgos_server.errors import CommitFailed
 from cgos_server.storage import schema, writer
@@ -40,8 +40,6 @@ GAMES = 20_000
 PLIES = 120
 ROUNDS = (10, 100, 1_000)
 PLAYERS = (20, 200, 1_000)
-SECONDS = 0.5
-"""How long one way of writing runs within one run."""
 
 Then = Callable[[], None]
 
@@ -218,7 +216,7 @@ def _nobody() -> None:
     """Somebody is always told; here it is free."""
 
 
-async def busy(way: Way, path: Path, players: int) -> dict[str, float]:
+async def busy(way: Way, path: Path, players: int, seconds: float) -> dict[str, float]:
     """CPU microseconds a move of a loop with `players` moves in flight, and milliseconds from a move to its commit."""
     near, far = socket.socketpair()
     slots: list[list[int]] = [[player + 1, 0] for player in range(players)]
@@ -246,13 +244,15 @@ async def busy(way: Way, path: Path, players: int) -> dict[str, float]:
 
             for slot in slots:
                 play(slot)
-            await asyncio.sleep(SECONDS / 10)
+            await asyncio.sleep(seconds / 10)
             waits.clear()
             start = time.process_time()
-            await asyncio.sleep(SECONDS)
+            await asyncio.sleep(seconds)
+            while not waits:  # noqa: ASYNC110 - on a machine that is busy otherwise
+                await asyncio.sleep(seconds)
             spent, count = time.process_time() - start, len(waits)
             running = False
-            await asyncio.sleep(SECONDS / 10)
+            await asyncio.sleep(seconds / 10)
     waits.sort()
     return {
         "cpu_us": spent / count * 1e6,
@@ -261,10 +261,16 @@ async def busy(way: Way, path: Path, players: int) -> dict[str, float]:
     }
 
 
-def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
+def run(
+    runs: int = 5, report: Callable[[str], None] = print, *, rows: int = 40_000, players: Sequence[int] = PLAYERS,
+    seconds: float = 0.5,
+) -> dict[str, Any]:  # fmt: skip
     """Measure everything and report it line by line.
 
     :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting
+    :param rows: in bulk
+    :param players: how many have a move in flight, one after the other
+    :param seconds: how long one way of writing runs within one run
     :return: ``bulk``: CPU microseconds a move by size of round; ``busy``: by players and way of writing; ``ratios``
     """
     bulks: dict[str, list[float]] = {}
@@ -273,33 +279,34 @@ def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
         empty = template(Path(name))
         for _ in range(runs):
             with fresh(empty) as path:
-                bulks.setdefault("bare", []).append(bare(path, 40_000))
+                bulks.setdefault("bare", []).append(bare(path, rows))
             for size in ROUNDS:
                 with fresh(empty) as path:
-                    rows = 40_000 if size > 10 else 10_000
-                    bulks.setdefault(str(size), []).append(asyncio.run(bulk(path, size, rows)))
-            for players in PLAYERS:
+                    bulks.setdefault(str(size), []).append(
+                        asyncio.run(bulk(path, size, rows if size > 10 else rows // 4))
+                    )
+            for count in players:
                 for key, way in WAYS.items():
                     replaced = mock.patch.multiple(writer, **way.replaced) if way.replaced else contextlib.nullcontext()
                     with replaced, fresh(empty) as path:
-                        busys.setdefault((players, key), []).append(asyncio.run(busy(way, path, players)))
+                        busys.setdefault((count, key), []).append(asyncio.run(busy(way, path, count, seconds)))
     result: dict[str, Any] = {
         "benchmark": "commit",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "runs": runs,
         "bulk": {key: statistics.median(values) for key, values in bulks.items()},
-        "busy": {str(players): {} for players in PLAYERS},
+        "busy": {str(count): {} for count in players},
     }
-    for (players, key), samples in busys.items():
-        result["busy"][str(players)][key] = {
+    for (count, key), samples in busys.items():
+        result["busy"][str(count)][key] = {
             figure: statistics.median(sample[figure] for sample in samples) for figure in samples[0]
         }
     result["ratios"] = {
         f"bare / the store, rounds of {size}": result["bulk"]["bare"] / result["bulk"][str(size)] for size in ROUNDS
     } | {
-        f"the store / no database, {players} players": ways["the store"]["cpu_us"] / ways["no database"]["cpu_us"]
-        for players, ways in result["busy"].items()
+        f"the store / no database, {count} players": ways["the store"]["cpu_us"] / ways["no database"]["cpu_us"]
+        for count, ways in result["busy"].items()
     }
     _report(result, report)
     return result
@@ -321,15 +328,21 @@ def _report(result: dict[str, Any], report: Callable[[str], None]) -> None:
         report(f"{key:44} {ratio:6.2f} x")
 
 
-def main() -> None:
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """How much is measured."""
+    parser.add_argument("--rows", type=int, default=40_000, help="in bulk (default 40000)")
+    parser.add_argument("--players", type=int, nargs="*", default=PLAYERS, help="with a move in flight")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each way of writing in a run (default 0.5)")
+
+
+def main(words: Sequence[str] | None = None) -> None:
     """Print the figures; ``--json FILE`` writes them too."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, runs=1, rows=1000, players=[20], seconds=0.02)
     parser.add_argument("--runs", type=int, default=5, help="interleaved runs (default 5)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args()
-    result = run(options.runs)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    add_sizes(parser)
+    options = parser.read(words)
+    result = run(options.runs, rows=options.rows, players=options.players, seconds=options.seconds)
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

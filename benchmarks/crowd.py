@@ -19,12 +19,15 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from load_bots import GameBot, Tally, WsGameBot, source
-from server_moves import HERE, SIGN_IN_LIMIT_S, Running, cpu_seconds, server
+from loads import HERE, SIGN_IN_LIMIT_S, cpu_seconds
+from reporting import CommandLine, write_json
+from server_moves import Running, server
 
 NEVER = 100_000.0
 """Seconds between two acts of pairing: there is none."""
@@ -33,6 +36,11 @@ AT_ONCE = 200
 
 
 # -- the clients, in a process of their own
+
+
+def _settle(lost: asyncio.Future[None]) -> None:
+    if not lost.done():
+        lost.set_result(None)
 
 
 async def keep(number: int, options: argparse.Namespace, gate: asyncio.Semaphore, tally: Tally) -> None:
@@ -44,7 +52,7 @@ async def keep(number: int, options: argparse.Namespace, gate: asyncio.Semaphore
 
         def make(lost: asyncio.Future[None] = lost) -> asyncio.Protocol:
             kind = WsBot if options.websocket else LineBot
-            return kind(options.port, name, tally, lambda: lost.done() or lost.set_result(None))
+            return kind(options.port, name, tally, partial(_settle, lost))
 
         try:
             async with gate:
@@ -141,7 +149,7 @@ def free_ports() -> tuple[int, int]:
         return one.getsockname()[1], other.getsockname()[1]
 
 
-def measure(root: Path, bots: int, websocket: bool, idle_s: float) -> dict[str, float]:
+def measure(root: Path, bots: int, websocket: bool, idle_s: float, calm_s: float) -> dict[str, float]:
     """One protocol."""
     directory = root / ("websocket" if websocket else "lines")
     directory.mkdir()
@@ -154,7 +162,7 @@ def measure(root: Path, bots: int, websocket: bool, idle_s: float) -> dict[str, 
             stack.enter_context(crowd(port, bots, websocket))
             result["sign_in_s"] = wait_for(running, bots)
             result["sign_in_cpu_s"] = cpu_seconds(running.pid)
-            time.sleep(10)  # arrivals calm down, what is alive is frozen
+            time.sleep(calm_s)  # arrivals calm down, what is alive is frozen
             result["kb_a_bot"] = (resident(running.pid) - before) / bots / 1000
             cpu = cpu_seconds(running.pid)
             time.sleep(idle_s)
@@ -167,33 +175,35 @@ def measure(root: Path, bots: int, websocket: bool, idle_s: float) -> dict[str, 
     return result
 
 
-def run(bots: int = 10_000, idle_s: float = 20.0) -> dict[str, Any]:
-    """Both protocols, one after the other."""
+def run(
+    bots: int = 10_000, idle_s: float = 20.0, calm_s: float = 10.0, wires: Sequence[str] = ("lines", "websocket")
+) -> dict[str, Any]:
+    """The protocols one after the other."""
     result: dict[str, Any] = {"bots": bots}
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
-        for name, websocket in (("lines", False), ("websocket", True)):
-            result[name] = figures = measure(Path(root), bots, websocket, idle_s)
+        for name in wires:
+            result[name] = figures = measure(Path(root), bots, name == "websocket", idle_s, calm_s)
             print(f"{bots} idle bots, {name}: " + ", ".join(f"{key} {value:.1f}" for key, value in figures.items()),
                   flush=True)  # fmt: skip
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, bots=5, idle=0.1, calm=0.1, wires=["lines"])
     parser.add_argument("--bots", type=int, default=10_000)
     parser.add_argument("--idle", type=float, default=20.0, help="seconds of idleness that are measured")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--calm", type=float, default=10.0, help="seconds before that")
+    parser.add_argument("--wires", nargs="*", default=["lines", "websocket"], choices=("lines", "websocket"))
     parser.add_argument("--clients", action="store_true", help="be the clients")
     parser.add_argument("--port", type=int)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--websocket", action="store_true")
-    options = parser.parse_args()
+    options = parser.read(words)
     if options.clients:
         asyncio.run(clients(options))
         return
-    result = run(options.bots, options.idle)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1))
+    result = run(options.bots, options.idle, options.calm, options.wires)
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 from ws_frames import Frames
-
-PROGRESS = 0.5
-"""Seconds between two lines of progress on stdout: one JSON object each."""
 
 
 def token(name: str) -> str:
@@ -32,6 +29,7 @@ class Tally:
 
     def __init__(self, keep_latency: bool) -> None:
         self.moves = 0
+        self.begun = 0
         self.games = 0
         self.closed = 0
         self.signed_in = 0
@@ -44,10 +42,13 @@ class Tally:
 class GameBot(asyncio.Protocol):
     """One CGOS engine that plays a scripted game."""
 
-    def __init__(self, name: str, script: list[str], think: Callable[[], float], tally: Tally) -> None:
+    def __init__(
+        self, name: str, script: list[str], think: Callable[[], float], tally: Tally, hold: float = 0.0
+    ) -> None:
         self.name = name
         self.script = script
         self.think = think
+        self.hold = hold
         self.tally = tally
         self.ply = 0
         self.game = ""
@@ -79,11 +80,7 @@ class GameBot(asyncio.Protocol):
         for line in lines:
             word = line[:7]
             if word == b"genmove":
-                think = self.think()
-                if think:
-                    asyncio.get_running_loop().call_later(think, self.move)
-                else:
-                    self.move()
+                _after(self.think() if self.ply else self.hold, self.move)
             elif word[:4] == b"play":
                 tally = self.tally
                 if tally.latency is not None:
@@ -92,12 +89,13 @@ class GameBot(asyncio.Protocol):
                         tally.latency.append(time.perf_counter() - sent)
                 self.ply += 1
             elif word[:5] == b"setup":
+                self.tally.begun += 1
                 words = line.split()
                 self.game = words[1].decode()
                 self.ply = (len(words) - 7) // 2
             elif word == b"gameove":
                 self.tally.games += 1
-                self.say("ready")
+                _after(self.hold, functools.partial(self.say, "ready"))
             elif word == b"protoco":
                 self.say("e1 load bot")
             elif line == b"username":
@@ -109,10 +107,11 @@ class GameBot(asyncio.Protocol):
 
 
 class RelayBot(asyncio.Protocol):
-    """One end of a pair: answers every line with a line of a move's length."""
+    """One end of a pair: answers every line with a line of a move's length, after its thinking time."""
 
-    def __init__(self, starts: bool, tally: Tally) -> None:
+    def __init__(self, starts: bool, think: Callable[[], float], tally: Tally) -> None:
         self.starts = starts
+        self.think = think
         self.tally = tally
         self.transport: asyncio.Transport | None = None
 
@@ -121,13 +120,24 @@ class RelayBot(asyncio.Protocol):
         self.transport = transport
 
     def begin(self) -> None:
-        if self.starts and self.transport is not None:
+        if self.starts:
+            self.say()
+
+    def say(self) -> None:
+        if self.transport is not None:
             self.transport.write(b"D4\n")
 
     def data_received(self, data: bytes) -> None:
         self.tally.moves += 1
-        assert self.transport is not None
-        self.transport.write(b"D4\n")
+        _after(self.think(), self.say)
+
+
+def _after(seconds: float, act: Callable[[], None]) -> None:
+    """At once where there is nothing to wait for."""
+    if seconds:
+        asyncio.get_running_loop().call_later(seconds, act)
+    else:
+        act()
 
 
 class Said(msgspec.Struct):
@@ -195,20 +205,24 @@ class WsGameBot(Frames):
 
 
 class WsRelayBot(Frames):
-    """One end of a pair: answers every message with one of a move's length."""
+    """One end of a pair: answers every message with one of a move's length, after its thinking time."""
 
-    def __init__(self, port: int, starts: bool, tally: Tally) -> None:
+    def __init__(self, port: int, starts: bool, think: Callable[[], float], tally: Tally) -> None:
         super().__init__(port, "")
         self.starts = starts
+        self.think = think
         self.tally = tally
 
     def begin(self) -> None:
         if self.starts:
-            self.say(MOVE)
+            self.move()
+
+    def move(self) -> None:
+        self.say(MOVE)
 
     def message(self, payload: bytes) -> None:
         self.tally.moves += 1
-        self.say(MOVE)
+        _after(self.think(), self.move)
 
 
 MOVE = b'{"type":"move","game":1234,"ply":56,"move":"D4"}'
@@ -233,16 +247,16 @@ async def run(options: argparse.Namespace) -> None:
     def client(number: int) -> asyncio.Protocol:
         if options.relay:
             starts = number % 2 == 0
-            relay = WsRelayBot(port, starts, tally) if options.websocket else RelayBot(starts, tally)
+            relay = WsRelayBot(port, starts, think, tally) if options.websocket else RelayBot(starts, think, tally)
             relays.append(relay)
             return relay
         name = f"Load-{options.prefix}{number:05d}"
         if options.websocket:
             return WsGameBot(port, name, script, think, tally)
-        return GameBot(name, script, think, tally)
+        return GameBot(name, script, think, tally, options.hold)
 
     for number in range(options.bots):
-        await loop.create_connection(lambda number=number: client(number), "127.0.0.1", port, local_addr=source(number))
+        await loop.create_connection(functools.partial(client, number), "127.0.0.1", port, local_addr=source(number))
         if number % 16 == 15:
             await asyncio.sleep(0)
     await asyncio.sleep(0.2 if options.relay else 0)
@@ -250,13 +264,14 @@ async def run(options: argparse.Namespace) -> None:
         relay.begin()
     end = time.monotonic() + options.seconds
     while time.monotonic() < end:
-        await asyncio.sleep(PROGRESS)
+        await asyncio.sleep(options.progress)
         latency = sorted(tally.latency or [])
         if tally.latency is not None:
             tally.latency.clear()
         report = {
-            "moves": tally.moves, "games": tally.games, "closed": tally.closed, "errors": len(tally.errors),
-            "first_error": tally.errors[:1], "signed_in": tally.signed_in, "latency": latency, "at": time.monotonic(),
+            "moves": tally.moves, "begun": tally.begun, "games": tally.games, "closed": tally.closed,
+            "errors": len(tally.errors), "first_error": tally.errors[:1], "signed_in": tally.signed_in,
+            "latency": latency,
         }  # fmt: skip
         print(json.dumps(report), flush=True)
 
@@ -267,6 +282,15 @@ def main() -> None:
     parser.add_argument("--bots", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--think", type=float, default=0.0, help="mean thinking time a move in seconds")
+    parser.add_argument(
+        "--progress",
+        type=float,
+        default=0.5,
+        help="seconds between two lines of progress (JSON) on stdout",
+    )
+    parser.add_argument(
+        "--hold", type=float, default=0.0, help="seconds before a game's first move and after its end (lines)"
+    )
     parser.add_argument("--script", help="JSON list of moves")
     parser.add_argument("--prefix", default="")
     parser.add_argument("--websocket", action="store_true", help="speak cgos.v2")
@@ -276,4 +300,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

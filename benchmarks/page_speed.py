@@ -7,10 +7,8 @@ milliseconds, and bytes as they are transferred (gzip). The database is one that
 
 from __future__ import annotations
 
-import argparse
 import gc
 import http.client
-import json
 import math
 import os
 import random
@@ -20,12 +18,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from reporting import as_text, processor
+from reporting import CommandLine, as_text, processor, write_json
 from rich.progress import track
 from rich.table import Table
 
@@ -191,8 +189,8 @@ def table_of(rows: list[Measured]) -> Table:
     return table
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, requests=1)
     parser.add_argument("data", type=Path, help=f"directory with a {DATABASE}")
     parser.add_argument("--requests", type=int, default=200, help="for each kind of address")
     parser.add_argument("--seed", type=int, default=0)
@@ -200,8 +198,7 @@ def main() -> None:
         "--postgres", type=PostgresUrl.parse, metavar="URL", help="a copy of it (`cgos-server db copy`) to answer from"
     )
     parser.add_argument("--only", help="kinds whose name contains this")
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    options = parser.parse_args()
+    options = parser.read(words)
     rng = random.Random(options.seed)
     past = Past.of(options.data / DATABASE, rng, 400)
     chosen = {name: draw for name, draw in kinds(past, rng).items() if not options.only or options.only in name}
@@ -215,8 +212,7 @@ def main() -> None:
     print(as_text(table_of(rows)))
     if any(row.failed for row in rows):
         print("failed:", ", ".join(f"{row.kind} {row.failed}" for row in rows if row.failed))
-    if options.json:
-        options.json.write_text(json.dumps([row._asdict() for row in rows], indent=1) + "\n")
+    write_json(options.json, [row._asdict() for row in rows])
 
 
 if __name__ == "__main__":

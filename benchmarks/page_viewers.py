@@ -25,11 +25,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from server_moves import HERE, SIGN_IN_LIMIT_S, Running, cpu_seconds, scripted_game, server
+import msgspec
+from loads import HERE, REPORT, SIGN_IN_LIMIT_S, cpu_seconds
+from reporting import CommandLine, write_json
+from server_moves import Running, scripted_game, server
 
 WEB = "port = 0\nrequests_per_minute = 1000000\nstreams_per_address = 1000"
 PAGES = ("/", "/venue/9x9", "/game/{game}", "/bot/Load-{bot:05d}")
@@ -107,6 +110,25 @@ class Viewer(asyncio.Protocol):
         crowd.transports.discard(self._transport)
         crowd.streams -= self._open
         crowd.lost(self._open)
+
+
+class CrowdReport(msgspec.Struct, kw_only=True):
+    """What the crowd's process has done since its beginning; `at` on the monotonic clock."""
+
+    at: float
+    streams: int
+    opened: int
+    events: int
+    bytes: int
+    asked: int
+    pages: int
+    page_bytes: int
+    page_ms: list[float]
+    """Of the pages since the report before."""
+    failures: dict[str, int]
+
+
+CROWD_REPORT = msgspec.json.Decoder(CrowdReport)
 
 
 class Crowd:
@@ -231,11 +253,12 @@ class Crowd:
         while True:
             await asyncio.sleep(0.25)
             page_ms, self.page_s = [round(1e3 * took, 1) for took in self.page_s], []
-            print(json.dumps({
-                "at": time.monotonic(), "streams": self.streams, "opened": self.opened, "events": self.events,
-                "bytes": self.bytes, "asked": self.asked, "pages": self.pages, "page_bytes": self.page_bytes,
-                "page_ms": page_ms, "failures": dict(self.failures),
-            }), flush=True)  # fmt: skip
+            report = CrowdReport(
+                at=time.monotonic(), streams=self.streams, opened=self.opened, events=self.events, bytes=self.bytes,
+                asked=self.asked, pages=self.pages, page_bytes=self.page_bytes, page_ms=page_ms,
+                failures=dict(self.failures),
+            )  # fmt: skip
+            print(msgspec.json.encode(report).decode(), flush=True)
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -292,18 +315,16 @@ class Load:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait(timeout=30)
-        self._thread.join(timeout=30)
+        _end(self._process, self._thread)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            report = json.loads(line)
-            if report["errors"] or report["closed"]:
-                self.failure = str(report["first_error"])
-            self._latency += report["latency"]
-            self.moves = report["moves"]
+            report = REPORT.decode(line)
+            if report.errors or report.closed:
+                self.failure = str(report.first_error)
+            self._latency += report.latency
+            self.moves = report.moves
 
     def latency(self) -> list[float]:
         """Since the last time, in seconds."""
@@ -316,6 +337,16 @@ class Load:
             if self.failure is not None or time.monotonic() - begun > SIGN_IN_LIMIT_S:
                 raise RuntimeError(f"the load never got going: {self.failure}")
             time.sleep(0.2)
+
+
+def _end(process: subprocess.Popen[str], reader: threading.Thread) -> None:
+    """A load's process, and the thread that reads what it says."""
+    process.kill()
+    process.wait(timeout=30)
+    reader.join(timeout=30)
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
 
 
 def web_child(pid: int) -> int:
@@ -350,22 +381,20 @@ class Viewers:
         ]  # fmt: skip
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         pin(self._process.pid, core)
-        self.reports: list[dict[str, Any]] = []
+        self.reports: list[CrowdReport] = []
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            self.reports.append(json.loads(line))
+            self.reports.append(CROWD_REPORT.decode(line))
 
     def __enter__(self) -> Viewers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait(timeout=30)
-        self._thread.join(timeout=30)
+        _end(self._process, self._thread)
 
     def _say(self, word: str) -> None:
         assert self._process.stdin is not None
@@ -378,7 +407,7 @@ class Viewers:
         deadline = time.monotonic() + COMING_S
         while time.monotonic() < deadline:
             time.sleep(0.2)
-            if self.reports and self.reports[-1]["streams"] >= 0.99 * self._viewers:
+            if self.reports and self.reports[-1].streams >= 0.99 * self._viewers:
                 return
 
     def go(self) -> None:
@@ -386,21 +415,22 @@ class Viewers:
 
     def between(self, since: float, until: float) -> dict[str, Any]:
         """What load there was between two instants of the monotonic clock."""
-        rows = [row for row in self.reports if since <= row["at"] <= until]
+        rows = [row for row in self.reports if since <= row.at <= until]
         first, last = rows[0], rows[-1]
-        took = last["at"] - first["at"]
+        took = last.at - first.at
 
-        def rate(name: str) -> float:
-            return float(last[name] - first[name]) / took
-
-        failures = Counter(last["failures"]) - Counter(first["failures"])
+        failures = Counter(last.failures) - Counter(first.failures)
         return {
-            "streams": statistics.mean(row["streams"] for row in rows),
-            "streams_least": min(row["streams"] for row in rows),
-            **{f"{name}_per_s": rate(name) for name in ("opened", "events", "bytes", "asked", "pages")},
-            "requests": last["asked"] - first["asked"] + last["opened"] - first["opened"],
+            "streams": statistics.mean(row.streams for row in rows),
+            "streams_least": min(row.streams for row in rows),
+            "opened_per_s": (last.opened - first.opened) / took,
+            "events_per_s": (last.events - first.events) / took,
+            "bytes_per_s": (last.bytes - first.bytes) / took,
+            "asked_per_s": (last.asked - first.asked) / took,
+            "pages_per_s": (last.pages - first.pages) / took,
+            "requests": last.asked - first.asked + last.opened - first.opened,
             "failures": dict(failures),
-            "page_ms": [took for row in rows[1:] for took in row["page_ms"]],
+            "page_ms": [took for row in rows[1:] for took in row.page_ms],
         }
 
 
@@ -537,7 +567,7 @@ def _show(what: str, figures: dict[str, Any]) -> None:
 
 def run(options: argparse.Namespace | None = None) -> dict[str, Any]:
     """Both occasions, as they are by default: some five minutes."""
-    options = options or _parser().parse_args([])
+    options = options or _parser().read([])
     if options.brief:
         options.windows, options.window = min(options.windows, 3), min(options.window, 5.0)
     result: dict[str, Any] = {"viewers": options.viewers, "pages_per_s": options.pages, "bots": options.bots}
@@ -553,11 +583,11 @@ def run(options: argparse.Namespace | None = None) -> dict[str, Any]:
 
 def brief() -> dict[str, Any]:
     """Both occasions with few windows: some two minutes."""
-    return run(_parser().parse_args(["--brief"]))
+    return run(_parser().read(["--brief"]))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__)
+def _parser() -> CommandLine:
+    parser = CommandLine(__doc__, viewers=4, pages=4.0, bots=4, windows=1, window=1.2, occasions=["think"])
     parser.add_argument("--viewers", type=int, default=500)
     parser.add_argument("--pages", type=float, default=50.0, help="page requests a second")
     parser.add_argument("--bots", type=int, default=200)
@@ -566,7 +596,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--brief", action="store_true", help="three pairs of windows")
     parser.add_argument("--occasions", nargs="*", default=["busy", "think"], choices=("busy", "think"))
     parser.add_argument("--anywhere", action="store_true", help="bots without thought: pin nothing to a core")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--crowd", action="store_true", help="be the viewers")
     parser.add_argument("--games", type=int, default=0, help="of the crowd, those who watch games")
     parser.add_argument("--walls", type=int, default=0, help="of the crowd, those who follow all moves of the venue")
@@ -576,14 +605,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    options = _parser().parse_args()
+def main(words: Sequence[str] | None = None) -> None:
+    options = _parser().read(words)
     if options.crowd:
         asyncio.run(Crowd(options).run())
         return
     result = run(options)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1))
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

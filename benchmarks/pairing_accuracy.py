@@ -29,6 +29,7 @@ from rating_newcomers import GOALS, newcomers_run
 from rating_pools import POOLS, limit_games
 from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from rating_runs import pool_run, rms, share
+from reporting import CommandLine
 
 SIZES: Mapping[str, tuple[str, int]] = {"normal": ("normal", 64), "bimodal": ("bimodal", 64), "large": ("normal", 256)}
 """Experiment -> pool and versions."""
@@ -40,7 +41,7 @@ NEWCOMERS = 64
 NEWCOMER_GAMES = 72
 ROUNDS = 160
 SEED = 2026
-RATED_BY = ("bayes", "bayes", {})
+RATED_BY: tuple[str, str, Mapping[str, Any]] = ("bayes", "bayes", {})
 
 
 class Task(NamedTuple):
@@ -195,7 +196,9 @@ def _report_newcomers(rows: Mapping[str, Any], say: Callable[[str], None]) -> No
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(
+        __doc__, replicates=1, places=["newcomers"], rows=["birk half"], versions=8, rounds=3, workers=1, fresh=True
+    )
     places = [*SIZES, "newcomers"]
     parser.add_argument(
         "--replicates",
@@ -209,12 +212,12 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--versions", type=int, help="in every pool (default: 64 and 256)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"games a version (default {ROUNDS})")
     add_arguments(parser, "pairing-accuracy", SEED)
-    return parser.parse_args(words)
+    return parser.read(words)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the tables; ``--json`` writes a file."""
-    options = arguments()
+    options = arguments(words)
     tasks = plan(options)
     checkpoints = Checkpoints(options.cache / "pairing_accuracy.jsonl", Task, sources(), options.fresh)
     failed = carry_out(tasks, checkpoints, options.workers, work)

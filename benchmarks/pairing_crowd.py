@@ -7,18 +7,20 @@ process of its own. Loopback only, bounded, stops by itself.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from loads import SIGN_IN_LIMIT_S, reports
 from rating_live import Scraped, lag_quantile, make_past
-from server_moves import SIGN_IN_LIMIT_S, prepare, reports, serving
+from reporting import CommandLine, write_json
+from server_moves import prepare, serving
 
 VENUE = """
 [[venue]]
@@ -33,7 +35,7 @@ pairing = {{ policy = "barrier", method = "{method}", interval_s = 0.5, settle_s
 SCRIPT = ("E5", "D4", "PASS", "PASS")
 
 
-def run(method: str, bots: int, games: int, seconds: float) -> dict[str, Any]:
+def run(method: str, bots: int, games: int, seconds: float, think: float) -> dict[str, Any]:
     """One server with one matchmaker."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
@@ -48,9 +50,9 @@ def run(method: str, bots: int, games: int, seconds: float) -> dict[str, Any]:
         with serving(directory, venue) as running:
             before = after = None
             began = 0.0
-            options = ("--script", str(directory / "script.json"), "--think", "2.5")
+            options = ("--script", str(directory / "script.json"), "--think", str(think))
             for report in reports(running.lines, bots, 3 * SIGN_IN_LIMIT_S + seconds, *options):
-                if before is None and report["games"] >= bots:
+                if before is None and report.games >= bots:
                     before, began = Scraped(running.health), time.monotonic()
                 elif before is not None and time.monotonic() - began >= seconds:
                     after = Scraped(running.health)
@@ -71,16 +73,20 @@ def run(method: str, bots: int, games: int, seconds: float) -> dict[str, Any]:
         }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, methods="birk", bots=4, games=20, seconds=0.1, think=0.05)
     parser.add_argument("--methods", default="information,birk")
     parser.add_argument("--bots", type=int, default=1000)
     parser.add_argument("--games", type=int, default=20_000, help="results of the past")
     parser.add_argument("--seconds", type=float, default=120.0)
-    given = parser.parse_args()
+    parser.add_argument("--think", type=float, default=2.5, help="mean seconds a move")
+    given = parser.read(words)
+    rows = []
     for method in given.methods.split(","):
         print(f"{method} ...", file=sys.stderr)
-        print(json.dumps(run(method, given.bots, given.games, given.seconds)))
+        rows.append(run(method, given.bots, given.games, given.seconds, given.think))
+        print(json.dumps(rows[-1]))
+    write_json(given.json, rows)
 
 
 if __name__ == "__main__":

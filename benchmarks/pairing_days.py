@@ -18,12 +18,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from reporting import CommandLine, write_json
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -319,7 +319,7 @@ ROWS: Mapping[str, Callable[[Figures], str]] = {
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, bots=6, hours=0.5, method="random")
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--policy", choices=["both", "rolling", "barrier"], default="both")
@@ -330,8 +330,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--interval", type=float, default=1.0, help="seconds between two acts of pairing")
     parser.add_argument("--settle", type=float, default=0.5, help="seconds from a game's end to the next `ready`")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="write all figures there")
-    return parser.parse_args(words)
+    return parser.read(words)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -372,8 +371,7 @@ def main(words: Sequence[str] | None = None) -> None:
     for name, say in ROWS.items():
         table.add_row(name, *(say(figures) for figures in found))
     console.print(table)
-    if options.json:
-        options.json.write_text(json.dumps([asdict(figures) for figures in found], indent=1))
+    write_json(options.json, [asdict(figures) for figures in found])
 
 
 if __name__ == "__main__":

@@ -7,19 +7,17 @@ of its own; loopback only, bounded, stops by itself.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import random
-import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cgos_client import CgosClientError, Game, connect
+from reporting import CommandLine, write_json
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -29,9 +27,6 @@ from cgos_server.core.games.go_rules import GoPosition
 from cgos_server.storage.history import History
 
 VENUES = ("rolling", "barrier")
-START_UP_S = 20.0
-"""Signing in; not counted."""
-
 VENUE = """
 [[venue]]
 name = "{name}"
@@ -127,21 +122,21 @@ def measured(rows: Iterable[Any], bots: int, since: int, until: int) -> Mapping[
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, bots=3, minutes=0.05, slowest=0.02, spread=2.0, start_up=1.0)
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--slowest", type=float, default=1.25, help="seconds a move of the slowest bot")
     parser.add_argument("--spread", type=float, default=25.0, help="how many times as fast the fastest is")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    parser.add_argument("--start-up", type=float, default=20.0, help="seconds of signing in, not counted")
+    options = parser.read(words)
     thinking = speeds(options.bots, options.slowest, options.spread)
     console = Console(stderr=True)
     with tempfile.TemporaryDirectory() as directory, Progress(console=console) as progress:
         venues = "".join(VENUE.format(name=venue) for venue in VENUES)
         with serving(Path(directory), venues) as running:
             asyncio.run(
-                play(f"ws://127.0.0.1:{running.websocket}", thinking, START_UP_S + 60 * options.minutes, progress)
+                play(f"ws://127.0.0.1:{running.websocket}", thinking, options.start_up + 60 * options.minutes, progress)
             )
         database = Path(directory) / "data" / "cgos.sqlite"
         found = {}
@@ -149,14 +144,13 @@ def main() -> None:
             rows = asyncio.run(games(database, venue))
             until = max(row.ended_at or row.started_at for row in rows)
             found[venue] = measured(rows, options.bots, until - int(60_000 * options.minutes), until)
-    if options.json:
-        print(json.dumps(found))
-        return
+    write_json(options.json, found)
     table = Table("", *VENUES, title=f"{options.bots} bots, {options.minutes:g} minutes")
     for key in found[VENUES[0]]:
-        table.add_row(key.replace("_", " "), *(f"{found[venue][key]:.3g}" for venue in VENUES))
+        values = [found[venue][key] for venue in VENUES]
+        table.add_row(key.replace("_", " "), *("-" if value is None else f"{value:.3g}" for value in values))
     Console().print(table)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

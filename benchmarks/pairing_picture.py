@@ -6,15 +6,14 @@ N(2000, 350) and are known to 50 Elo; nothing is learned meanwhile, and nobody i
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+from reporting import CommandLine
 from rich.progress import track
 
 from cgos_server.core.pairing.base import Act, Candidate
@@ -113,14 +112,14 @@ def _shade(times: float) -> str:
     return "#" + "".join(f"{round(255 + part * (dark - 255)):02x}" for dark in (8, 48, 107))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, rounds=2)
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--output", type=Path, default=Path("docs/images/who-meets-whom.svg"))
-    options = parser.parse_args()
+    options = parser.read(words)
     found = {panel.title: met(panel, options.rounds) for panel in track(PANELS, "playing")}
     options.output.write_text(svg(found), "utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

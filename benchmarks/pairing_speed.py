@@ -14,23 +14,21 @@ import os
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 
-import argparse
-import json
 import platform
 import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import rustworkx
 from numpy.typing import NDArray
-from reporting import as_text, processor
+from reporting import CommandLine, as_text, processor, write_json
 from rich.table import Table
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Matchmaker, Meeting
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
@@ -188,6 +186,10 @@ def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[st
     return rows
 
 
+def _pair(method: Matchmaker, act: Act) -> None:
+    method.pair(act, random.Random(1))
+
+
 def methods(largest: int, runs: int) -> list[dict[str, Any]]:
     """Rounds by the registry's methods, with their reasons: CPU seconds."""
     fields = {n: Field(n) for n in {n for _, n, _, _ in ROWS if n <= largest}}
@@ -198,7 +200,7 @@ def methods(largest: int, runs: int) -> list[dict[str, Any]]:
         act = fields[n].act(policy)
         method = matchmaker(name, options)
         pairing = method.pair(act, random.Random(1))
-        seconds = cpu(lambda act=act, method=method: method.pair(act, random.Random(1)), runs)
+        seconds = cpu(partial(_pair, method, act), runs)
         words = " ".join((name, *map(str, options.values())))
         row = {"method": words, "n": n, "policy": str(policy), "seconds": seconds, "pairs": len(pairing.pairs)}
         rows.append(row)
@@ -215,7 +217,7 @@ def run(
     :param exact_up_to: the largest field whose best round is found too (1000: about ten seconds each)
     :return: ``matchings``, ``methods``: a row each; ``goals``: (found, goal)
     """
-    machine = f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {rustworkx.__version__}"
+    machine = f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {version('rustworkx')}"
     report(f"{machine}, {processor()}, CPU time of one thread, medians of {runs}")
     field = Field(250)
     exact = cpu(field.best, runs)
@@ -279,17 +281,15 @@ def _report_methods(rows: Sequence[dict[str, Any]], report: Callable[[str], None
     report(as_text(table))
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the figures; ``--json FILE`` writes them too."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, runs=1, largest=60, exact=60)
     parser.add_argument("--runs", type=int, default=5, help="of which the median counts (default 5)")
     parser.add_argument("--largest", type=int, default=10_000, help="the largest field (default 10000)")
     parser.add_argument("--exact", type=int, default=1000, help="largest field that is also paired exactly (1000)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args()
+    options = parser.read(words)
     result = run(options.runs, largest=options.largest, exact_up_to=options.exact)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

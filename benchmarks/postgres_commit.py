@@ -9,11 +9,9 @@ ways run in turn within each run; figures are medians over the runs.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import itertools
-import json
 import platform
 import statistics
 import sys
@@ -28,6 +26,8 @@ import commit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from loads import cpu_seconds
+from reporting import CommandLine, write_json
 from support.postgres import PostgresServer, postgres_server
 
 from cgos_server.storage import schema
@@ -109,7 +109,9 @@ async def _ask(dsn: str, sql: str) -> Any:
     return rows
 
 
-async def batches(url: PostgresUrl, durability: Durability, runs: int) -> dict[str, dict[str, list[float]]]:
+async def batches(
+    url: PostgresUrl, durability: Durability, runs: int, share: float
+) -> dict[str, dict[str, list[float]]]:
     """Microseconds a batch by "size way": wall, our CPU, PostgreSQL's CPU; one of each a run."""
     connection = await connect_for_writing(url, "benchmark", durability == "power")
     await connection.execute(f"UPDATE writer SET holder = {HOLDER}, batch = 0")
@@ -118,17 +120,17 @@ async def batches(url: PostgresUrl, durability: Durability, runs: int) -> dict[s
     found: dict[str, dict[str, list[float]]] = {}
     pid = connection.get_server_pid()
     for run in range(-1, runs):  # the first one warms up
-        for size, (name, write) in itertools.product(SIZES, WAYS.items()):
-            start = time.perf_counter(), time.process_time(), _cpu_of(pid)
-            count = BATCHES[size]
+        for size, (name, way) in itertools.product(SIZES, WAYS.items()):
+            start = time.perf_counter(), time.process_time(), cpu_seconds(pid)
+            count = max(1, int(BATCHES[size] * share))
             for _ in range(count):
                 ply = next(plies)
                 moves = [
                     MoveAdded(game, ply, "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
                     for game in range(1, size + 1)
                 ]
-                await write(connection, next(numbers), moves)
-            end = time.perf_counter(), time.process_time(), _cpu_of(pid)
+                await way(connection, next(numbers), moves)
+            end = time.perf_counter(), time.process_time(), cpu_seconds(pid)
             if run >= 0:
                 figures = found.setdefault(f"{size} {name}", {"wall_us": [], "cpu_us": [], "postgres_cpu_us": []})
                 for key, before, after in zip(figures, start, end, strict=True):
@@ -136,12 +138,6 @@ async def batches(url: PostgresUrl, durability: Durability, runs: int) -> dict[s
     await connection.execute("TRUNCATE moves CASCADE")
     await connection.close()
     return found
-
-
-def _cpu_of(pid: int) -> float:
-    """CPU seconds of another process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 def _through_postgres(url: PostgresUrl, durability: Durability) -> commit.Way:
@@ -158,11 +154,15 @@ def _stop(error: Exception) -> None:
     raise error
 
 
-def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
-    """Measure everything and report it line by line; at least 5 runs for figures worth quoting."""
+def run(
+    runs: int = 5, report: Callable[[str], None] = print, *, rows: int = 40_000,
+    players: Sequence[int] = commit.PLAYERS, seconds: float = 0.5,
+) -> dict[str, Any]:  # fmt: skip
+    """Measure everything and report it line by line; at least 5 runs for figures worth quoting; otherwise as there."""
+    share = rows / 40_000
     with postgres_server("fsync = on\nfull_page_writes = on\nmax_wal_size = 4GB") as server:
         url = filled(server, "moves")
-        sizes = {durability: asyncio.run(batches(url, durability, runs)) for durability in ("process", "power")}  # type: dict[Any, Any]
+        sizes = {durability: asyncio.run(batches(url, durability, runs, share)) for durability in ("process", "power")}
         busys: dict[tuple[int, str], list[dict[str, float]]] = {}
         ways = {
             "no database": commit.WAYS["no database"],
@@ -174,10 +174,10 @@ def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="cgos-commit-") as directory:
             empty = commit.template(Path(directory))
             for _ in range(runs):
-                for players, (name, way) in itertools.product(commit.PLAYERS, ways.items()):
+                for count, (name, way) in itertools.product(players, ways.items()):
                     asyncio.run(_ask(url.dsn, "TRUNCATE moves CASCADE"))
                     with commit.fresh(empty) as path:
-                        busys.setdefault((players, name), []).append(asyncio.run(commit.busy(way, path, players)))
+                        busys.setdefault((count, name), []).append(asyncio.run(commit.busy(way, path, count, seconds)))
         [(version,)] = asyncio.run(_ask(url.dsn, "SHOW server_version"))
     result: dict[str, Any] = {
         "benchmark": "postgres_commit",
@@ -190,10 +190,10 @@ def run(runs: int = 5, report: Callable[[str], None] = print) -> dict[str, Any]:
             }
             for durability, by in sizes.items()
         },
-        "busy": {str(players): {} for players in commit.PLAYERS},
+        "busy": {str(count): {} for count in players},
     }
-    for (players, name), samples in busys.items():
-        result["busy"][str(players)][name] = {
+    for (count, name), samples in busys.items():
+        result["busy"][str(count)][name] = {
             figure: statistics.median(sample[figure] for sample in samples) for figure in samples[0]
         }
     for line in _lines(result):
@@ -218,15 +218,14 @@ def _lines(result: dict[str, Any]) -> Iterator[str]:
             yield f"  {key:20} {figures['cpu_us']:7.1f} {added:7.1f} {figures['p50_ms']:8.2f} {figures['p99_ms']:8.2f}"
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the figures; ``--json FILE`` writes them too."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, runs=1, rows=1000, players=[20], seconds=0.02)
     parser.add_argument("--runs", type=int, default=5, help="interleaved runs (default 5)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args()
-    result = run(options.runs)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    commit.add_sizes(parser)
+    options = parser.read(words)
+    result = run(options.runs, rows=options.rows, players=options.players, seconds=options.seconds)
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from rating_newcomers import GOALS, newcomers_run, told_run
 from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
 from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from rating_runs import pool_run, rms, share
+from reporting import CommandLine
 
 System = tuple[str, str, Mapping[str, Any]]
 
@@ -270,7 +271,7 @@ def _length(one: Mapping[str, Any]) -> int:
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, replicates=1, pools=["normal-8"], rounds=6, workers=1, fresh=True)
     choices = [*POOLS, "newcomers"]
     parser.add_argument(
         "--replicates", type=int, default=192, help="of the main pools; others have fewer (default 192)"
@@ -281,15 +282,15 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"games a version (default {ROUNDS})")
     add_arguments(parser, "rating-accuracy", SEED)
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the main pools (SVG)")
-    options = parser.parse_args(words)
+    options = parser.read(words)
     if options.quick:
         options.replicates, options.rounds, options.pools = 6, 40, list(MAIN)
     return options
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the tables; ``--json`` and ``--picture`` write files."""
-    options = arguments()
+    options = arguments(words)
     tasks = plan(options)
     checkpoints = Checkpoints(options.cache / "rating_accuracy.jsonl", Task, sources(), options.fresh)
     failed = carry_out(tasks, checkpoints, options.workers, work)

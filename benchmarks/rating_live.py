@@ -7,7 +7,6 @@ one in a process of its own; bots play without thought. Loopback only, bounded, 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import math
@@ -17,10 +16,13 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from server_moves import SIGN_IN_LIMIT_S, _unexpected, reports, scripted_game, server
+from loads import SIGN_IN_LIMIT_S, reports
+from reporting import CommandLine, write_json
+from server_moves import _unexpected, scripted_game, server
 
 from cgos_server.storage.records import GameAdded, GameEnded, LedgerAdded, Record
 from cgos_server.storage.sql_store import open_store
@@ -105,7 +107,7 @@ def run(system: str, versions: int, games: int, bots: int, seconds: float) -> di
             filled_s = time.monotonic() - began
             before = after = None
             for report in reports(running.lines, bots, 3 * SIGN_IN_LIMIT_S, "--script", str(script)):
-                if before is None and report["games"] >= bots // 2:
+                if before is None and report.games >= bots // 2:
                     before, began = Scraped(running.health), time.monotonic()
                 elif before is not None and time.monotonic() - began >= seconds:
                     after = Scraped(running.health)
@@ -131,17 +133,20 @@ def run(system: str, versions: int, games: int, bots: int, seconds: float) -> di
         }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, versions=4, games=20, bots=4, seconds=0.1, systems="cgos-elo")
     parser.add_argument("--versions", type=int, default=1000)
     parser.add_argument("--games", type=int, default=60_000, help="results of the past")
     parser.add_argument("--bots", type=int, default=60, help="bots that play now")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--systems", default="cgos-elo,bayes")
-    given = parser.parse_args()
+    given = parser.read(words)
+    rows = []
     for system in given.systems.split(","):
         print(f"{system} ...", file=sys.stderr)
-        print(json.dumps(run(system, given.versions, given.games, given.bots, given.seconds)))
+        rows.append(run(system, given.versions, given.games, given.bots, given.seconds))
+        print(json.dumps(rows[-1]))
+    write_json(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from reporting import write_json
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -93,13 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser, name: str, seed: int) -> None
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--cache", type=Path, default=cache, help="where replicates go")
     parser.add_argument("--fresh", action="store_true", help="forget replicates of before")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
 
 
 def finish(figures: Mapping[str, Any], path: Path | None, failed: Sequence[str]) -> None:
     """Write the figures, if they are wanted, and say what failed; then the program has failed."""
-    if path is not None:
-        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_json(path, figures)
     if failed:
         sys.exit("\n".join(["These replicates failed:", *failed]))
 

@@ -10,20 +10,21 @@ import os
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported, here and in the worker process
 
-import argparse
-import json
 import multiprocessing
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from rating_pools import POOLS, Colours, generator, permuted_window, score2
 from rating_runs import Driven
+from reporting import CommandLine, write_json
+
+from cgos_server.core.rating.base import Fit, Refitting
 
 SIZES = (64, 256, 1000)
 ROUNDS = {64: 60, 256: 60, 1000: 60, 2000: 60}
@@ -64,7 +65,11 @@ class Played(Driven):
 
     def play(self, count: int) -> None:
         """Fold so many results."""
-        for result in self.results(count):
+        self.fold(self.results(count))
+
+    def fold(self, results: Iterable[tuple[int, int, int]]) -> None:
+        """Fold these."""
+        for result in results:
             self.game(*result)
 
 
@@ -88,7 +93,7 @@ def cholesky(n: int, runs: int) -> float:
     return statistics.median(cpu(work) / repeat for _ in range(runs))
 
 
-def refit_elsewhere(system: Any, job: Any) -> tuple[Any, float]:
+def refit_elsewhere(system: Refitting, job: Any) -> tuple[Fit, float]:
     """A refit and its CPU seconds, in whatever process this is called."""
     start = time.process_time()
     fit = system.refit(job)
@@ -112,13 +117,12 @@ def sized(n: int, runs: int, rounds: int) -> dict[str, float]:
     steps = []
     for _ in range(runs):
         results = pool.results(max(200, n // 4))
-        steps.append(cpu(lambda results=results: [pool.game(*result) for result in results]) / len(results))
+        steps.append(cpu(partial(pool.fold, results)) / len(results))
         pool.refit(cold=False)
     found["step"] = statistics.median(steps)
     games = pool.results(rounds * n // 2)
     for _ in range(4):
-        for result in games:
-            pool.game(*result)
+        pool.fold(games)
     pool.refit(cold=False)
     found["warm_of_five_times_the_games"] = _warm(pool, n, runs)["warm"]
     return found
@@ -130,11 +134,15 @@ def _warm(pool: Played, n: int, runs: int) -> dict[str, float]:
     times: dict[str, list[float]] = {"job": [], "warm": [], "install_warm": []}
     for _ in range(runs):
         pool.play(max(1, n // 4))
-        box: list[Any] = []
-        times["job"].append(cpu(lambda box=box: box.append(system.job(pool.state, False))))
-        times["warm"].append(cpu(lambda box=box: box.append(system.refit(box[0]))))
-        times["install_warm"].append(cpu(lambda box=box: box.append(system.install(pool.state, box[1]))))
-        pool.state = box[2]
+        began = time.process_time()
+        job = system.job(pool.state, False)
+        made = time.process_time()
+        fit = system.refit(job)
+        fitted = time.process_time()
+        pool.state = system.install(pool.state, fit)
+        times["install_warm"].append(time.process_time() - fitted)
+        times["job"].append(made - began)
+        times["warm"].append(fitted - made)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -178,22 +186,26 @@ def replay(results: int, versions: int = REPLAY_VERSIONS) -> dict[str, float]:
 
 
 def run(
-    runs: int = 5, report: Callable[[str], None] = print, results: int = REPLAY_RESULTS, largest: int = 1000
+    runs: int = 5,
+    report: Callable[[str], None] = print,
+    results: int = REPLAY_RESULTS,
+    sizes: Sequence[int] = SIZES,
+    versions: int = REPLAY_VERSIONS,
 ) -> dict[str, Any]:
     """Measure everything and report it line by line.
 
     :param runs: how often, of which the median counts
     :param results: how long the replay is
-    :param largest: the largest pool
+    :param sizes: of the pools
+    :param versions: whose results are replayed
     :return: ``s``: by size, CPU seconds by name; ``ratios``: to the Cholesky; ``replay``; ``goals``: (found, goal)
     """
     report(f"Python {platform.python_version()}, numpy {np.__version__}, one BLAS thread, CPU time, medians of {runs}")
     seconds: dict[int, dict[str, float]] = {}
-    for n in (*SIZES, 2000):
-        if n <= largest:
-            seconds[n] = sized(n, runs if n < 1000 else min(runs, 3), ROUNDS[n])
-            _report_size(n, seconds[n], report)
-    replayed = replay(results)
+    for n in sizes:
+        seconds[n] = sized(n, runs if n < 1000 else min(runs, 3), ROUNDS.get(n, 4))
+        _report_size(n, seconds[n], report)
+    replayed = replay(results, versions)
     report(
         f"replay of {results} results of {replayed['versions']} versions with {replayed['cold']} cold and "
         f"{replayed['warm']} warm refits as recorded: {replayed['replayed']:.1f} s (the venue's life: "
@@ -202,7 +214,7 @@ def run(
     found = {f"warm {n}, ms": one["warm"] * 1e3 for n, one in seconds.items()}
     if 1000 in seconds:
         found |= {"step of 1000, us": seconds[1000]["step"] * 1e6, "cold 1000, ms": seconds[1000]["cold"] * 1e3}
-    if results == REPLAY_RESULTS:
+    if (results, versions) == (REPLAY_RESULTS, REPLAY_VERSIONS):
         found["replay, s"] = replayed["replayed"]
     goals = {name: (found[name], goal) for name, goal in GOALS.items() if name in found}
     for name, (value, goal) in goals.items():
@@ -234,17 +246,16 @@ def _report_size(n: int, one: dict[str, float], report: Callable[[str], None]) -
             report(f"  {name:30} {value * 1e3:12.3f} ms {value / one['cholesky']:12.2f} x")
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the figures; ``--json FILE`` writes them too."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, runs=1, results=100, versions=10, sizes=[10])
     parser.add_argument("--runs", type=int, default=5, help="of which the median counts (default 5)")
     parser.add_argument("--results", type=int, default=REPLAY_RESULTS, help="how long the replay is")
-    parser.add_argument("--largest", type=int, default=2000, help="the largest pool (default 2000)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args()
-    result = run(options.runs, results=options.results, largest=options.largest)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[*SIZES, 2000], help="of the pools")
+    parser.add_argument("--versions", type=int, default=REPLAY_VERSIONS, help="whose results are replayed")
+    options = parser.read(words)
+    result = run(options.runs, results=options.results, sizes=options.sizes, versions=options.versions)
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,9 @@ class Drawn:
             def ask(sql: str) -> list[tuple[Any, ...]]:
                 return connection.execute(sql).fetchall()
 
-            self.games = ask("SELECT max(id) FROM games")[0][0]
-            self.rounds = ask("SELECT max(id) FROM rounds")[0][0]
-            self.entries = ask("SELECT max(seq) FROM ledger WHERE venue_id = 1")[0][0]
+            self.games: int = ask("SELECT max(id) FROM games")[0][0]
+            self.rounds: int = ask("SELECT max(id) FROM rounds")[0][0]
+            self.entries: int = ask("SELECT max(seq) FROM ledger WHERE venue_id = 1")[0][0]
             self.versions = [name for (name,) in ask("SELECT wire_name FROM versions ORDER BY id")]
             self.bots = [name for (name,) in ask("SELECT name FROM bots ORDER BY id")]
             self.players = ask(
@@ -78,7 +78,7 @@ def questions(history: History, drawn: Drawn) -> dict[str, Asked]:
     def with_bot(**asked: Callable[[], Any]) -> Asked:
         def ask() -> Awaitable[Any]:
             one, other = drawn.pair()
-            both = {"bot": one} | ({"opponent": other} if "opponent" in asked else {})
+            both: dict[str, Any] = {"bot": one} | ({"opponent": other} if "opponent" in asked else {})
             rest = {name: draw() for name, draw in asked.items() if name != "opponent"}
             return history.find_games(GamesAsked(**both, **rest), 50)
 

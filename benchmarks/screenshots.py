@@ -8,7 +8,6 @@ everything is stopped at the end.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import secrets
@@ -21,12 +20,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.request import urlopen
 
 import msgspec
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+from reporting import CommandLine
 from rich.console import Console
 
 from cgos_server.cli.demo import GNUGO_RULES
@@ -78,7 +78,7 @@ class Picture(NamedTuple):
 
     name: str
     path: str
-    scheme: str = "light"
+    scheme: Literal["light", "dark"] = "light"
     width: int = 1200
     height: int = 860
     signed_in: bool = False
@@ -131,9 +131,9 @@ class Run:
         self.config.write_text(CONFIGURATION)
         self.where = ("--config", str(self.config), "--data", str(folder / "data"))
 
-    def command(self, *words: str, **more: Any) -> str:
+    def command(self, *words: str, stdin: str | None = None) -> str:
         line = [sys.executable, "-m", "cgos_server", *words, *self.where]
-        return subprocess.run(line, check=True, capture_output=True, text=True, **more).stdout
+        return subprocess.run(line, check=True, capture_output=True, text=True, input=stdin).stdout
 
     def status(self) -> dict[str, Any] | None:
         try:
@@ -156,7 +156,7 @@ class Run:
 
 
 @contextlib.contextmanager
-def playing(run: Run) -> Iterator[dict[str, Any]]:
+def playing(run: Run, bots: int) -> Iterator[dict[str, Any]]:
     """The server with its bots; its status."""
     folder = run.folder
     secret = folder / "bots.password"
@@ -165,12 +165,12 @@ def playing(run: Run) -> Iterator[dict[str, Any]]:
         serve = [sys.executable, "-m", "cgos_server", "serve", *run.where]
         stack.enter_context(child(serve, folder / "server.log"))
         status = until(run.status, 30, "the server does not answer")
-        for number, (name, words) in enumerate(BOTS):
+        for number, (name, words) in enumerate(BOTS[:bots]):
             line = [sys.executable, "-m", "cgos_client", *words, "--server", status["websocket"], "--name", name]
             stack.enter_context(child([*line, "--password-file", str(secret)], folder / f"{name}-{number}.log"))
             time.sleep(0.5)  # the first of several versions registers the name
         gnugo = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
-        if gnugo:
+        if gnugo and bots:
             line = [sys.executable, "-m", "cgos_client", "run", "--server", status["websocket"], "--name", "GnuGo"]
             line += [*NINE, "--password-file", str(secret), "--", gnugo, *GNUGO]
             stack.enter_context(child(line, folder / "gnugo.log"))
@@ -205,38 +205,42 @@ def take(browser: Browser, url: str, picture: Picture, words: dict[str, Any], ta
         image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(shot, optimize=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, games=0, bots=0, only=["page-front"])
     parser.add_argument("target", type=Path, help="where the pictures are written")
     parser.add_argument("--games", type=int, default=60, help="take them when so many games have ended")
+    parser.add_argument("--bots", type=int, default=len(BOTS), help="how many play")
+    parser.add_argument("--only", nargs="*", choices=[picture.name for picture in PICTURES], help="take these alone")
     parser.add_argument("--chromium", default=shutil.which("chromium") or "chromium")
-    options = parser.parse_args()
+    options = parser.read(words)
+    wanted = [picture for picture in PICTURES if options.only is None or picture.name in options.only]
     options.target.mkdir(parents=True, exist_ok=True)
     console = Console(stderr=True)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory(prefix="cgos-pictures-") as name, console.status("starting") as shown:
         run = Run(Path(name))
-        with playing(run) as status:
+        with playing(run, options.bots) as status:
             password = secrets.token_hex(8)
-            run.command("account", "add", "Operator", input=password + "\n")
-            run.command("account", "grant", "Operator", "admin")
+            if any(picture.signed_in for picture in wanted):
+                run.command("account", "add", "Operator", stdin=password + "\n")
+                run.command("account", "grant", "Operator", "admin")
 
             def enough() -> bool:
                 (ended,) = run.ask("SELECT count(*) FROM games WHERE result IS NOT NULL")[0]
                 shown.update(f"{ended} of {options.games} games have ended")
-                return bool(ended >= options.games and run.told())
+                return bool(ended >= options.games and (run.told() or not options.games))
 
             until(enough, 900, "too few games have ended")
             game, ply = run.told() or (1, 0)
-            words = {"game": game, "ply": ply, "admin": "Operator", "password": password}
+            place = {"game": game, "ply": ply, "admin": "Operator", "password": password}
             until(lambda: urlopen(status["web"]).status == 200, 20, "the pages do not answer")
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=options.chromium, args=list(ARGUMENTS))
-                for picture in PICTURES:
+                for picture in wanted:
                     shown.update(picture.name)
-                    take(browser, status["web"], picture, words, options.target)
+                    take(browser, status["web"], picture, place, options.target)
                 browser.close()
-    for picture in PICTURES:
+    for picture in wanted:
         file = options.target / f"{picture.name}.png"
         print(f"{file} {file.stat().st_size / 1000:.0f} KB")
 

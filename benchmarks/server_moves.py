@@ -1,29 +1,30 @@
 """What one durable move costs through the whole server, beside a bare relay in the same run; and how long it takes.
 
 The server is the shipped one in a process of its own, without pages; bots sign in with tokens, think not at all and
-play a legal game over and over. CPU time is the server process's own, from /proc. Loopback only, bounded, stops by
-itself.
+play a legal game over and over; a window is a whole number of games of all bots. Then bots that think a second a move,
+beside a relay at the same rate. Loopback only, bounded, stops by itself.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import hashlib
+import itertools
 import json
-import os
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from load_bots import token
+from loads import WIRES, Cost, Window, measure, relay
+from reporting import CommandLine, write_json
 
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
@@ -32,9 +33,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.records import BotAdded, TokenAdded, VersionAdded
 from cgos_server.storage.sql_store import open_store
 
-HERE = Path(__file__).parent
-TICKS = os.sysconf("SC_CLK_TCK")
-SIGN_IN_LIMIT_S = 120
+SIZES = (20, 200, 1000)
 NO_WEB = 'mode = "off"'
 
 
@@ -50,12 +49,6 @@ def scripted_game(seed: int = 7) -> list[str]:
         if move is not None and position.play(move) is None:
             moves.append(vertex)
     return [*moves, "PASS", "PASS"]
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def _unexpected(error: Exception) -> None:
@@ -178,133 +171,117 @@ connections_per_address = 15000
         process.communicate(timeout=60)
 
 
-@contextlib.contextmanager
-def relay(program: str = "bare_relay.py") -> Iterator[tuple[int, int]]:
-    """A bare relay; yields (pid, port)."""
-    process = subprocess.Popen([sys.executable, str(HERE / program)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield process.pid, int(process.stdout.readline())
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
+class Pair(msgspec.Struct, kw_only=True):
+    """The server and the bare relay, right after one another."""
+
+    server: Cost
+    relay: Cost
+
+    @property
+    def ratio(self) -> float:
+        return self.server.us / self.relay.us
 
 
-def reports(port: int, bots: int, seconds: float, *options: str) -> Iterator[dict[str, Any]]:
-    """Progress of a load process, which ends by itself."""
-    command = [sys.executable, str(HERE / "load_bots.py"), "--port", str(port), "--bots", str(bots)]
-    process = subprocess.Popen([*command, "--seconds", str(seconds), *options], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            yield json.loads(line)
-    finally:
-        process.kill()
-        process.communicate(timeout=30)
+class Row(msgspec.Struct, kw_only=True):
+    """All runs of one protocol, number of bots and thinking time; medians, and the range of the ratio."""
+
+    wire: str
+    bots: int
+    think_s: float
+    server_us: float
+    relay_us: float
+    ratio: float
+    least: float
+    most: float
+    server_per_s: float
+    relay_per_s: float
+    pairs: list[Pair]
 
 
-def measure(pid: int, port: int, bots: int, seconds: float, *options: str) -> dict[str, float]:
-    """CPU microseconds a move and moves a second, once the load has been at full swing for a second."""
-    busy_from = None
-    first: tuple[float, float, int] | None = None
-    last = (0.0, 0.0, 0)
-    latency: list[float] = []
-    for report in reports(port, bots, SIGN_IN_LIMIT_S, *options):
-        if report["errors"] or report["closed"]:
-            raise RuntimeError(f"bots were refused or dropped: {report}")
-        now = (time.monotonic(), cpu_seconds(pid), report["moves"])
-        if busy_from is None and report["moves"] > 2 * bots:
-            busy_from = now[0]
-        if busy_from is not None and first is None and now[0] > busy_from + 1:
-            first = now
-        elif first is not None:
-            last = now
-            latency += report["latency"]
-            if now[0] - first[0] >= seconds:
-                break
-    if first is None:
-        raise RuntimeError(f"the load never got going within {SIGN_IN_LIMIT_S} s")
-    moves = last[2] - first[2]
-    result = {"us": (last[1] - first[1]) / moves * 1e6, "per_s": moves / (last[0] - first[0])}
-    if latency:
-        latency.sort()
-        result |= {"p50_ms": latency[len(latency) // 2] * 1e3, "p99_ms": latency[int(len(latency) * 0.99)] * 1e3}
-    return result
+def row(wire: str, bots: int, think_s: float, pairs: list[Pair]) -> Row:
+    """The medians of some runs."""
+    ratios = [pair.ratio for pair in pairs]
+    return Row(
+        wire=wire, bots=bots, think_s=think_s, pairs=pairs,
+        server_us=statistics.median(pair.server.us for pair in pairs),
+        relay_us=statistics.median(pair.relay.us for pair in pairs),
+        ratio=statistics.median(ratios), least=min(ratios), most=max(ratios),
+        server_per_s=statistics.median(pair.server.per_s for pair in pairs),
+        relay_per_s=statistics.median(pair.relay.per_s for pair in pairs),
+    )  # fmt: skip
 
 
 def run(
-    sizes: tuple[int, ...] = (20, 200, 1000), runs: int = 5, seconds: float = 5.0, think: bool = True
-) -> dict[str, Any]:
-    """Interleaved runs of relay and server for each protocol and number of bots; medians and every single figure."""
-    result: dict[str, Any] = {"lines": {}, "websocket": {}, "latency": {}}
+    sizes: Sequence[int] = SIZES, runs: int = 5, seconds: float = 5.0, *, settle: float = 1.0,
+    wires: Sequence[str] = tuple(WIRES), thinkers: int = 1000, think_s: float = 1.0,
+) -> list[Row]:  # fmt: skip
+    """Interleaved runs of relay and server for each protocol and number of bots.
+
+    :param settle: seconds at full swing before a window
+    :param thinkers: bots that think about their moves, beside a relay at the same rate (0: not measured)
+    :param think_s: for so long, on average
+    """
+    rows = []
+    game = scripted_game()
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
         script = Path(root) / "script.json"
-        script.write_text(json.dumps(scripted_game()))
-        for bots in sizes:
-            for protocol, program, options in (
-                ("lines", "bare_relay.py", ()),
-                ("websocket", "ws_relay.py", ("--websocket",)),
-            ):
-                bare: list[dict[str, float]] = []
-                whole: list[dict[str, float]] = []
-                for number in range(runs):
-                    with relay(program) as (pid, port):
-                        bare.append(measure(pid, port, bots, seconds, "--relay", *options))
-                    directory = Path(root) / f"{protocol}-{bots}-{number}"
-                    directory.mkdir()
-                    with server(directory, bots) as running:
-                        port = running.websocket if options else running.lines
-                        whole.append(measure(running.pid, port, bots, seconds, "--script", str(script), *options))
-                ratios = [b["us"] / a["us"] for a, b in zip(bare, whole, strict=True)]
-                figures = result[protocol][bots] = {
-                    "relay_us": statistics.median(r["us"] for r in bare),
-                    "server_us": statistics.median(r["us"] for r in whole),
-                    "ratio": statistics.median(ratios),
-                    "ratios": ratios,
-                    "server_moves_per_s": statistics.median(r["per_s"] for r in whole),
-                }
-                _show_cost(f"{protocol}, {bots}", figures)
-        if think:
-            for protocol, options in (("lines", ()), ("websocket", ("--websocket",))):
-                directory = Path(root) / f"think-{protocol}"
-                directory.mkdir()
-                with server(directory, 1000) as running:
-                    port = running.websocket if options else running.lines
-                    more = ("--script", str(script), "--think", "1.0", "--latency", *options)
-                    result["latency"][protocol] = measure(running.pid, port, 1000, 4 * seconds, *more)
-                _show_latency(protocol, result["latency"][protocol])
-    return result
+        script.write_text(json.dumps(game))
+
+        def pair(name: str, bots: int, window: Window, *more: str) -> Pair:
+            wire = WIRES[name]
+            with relay(wire.relay) as (pid, port):
+                floor = measure(pid, port, bots, window, "--relay", *wire.options, *more)
+            with tempfile.TemporaryDirectory(dir=root) as directory, server(Path(directory), bots) as running:
+                port = running.websocket if wire.options else running.lines
+                whole = measure(running.pid, port, bots, window, "--script", str(script), *wire.options, *more)
+            return Pair(server=whole, relay=floor)
+
+        for bots, name in itertools.product(sizes, wires):
+            games = bots // 2 * len(game)
+            window = Window(seconds=seconds, warm=games, whole=games, settle=settle)
+            rows.append(row(name, bots, 0.0, [pair(name, bots, window) for _ in range(runs)]))
+            _show(rows[-1])
+        if thinkers:
+            window = Window(seconds=2 * seconds, warm=2 * thinkers, settle=settle)
+            for name in wires:
+                more = ("--think", str(think_s), "--latency")
+                pairs = [pair(name, thinkers, window, *more) for _ in range(max(1, runs // 2))]
+                rows.append(row(name, thinkers, think_s, pairs))
+                _show(rows[-1])
+    return rows
 
 
-def _show_cost(what: str, figures: dict[str, Any]) -> None:
+def _show(row: Row) -> None:
+    thought = f"think {row.think_s:g} s" if row.think_s else "no thought"
     print(
-        f"{what:>15} bots, no thought: relay {figures['relay_us']:5.1f} us/message,"
-        f" server {figures['server_us']:5.1f} us/move,"
-        f" ratio {figures['ratio']:.2f} ({', '.join(f'{ratio:.2f}' for ratio in figures['ratios'])}),"
-        f" {figures['server_moves_per_s']:.0f} moves/s",
+        f"{row.wire:>9}, {row.bots:4} bots, {thought}: relay {row.relay_us:5.1f} us/message ({row.relay_per_s:.0f}/s),"
+        f" server {row.server_us:5.1f} us/move ({row.server_per_s:.0f}/s),"
+        f" ratio {row.ratio:.2f} ({', '.join(f'{pair.ratio:.2f}' for pair in row.pairs)})",
         flush=True,
     )
+    for pair in row.pairs if row.think_s else ():
+        ways = [
+            f"{who} p50 {cost.p50_ms:.2f} ms, p99 {cost.p99_ms:.2f} ms"
+            for who, cost in (("relay", pair.relay), ("server", pair.server)) if cost.p50_ms is not None
+        ]  # fmt: skip
+        print(f"           a move's way to the opponent: {'; '.join(ways)}", flush=True)
 
 
-def _show_latency(protocol: str, figures: dict[str, float]) -> None:
-    print(
-        f"{protocol}, 1000 bots that think 1 s: relay p50 {figures['p50_ms']:.2f} ms, p99 {figures['p99_ms']:.2f} ms,"
-        f" {figures['us']:.1f} us/move, {figures['per_s']:.0f} moves/s",
-        flush=True,
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bots", type=int, nargs="*", default=[20, 200, 1000])
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, bots=[], wires=["lines"], runs=1, seconds=0.1, settle=0.0, thinkers=2, think=0.05)
+    parser.add_argument("--bots", type=int, nargs="*", default=SIZES)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--no-think", action="store_true", help="leave out the bots that think")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
-    options = parser.parse_args()
-    result = run(tuple(options.bots), options.runs, options.seconds, not options.no_think)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1))
+    parser.add_argument("--settle", type=float, default=1.0, help="seconds at full swing before a window (default 1)")
+    parser.add_argument("--wires", nargs="*", choices=WIRES, default=list(WIRES))
+    parser.add_argument("--thinkers", type=int, default=1000, help="bots that think (default 1000; 0: none)")
+    parser.add_argument("--think", type=float, default=1.0, metavar="S", help="for so long, on average (default 1)")
+    options = parser.read(words)
+    result = run(
+        options.bots, options.runs, options.seconds, settle=options.settle, wires=options.wires,
+        thinkers=options.thinkers, think_s=options.think,
+    )  # fmt: skip
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ console blocks of the page.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from rich.progress import track
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from reporting import CommandLine  # noqa: E402
 from support.console import refreshed, run  # noqa: E402
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result  # noqa: E402
@@ -78,7 +79,14 @@ def played(system: str, options: dict[str, Any], engines: int, rounds: int) -> E
     return event
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__, only=["cup"])
+    parser.add_argument("--only", nargs="*", choices=EVENTS, help="play these alone, write nothing, show them (JSON)")
+    options = parser.read(words)
+    if options.only is not None:
+        for name in options.only:
+            print(to_json(played(*EVENTS[name])).decode())
+        return
     EXAMPLES.mkdir(exist_ok=True)
     for name, terms in track(EVENTS.items(), "events"):
         (EXAMPLES / f"{name}.json").write_bytes(to_json(played(*terms)) + b"\n")

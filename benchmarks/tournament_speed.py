@@ -14,20 +14,18 @@ import os
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 
-import argparse
-import json
 import math
 import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from importlib.metadata import version
 from typing import Any
 
 import networkx
 import numpy as np
 import rustworkx
-from reporting import as_text, processor
+from reporting import CommandLine, as_text, processor, write_json
 from rich.table import Table
 
 from cgos_server.core.tournaments.base import Event, Game, Result, Round
@@ -52,8 +50,6 @@ CASES = (("tcec", 64), ("tcec-double", 64), *((order, n) for n in (32, 128) for 
 ROUNDS = {"tcec": 11, "tcec-double": 11, **dict.fromkeys(ORDERS, 9)}
 SIMULATED = ("dutch", "burstein", "random2")
 PLAYERS, LENGTH = 32, 7
-TOURNAMENTS = 64
-"""At a time."""
 
 
 def event_of(system: str, n: int) -> Event:
@@ -140,10 +136,12 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def events(runs: int) -> list[dict[str, Any]]:
+def events(runs: int, largest: int) -> list[dict[str, Any]]:
     """Rounds as the command makes them, explanations included."""
     rows = []
     for system, n in CASES:
+        if n > largest:
+            continue
         each = [statistics.median(one) for one in zip(*(rounds(system, n) for _ in range(runs)), strict=True)]
         rows.append(
             {"system": system, "n": n, "rounds": len(each), "median": statistics.median(each), "largest": max(each)}
@@ -166,21 +164,25 @@ def large(n: int, runs: int, orders: Sequence[str] = ("dutch", "burstein", "rand
     return rows
 
 
-def simulations(runs: int) -> list[dict[str, Any]]:
+def _loops(plan: Plan, seeds: list[int]) -> dict[str, tuple[int, Callable[[], object]]]:
+    """What is held against each other: how many tournaments, and what plays them."""
+    few = seeds[: len(seeds) // 8]
+    return {
+        "ours": (4 * len(seeds), lambda: [simulate_many(plan, seeds) for _ in range(4)]),
+        "whole": (len(seeds), lambda: simulate_many(plan, seeds, best, (math.inf,))),
+        "networkx": (len(few), lambda: simulate_many(plan, few, by_networkx, (math.inf,))),
+        "plain": (len(few), lambda: simulate_many(plan, few, by_plain_networkx, (math.inf,))),
+        "blocks": (len(few), lambda: simulate_many(plan, few, by_networkx)),
+        "events": (len(few), lambda: [simulate(plan, seed) for seed in few]),
+    }
+
+
+def simulations(runs: int, count: int) -> list[dict[str, Any]]:
     """Tournaments a second and core, each kind in turn."""
     rows = []
-    seeds = [seed_of(1, index) for index in range(TOURNAMENTS)]
+    seeds = [seed_of(1, index) for index in range(count)]
     for system in SIMULATED:
-        plan = Plan(system, PLAYERS, LENGTH)
-        few = seeds[: TOURNAMENTS // 8]
-        loops: dict[str, tuple[int, Callable[[], object]]] = {
-            "ours": (4 * len(seeds), lambda plan=plan: [simulate_many(plan, seeds) for _ in range(4)]),
-            "whole": (len(seeds), lambda plan=plan: simulate_many(plan, seeds, best, (math.inf,))),
-            "networkx": (len(few), lambda plan=plan, few=few: simulate_many(plan, few, by_networkx, (math.inf,))),
-            "plain": (len(few), lambda plan=plan, few=few: simulate_many(plan, few, by_plain_networkx, (math.inf,))),
-            "blocks": (len(few), lambda plan=plan, few=few: simulate_many(plan, few, by_networkx)),
-            "events": (len(few), lambda plan=plan, few=few: [simulate(plan, seed) for seed in few]),
-        }
+        loops = _loops(Plan(system, PLAYERS, LENGTH), seeds)
         found: dict[str, list[float]] = {name: [] for name in loops}
         for _ in range(runs):
             for name, (count, work) in loops.items():
@@ -190,19 +192,27 @@ def simulations(runs: int) -> list[dict[str, Any]]:
     return rows
 
 
-def run(runs: int = 3, report: Callable[[str], None] = print, largest: int = 1024) -> dict[str, Any]:
+def run(
+    runs: int = 3,
+    report: Callable[[str], None] = print,
+    largest: int = 1024,
+    largest_event: int = 128,
+    tournaments: int = 64,
+) -> dict[str, Any]:
     """Measure everything and report it.
 
     :param runs: how often, of which the median counts
     :param largest: players of the field that is held against the bare matching (1024: about five minutes)
+    :param largest_event: players of the largest event that is paired round by round
+    :param tournaments: simulated at a time
     :return: ``events``, ``large``, ``simulations``: a row each; ``goals``: (found, goal)
     """
     machine = (
-        f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {rustworkx.__version__}, "
+        f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {version('rustworkx')}, "
         f"networkx {networkx.__version__}, {processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
     report(f"{machine}; CPU time of one thread, medians of {runs}")
-    rows = events(runs)
+    rows = events(runs, largest_event)
     report(
         _table(
             "Rounds by the command's own way, ms",
@@ -227,7 +237,7 @@ def run(runs: int = 3, report: Callable[[str], None] = print, largest: int = 102
             ],
         )
     )  # fmt: skip
-    simulated = simulations(runs)
+    simulated = simulations(runs, tournaments)
     report(
         _table(
             f"Simulated tournaments of {PLAYERS} players and {LENGTH} rounds, a second and core",
@@ -242,7 +252,7 @@ def run(runs: int = 3, report: Callable[[str], None] = print, largest: int = 102
         )
     )  # fmt: skip
     found = {f"{row['system']} {row['n']}, ms": row["largest"] * 1e3 for row in rows if row["n"] == 64}
-    for n in (32, 128):
+    for n in {row["n"] for row in rows} & {32, 128}:
         found[f"mwm {n}, ms"] = max(row["largest"] * 1e3 for row in rows if row["n"] == n)
     found[f"mwm {largest} / bare rustworkx"] = max(row["ratio"] for row in compared)
     found["tournaments / networkx loop"] = min(row["ratio"] for row in simulated)
@@ -275,16 +285,18 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]])
     return as_text(table)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the figures; ``--json FILE`` writes them too."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandLine(__doc__, runs=1, largest=16, largest_event=32, tournaments=8)
     parser.add_argument("--runs", type=int, default=3, help="of which the median counts (default 3)")
     parser.add_argument("--largest", type=int, default=1024, help="players of the large round (default 1024)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args()
-    result = run(options.runs, largest=options.largest)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    parser.add_argument("--largest-event", type=int, default=128, help="players of the largest event (default 128)")
+    parser.add_argument("--tournaments", type=int, default=64, help="simulated at a time (default 64)")
+    options = parser.read(words)
+    result = run(
+        options.runs, largest=options.largest, largest_event=options.largest_event, tournaments=options.tournaments
+    )
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

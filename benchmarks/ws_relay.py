@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import sys
 
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from cgos_server.runtime.housekeeping import GC_THRESHOLDS
+from cgos_server.net import collector
 
 
 async def main() -> None:
@@ -32,9 +31,7 @@ async def main() -> None:
             async for message in connection:
                 await partner.send(message)
 
-    gc.set_threshold(*GC_THRESHOLDS)
-    gc.collect()
-    gc.freeze()
+    collector.calm()
     server = await serve(relay, "127.0.0.1", 0, compression=None, ping_interval=None, backlog=4096)
     print(next(iter(server.sockets)).getsockname()[1], flush=True)
     await server.serve_forever()

@@ -20,13 +20,12 @@ def speed(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(tournament_speed, "ROUNDS", {"tcec": 2, "dutch": 2, "random2": 2})
     monkeypatch.setattr(tournament_speed, "PLAYERS", 6)
     monkeypatch.setattr(tournament_speed, "LENGTH", 2)
-    monkeypatch.setattr(tournament_speed, "TOURNAMENTS", 8)
     return tournament_speed
 
 
 def test_everything_is_measured_and_told(speed: Any) -> None:
     told: list[str] = []
-    found = speed.run(1, told.append, largest=16)
+    found = speed.run(1, told.append, largest=16, tournaments=8)
     text = "\n".join(told)
     assert "Simulated tournaments of 6 players and 2 rounds" in text
     for name, (value, goal) in found["goals"].items():

@@ -1,0 +1,91 @@
+"""Servers of other checkouts of this project, for comparing commits.
+
+Each is started by its own tree's `benchmarks/server_moves.py`, which prepares its database and its configuration, with
+the interpreter and the packages of whoever asks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+HOST = """
+import json, subprocess, sys, types
+from pathlib import Path
+import cgos_server, server_moves
+
+def started(command, **options):
+    with open(command[-1], "a") as config:
+        config.write(sys.argv[3])
+    return subprocess.Popen(command, **options)
+
+server_moves.subprocess = types.SimpleNamespace(Popen=started, PIPE=subprocess.PIPE)
+with server_moves.server(Path(sys.argv[1]), int(sys.argv[2])) as running:
+    ports = {"lines": running.lines, "websocket": running.websocket}
+    print(json.dumps({"pid": running.pid, "package": cgos_server.__file__, **ports}), flush=True)
+    sys.stdin.read()
+"""
+"""Runs a tree's own server until its standard input ends; adds lines to its venue, the configuration's last table."""
+
+
+class Hosted(msgspec.Struct):
+    """A server of some checkout, and its ports."""
+
+    pid: int
+    lines: int
+    websocket: int
+    package: str
+
+
+@contextlib.contextmanager
+def hosted(tree: Path, directory: Path, bots: int, venue: str = "") -> Iterator[Hosted]:
+    """A server of the checkout `tree`, its bots registered.
+
+    :param venue: lines of configuration to add to its venue
+    """
+    paths = [str(tree), str(tree / "benchmarks"), str(tree / "clients")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOST, str(directory), str(bots), venue],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the server of {tree} did not start")
+        running = msgspec.json.decode(line, type=Hosted)
+        if not Path(running.package).is_relative_to(tree):
+            raise RuntimeError(
+                f"{running.package} was started in place of {tree}: an installed package stands before it"
+            )
+        yield running
+    finally:
+        process.communicate(timeout=60)
+
+
+def checkout(text: str) -> Path:
+    """A directory that is a checkout of this project with these benchmarks."""
+    tree = Path(text).resolve()
+    if not (tree / "benchmarks" / "server_moves.py").is_file():
+        raise argparse.ArgumentTypeError(f"{text} holds no benchmarks/server_moves.py: give a checkout of this project")
+    return tree
+
+
+def commit(tree: Path) -> str:
+    """The commit that is checked out, with a plus where files were changed since; "unknown" without git."""
+    try:
+        described = subprocess.run(
+            ["git", "-C", str(tree), "describe", "--always", "--dirty=+", "--exclude=*"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return described.stdout.strip()

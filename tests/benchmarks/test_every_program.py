@@ -1,0 +1,59 @@
+"""Every program of benchmarks/ works: each is started once, so small that its figures mean nothing."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+BENCHMARKS = TOP / "benchmarks"
+PROGRAMS = sorted(path.stem for path in BENCHMARKS.glob("*.py"))
+
+PARTS = {"load_bots": "server_moves", "bare_relay": "server_moves", "ws_relay": "move_pairs"}
+"""Programs that others start as processes, and who does it in its tiny form."""
+DATABASE = "data/cgos.sqlite"
+WORDS: dict[str, Sequence[str]] = {
+    "big_database": (DATABASE,),
+    "move_pairs": ("--against", str(TOP)),
+    "page_speed": ("data",),
+    "pairing_accuracy": ("--cache", "."),
+    "pairing_picture": ("--output", "picture.svg"),
+    "rating_accuracy": ("--cache", "."),
+    "screenshots": ("pictures",),
+}
+"""What a program must be told, its working directory being empty."""
+NEEDS = {"postgres_commit": "initdb", "screenshots": "chromium"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_works(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(TOP / "tests"))
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    if name in NEEDS and shutil.which(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed")
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    if name in PARTS:
+        assert name in (BENCHMARKS / f"{PARTS[name]}.py").read_text() + (BENCHMARKS / "loads.py").read_text()
+        return
+    main = getattr(module, "main", None)
+    if main is None:
+        imports = re.compile(rf"^(import {name}|from {name} import)\b", re.MULTILINE)
+        assert any(imports.search(path.read_text()) for path in BENCHMARKS.glob("*.py")), (
+            "no program, and none imports it"
+        )
+        return
+    if name == "page_speed":
+        (tmp_path / "data").mkdir()
+        importlib.import_module("big_database").main(["--tiny", DATABASE])
+    if name == "big_database":
+        (tmp_path / "data").mkdir()
+    main(["--tiny", "--json", "figures.json", *WORDS.get(name, ())])
+    if (tmp_path / "figures.json").exists():
+        json.loads((tmp_path / "figures.json").read_text())
