@@ -154,7 +154,6 @@ class Judge:
     waiting there means a whole round. It is enough that one of the two has waited so long.
 
     :param waiting: when a version's turn comes; None: never
-    :ivar turns: (n,) whose turn it is; see :func:`cgos_server.core.pairing.rolling.turns`
     """
 
     def __init__(self, constraints: Constraints, act: Act, waiting: Waiting | None = None) -> None:
@@ -174,7 +173,7 @@ class Judge:
         self._provisional = np.array(columns.provisional, np.bool_)
         self._balance = np.array(columns.balance, np.int64)
         self._recent = np.array(columns.recent, np.int64)
-        self.turns = np.zeros(n, np.int64) if waiting is None else turns(act, waiting, constraints.patience)
+        self._waiting = waiting
         self._given_way = self._giving_way()
         self._apart = self._told(columns.apart)
         self._avoid = self._told(columns.avoid)
@@ -197,6 +196,13 @@ class Judge:
             flags |= np.where(self._waited >= after, int(barriers), 0)
         flags[self.turns > 0] = _ALL
         return flags
+
+    @cached_property
+    def turns(self) -> Ints:
+        """(n,) whose turn it is; see :func:`cgos_server.core.pairing.rolling.turns`."""
+        if self._waiting is None:
+            return np.zeros(len(self._waited), np.int64)
+        return turns(self.act, self._waiting, self.constraints.patience)
 
     def _told(self, others: Sequence[Sequence[int]]) -> Ints:
         told = [(place, ids) for place, ids in enumerate(others) if ids]

@@ -96,7 +96,14 @@ class Picking:
     @cached_property
     def _turns(self) -> Ints:
         """(n,) whose turn it is: who has waited so long that it comes first."""
-        return turns(self.act, self._waiting, self._constraints.patience)[self._order]
+        if self._free:  # nothing else needs a judge
+            return turns(self.act, self._waiting, self._constraints.patience)[self._order]
+        return self.judge.turns[self._order]
+
+    @cached_property
+    def _turn_of(self) -> list[int]:
+        listed: list[int] = self._turns.tolist()
+        return listed
 
     def tiers(self, i: Ints, j: Ints) -> Ints:
         """(m,) for pairs of ranks: the sum of the barriers that would give way, or NEVER, BARRED or LATER."""
@@ -356,12 +363,12 @@ class Picking:
 
     def came_first(self, pick: Pick) -> str:
         """Whose turn it was, as a sentence; empty where it was nobody's, and in a round recorded without that."""
-        if not self._waiting.overdue:
+        if not self._waiting.overdue or not (self._turn_of[pick.one] or self._turn_of[pick.other]):
             return ""
-        told = [
-            came_first(self.ranked[rank], int(self._turns[rank]), self.act.policy, self._waiting) for rank in pick[:2]
-        ]
-        return "".join(told)
+        return "".join(
+            came_first(self.ranked[rank], self._turn_of[rank], self.act.policy, self._waiting)
+            for rank in (pick.one, pick.other)
+        )
 
     def gave_way(self, pick: Pick) -> str:
         """What gave way for a pair of which something did, as a sentence."""
