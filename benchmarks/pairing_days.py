@@ -2,7 +2,8 @@
 
 Bots of known strengths, whose thinking spreads 25-fold (log-uniform), are paired by the venue's matchmakers with the
 acts that a server would make; games last as long as both think. Run it for the table, ``--json FILE`` for the figures.
-Every policy sees the same pool. Must not know: storage, sessions, rating systems.
+Some bots may be of one owner or of one family: ``--owners 7 --spread 1 --bots 10`` is seven bots of one owner among
+three others. Every policy sees the same pool. Must not know: storage, sessions, rating systems.
 """
 
 from __future__ import annotations
@@ -49,27 +50,59 @@ class Pool:
     :ivar thinking: seconds that each bot thinks in a game, on the average, fastest first; its number is its version
     :ivar strengths: true ones, Elo
     :ivar ratings: what is known of them, with a standard deviation of SD
+    :ivar owners: each bot's owner, 0: nobody else's
+    :ivar families: each bot's family, 0: of its own
     """
 
     thinking: Sequence[float]
     strengths: Sequence[float]
     ratings: Sequence[float]
+    owners: Sequence[int]
+    families: Sequence[int]
 
     SD = 40.0
 
     @classmethod
-    def draw(cls, bots: int, fastest: float, spread: float, seed: int) -> Pool:
-        """Thinking log-uniform in even steps, so that a small pool has its extremes too; strengths N(2000, 350)."""
+    def draw(
+        cls,
+        bots: int,
+        fastest: float,
+        spread: float,
+        seed: int,
+        owners: Sequence[int] = (),
+        families: Sequence[int] = (),
+    ) -> Pool:
+        """Thinking log-uniform in even steps, so that a small pool has its extremes too; strengths N(2000, 350).
+
+        :param owners: how many bots each owner of several has; which ones, is drawn
+        :param families: likewise
+        :raises ValueError: where they have more bots than there are
+        """
         rng = random.Random(seed)
         thinking = [fastest * spread ** (k / max(1, bots - 1)) for k in range(bots)]
         strengths = [rng.gauss(2000.0, 350.0) for _ in range(bots)]
-        return cls(thinking, strengths, [strength + rng.gauss(0.0, cls.SD) for strength in strengths])
+        ratings = [strength + rng.gauss(0.0, cls.SD) for strength in strengths]
+        return cls(thinking, strengths, ratings, _groups(bots, owners, rng), _groups(bots, families, rng))
+
+
+def _groups(bots: int, sizes: Sequence[int], rng: random.Random) -> Sequence[int]:
+    """For each bot the number of its group, from 1, or 0 where it is in none."""
+    if sum(sizes) > bots:
+        raise ValueError(f"Groups of {sum(sizes)} bots cannot be made of {bots}. Give more bots or smaller groups.")
+    labels = [number for number, size in enumerate(sizes, 1) for _ in range(size)]
+    labels += [0] * (bots - len(labels))
+    if sizes:
+        rng.shuffle(labels)
+    return labels
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What came of it; times in seconds, shares 0 to 1.
 
+    :ivar games_of: games of each bot, the one that thinks least first
+    :ivar least_games: games of the bot that has fewest, over those of the median one
+    :ivar wait_max_games: the longest wait in mean games; who still waits at the end counts
     :ivar utilisation: share of the bots' time in a game
     :ivar lowest_utilisation: of the bot that has least of it
     :ivar own_share: of the games of the fastest third's bots, those against that third
@@ -84,12 +117,15 @@ class Figures:
     policy: str
     method: str
     games: int
+    games_of: Sequence[int]
+    least_games: float
     utilisation: float
     lowest_utilisation: float
     wait_p50: float
     wait_p90: float
     wait_p99: float
     wait_max: float
+    wait_max_games: float
     own_share: float
     thirds: Sequence[Sequence[float]]
     most_often: float
@@ -195,6 +231,8 @@ class Ladder:
                     sd=self.pool.SD,
                     games=1000,
                     balance=memory.balance(bot),
+                    owner=self.pool.owners[bot],
+                    family=self.pool.families[bot],
                     recent=memory.remembered(bot),
                     pace=self._paces.get(bot, 0.5),
                     paced=memory.paced(bot),
@@ -255,7 +293,9 @@ class Ladder:
             met[third[a], third[b]] += 1
             met[third[b], third[a]] += 1
         thirds = met / np.maximum(met.sum(axis=1, keepdims=True), 1)
-        waits = np.array(self.waits)
+        games_of = np.bincount(np.array(self.games, np.int64).ravel(), minlength=self.bots)
+        waits = np.array([*self.waits, *(hours * 3600.0 - since for since in self._ready.values())])
+        mean_game = sum(self.busy) / max(1, games_of.sum()) + self.settle
         p50, p90, p99 = np.percentile(waits, (50, 90, 99))
         used = np.array(self.busy) / (hours * 3600.0)
         return Figures(
@@ -264,12 +304,15 @@ class Ladder:
             self.policy.value,
             self.method.name,
             len(self.games),
+            games_of.tolist(),
+            float(games_of.min() / max(1.0, np.median(games_of))),
             float(used.mean()),
             float(used.min()),
             float(p50),
             float(p90),
             float(p99),
             float(waits.max()),
+            float(waits.max()) / mean_game,
             float(thirds[0, 0]),
             thirds.round(4).tolist(),
             self.most_often,
@@ -303,9 +346,13 @@ def simulate(
 ROWS: Mapping[str, Callable[[Figures], str]] = {
     "games": lambda f: f"{f.games:,}",
     "time in a game, all / least": lambda f: f"{f.utilisation:.1%} / {f.lowest_utilisation:.1%}",
+    "games of a bot, least / median / most": lambda f: (
+        f"{min(f.games_of)} / {np.median(f.games_of):g} / {max(f.games_of)}"
+    ),
     "wait s, p50 / p90 / p99 / max": lambda f: (
         f"{f.wait_p50:.1f} / {f.wait_p90:.1f} / {f.wait_p99:.1f} / {f.wait_max:.0f}"
     ),
+    "longest wait, mean games": lambda f: f"{f.wait_max_games:.1f}",
     "fastest third against itself": lambda f: f"{f.own_share:.1%}",
     "fastest third against 1st/2nd/3rd": lambda f: " / ".join(f"{x:.0%}" for x in f.thirds[0]),
     "slowest third against 1st/2nd/3rd": lambda f: " / ".join(f"{x:.0%}" for x in f.thirds[2]),
@@ -315,6 +362,11 @@ ROWS: Mapping[str, Callable[[Figures], str]] = {
     "acts, ms each": lambda f: f"{f.acts:,}, {f.act_ms:.2f}",
     "CPU s": lambda f: f"{f.seconds:.0f}",
 }
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Numbers of bots with commas between them."""
+    return tuple(int(word) for word in text.split(","))
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
@@ -327,6 +379,10 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--option", action="append", default=[], metavar="KEY=JSON", help="of [venue.pairing]")
     parser.add_argument("--fastest", type=float, default=12.0, help="seconds that the fastest bot thinks in a game")
     parser.add_argument("--spread", type=float, default=25.0, help="the slowest one thinks so many times longer")
+    parser.add_argument(
+        "--owners", type=sizes, default=(), metavar="N,N", help="how many bots each owner of several has"
+    )
+    parser.add_argument("--families", type=sizes, default=(), metavar="N,N", help="how many bots each family has")
     parser.add_argument("--interval", type=float, default=1.0, help="seconds between two acts of pairing")
     parser.add_argument("--settle", type=float, default=0.5, help="seconds from a game's end to the next `ready`")
     parser.add_argument("--seed", type=int, default=1)
@@ -341,7 +397,7 @@ def main(words: Sequence[str] | None = None) -> None:
     for text in options.option:
         key, _, value = text.partition("=")
         chosen[key] = json.loads(value)
-    pool = Pool.draw(options.bots, options.fastest, options.spread, options.seed)
+    pool = Pool.draw(options.bots, options.fastest, options.spread, options.seed, options.owners, options.families)
     policies = list(Policy) if options.policy == "both" else [Policy(options.policy)]
     found: list[Figures] = []
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())

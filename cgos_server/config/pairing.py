@@ -107,6 +107,14 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         _Bits,
         doc("`rolling`: bits that a pair of fast bots costs who have met too many such; 0: nothing."),
     ] = 2.0
+    overdue: Annotated[
+        Annotated[float, msgspec.Meta(ge=0, le=1000)],
+        doc(
+            "Mean games of waiting (`barrier`: rounds without a game) after which a bot comes before all, the longest "
+            "waiting first, if it has waited for `patience_s`, too, or been passed over a tenth of `pass_over` times; "
+            "0: never."
+        ),
+    ] = 1.5
     formula: Annotated[
         str,
         doc(

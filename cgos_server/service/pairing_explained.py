@@ -234,7 +234,7 @@ class _View:
         self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
         # All options are recorded; what is not was not known yet, and nothing was kept apart by it.
         constraints, self._waiting = shared(method.name, method.options, FREE)
-        self._judge = Judge(constraints, act, self._waiting.pass_over)
+        self._judge = Judge(constraints, act, self._waiting)
         # Methods that pair one after another have no objective.
         objective: Objective | None = getattr(method, "objective", None)
         self._worths = None if objective is None or len(act.candidates) < 2 else objective.look(act, rng)

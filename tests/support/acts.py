@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cgos_server.core.pairing.base import Act, Candidate, Meeting, Pairing
 from cgos_server.core.pairing.constraints import Constraints, Kin
+from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
 
@@ -73,6 +74,8 @@ wishes = st.builds(
     patience=st.sampled_from((0, 5_000_000, 10_000_000)),
     repeat_cost=st.sampled_from((0.0, 0.1)),
 )
+
+waitings = st.builds(Waiting, pass_over=st.integers(1, 25), overdue=st.sampled_from((0.0, 0.5, 1.0, 2.5)))
 
 
 def ids(pairing: Pairing) -> list[tuple[int, int]]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from cgos_server.core.pairing.base import LOGIT, Act, Bools, Candidate, Floats, Ints, of_difference
 from cgos_server.core.pairing.meetings import Meetings, Places, among
+from cgos_server.core.pairing.rolling import Waiting, turns
 from cgos_server.core.venue import Policy
 
 MOST_LOGITS = 700.0
@@ -149,13 +150,13 @@ class Judge:
 
     Giving way: EXPECTED after `patience`; LAST and KIN after `patience`, and as long as it takes until two others have
     become free (``act.flow``); OFTEN and AVOID likewise, two dozen others or a quarter of all. After MOST_PATIENCE
-    times `patience`, or for a version that was passed over too often, all of them. With the barrier policy all of them
-    at once, as waiting there means a whole round. It is enough that one of the two has waited so long.
+    times `patience`, or for a version whose turn it is, all of them. With the barrier policy all of them at once, as
+    waiting there means a whole round. It is enough that one of the two has waited so long.
 
-    :param pass_over: acts in a row that may pass over a version; None: any number
+    :param waiting: when a version's turn comes; None: never
     """
 
-    def __init__(self, constraints: Constraints, act: Act, pass_over: int | None = None) -> None:
+    def __init__(self, constraints: Constraints, act: Act, waiting: Waiting | None = None) -> None:
         self.constraints = constraints
         self.act = act
         n = len(act.candidates)
@@ -172,7 +173,8 @@ class Judge:
         self._provisional = np.array(columns.provisional, np.bool_)
         self._balance = np.array(columns.balance, np.int64)
         self._recent = np.array(columns.recent, np.int64)
-        self._given_way = self._giving_way(pass_over)
+        self._waiting = waiting
+        self._given_way = self._giving_way()
         self._apart = self._told(columns.apart)
         self._avoid = self._told(columns.avoid)
         self._last = np.full(n, -1)
@@ -181,7 +183,7 @@ class Judge:
             self._last = self._places.of(np.array(ids, np.int64))
         self._welcome = bool(constraints.newcomer_cost) and not np.all(self._provisional)
 
-    def _giving_way(self, pass_over: int | None) -> Ints:
+    def _giving_way(self) -> Ints:
         """(n,) flags of the barriers that give way for each version."""
         n, patience = len(self._waited), self.constraints.patience
         if self.act.policy is Policy.BARRIER:
@@ -192,10 +194,15 @@ class Judge:
             arrived = arrivals / self.act.flow * 1e6 if self.act.flow > 0.0 else 0.0
             after = min(max(patience, arrived), MOST_PATIENCE * patience)
             flags |= np.where(self._waited >= after, int(barriers), 0)
-        if pass_over is not None:
-            passed = np.array([c.sat_out >= pass_over for c in self.act.candidates], np.bool_)
-            flags[passed] = _ALL
+        flags[self.turns > 0] = _ALL
         return flags
+
+    @cached_property
+    def turns(self) -> Ints:
+        """(n,) whose turn it is; see :func:`cgos_server.core.pairing.rolling.turns`."""
+        if self._waiting is None:
+            return np.zeros(len(self._waited), np.int64)
+        return turns(self.act, self._waiting, self.constraints.patience)
 
     def _told(self, others: Sequence[Sequence[int]]) -> Ints:
         told = [(place, ids) for place, ids in enumerate(others) if ids]

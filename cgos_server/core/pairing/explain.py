@@ -11,6 +11,7 @@ import base64
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,9 @@ from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault, Refused
 
 _SINGLE = np.dtype("<f4")
+
+_UNRECORDED: Mapping[str, Any] = MappingProxyType({"overdue": 0.0})
+"""Options that did not exist when the oldest rounds were recorded, with the values that stand for that."""
 
 
 class _Triangles(msgspec.Struct, omit_defaults=True):
@@ -108,7 +112,7 @@ def recorded_method(method: str, options: Mapping[str, Any], inputs: str) -> Mat
             if key not in RecordedBirk().options:
                 raise Refused("pairing-option", f"{method} had no option {key!r} when that round was recorded.")
         return RecordedBirk(**options)
-    return AsListed() if method == SECOND_GAMES else matchmaker(method, options)
+    return AsListed() if method == SECOND_GAMES else matchmaker(method, {**_UNRECORDED, **options})
 
 
 def replay(

@@ -2,8 +2,9 @@
 
 A round is compared with another level by level, the first one first:
 
-1. Who must be paired and is not, as few as possible: with the barrier policy everybody must, with the rolling one who
-   was passed over too often.
+1. Who must be paired and is not, as few as possible: with the barrier policy everybody must, with the rolling one whose
+   turn it is, and each counts as often as it has waited whole mean games. So whoever is left although it is its turn:
+   each version that it may ever meet is paired with one whose turn is no later.
 2. With the barrier policy who sat out before: the fewer sit-outs those have who sit out, the better (so that of an odd
    number one of those with the fewest sits out). With the rolling policy: who has lost patience and stays unpaired, as
    few as possible.
@@ -30,7 +31,7 @@ from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, P
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.objective import Objective, Worths
-from cgos_server.core.pairing.ranking import ranked, who
+from cgos_server.core.pairing.ranking import came_first, ranked, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
 from cgos_server.core.pairing.settings import flat
 from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
@@ -82,7 +83,7 @@ class Optimal:
         n = len(act.candidates)
         if n < 2:
             return Pairing((), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
-        judge = Judge(self.constraints, act, self.waiting.pass_over)
+        judge = Judge(self.constraints, act, self.waiting)
         field = _Field(act, self.objective.look(act, rng), judge, self.waiting)
         return field.told(field.exact() if n <= MOST_EXACT else field.wide())
 
@@ -115,7 +116,7 @@ class _Field:
         sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.int64)
         if self.rolling:
             self.allowed = allowances(act, waiting)
-            self.must = (sat_out >= waiting.pass_over).astype(np.int64)
+            self.must = judge.turns
             self.urge = np.array([judge.impatient(at) for at in range(self.n)], dtype=np.int64)
         else:
             self.allowed = np.zeros(self.n)
@@ -164,7 +165,10 @@ class _Field:
         """A round near the best, without level 5, by ascending places."""
         most = int(np.ceil(2 * _WHOLE * self.allowed.max())) + _WHOLE
         urge = 2 * int(self.urge.max())
-        packing = Packing([(0, 2), (0, urge), (-int(~Barrier(0)), 0), (-_MOST_LOSS * _WHOLE, most)], LOCAL_PAIRS)
+        must = 2 * int(self.must.max())
+        packing = Packing(
+            [(0, max(2, must)), (0, urge), (-int(~Barrier(0)), 0), (-_MOST_LOSS * _WHOLE, most)], LOCAL_PAIRS
+        )
 
         def weigh(i: Ints, j: Ints) -> Ints:
             weights = np.zeros(len(i), dtype=np.int64)
@@ -221,10 +225,9 @@ class _Field:
         if self.rolling:
             allowance = float(self.allowed[i] + self.allowed[j])
             detail |= {"shortfall": round(1.0 - worth + costs + unfair, 6), "allowance": round(allowance, 6)}
-            passed_over = [c for c, at in ((a, i), (b, j)) if self.must[at]]
             reason += f" They had waited {_seconds(a)} and {_seconds(b)}."
-            for c in passed_over:
-                reason += f" {c.name} had been passed over {c.sat_out} times and came first."
+            for c, at in ((a, i), (b, j)):
+                reason += came_first(c, int(self.must[at]), self.act.policy, self.waiting)
         return Pair(a.id, b.id, reason, detail), gave_way
 
     def _why(self, left: list[int]) -> list[str]:

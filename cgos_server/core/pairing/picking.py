@@ -16,8 +16,8 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing, Rng
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge, Kin
-from cgos_server.core.pairing.ranking import least_recent, who
-from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
+from cgos_server.core.pairing.ranking import came_first, least_recent, who
+from cgos_server.core.pairing.rolling import Waiting, allowances, turns, unfairness
 from cgos_server.core.venue import Policy
 
 NARROW = 128
@@ -91,14 +91,19 @@ class Picking:
     @cached_property
     def judge(self) -> Judge:
         """The constraints of this act; its indices are places in ``act.candidates``."""
-        return Judge(self._constraints, self.act, self._waiting.pass_over)
+        return Judge(self._constraints, self.act, self._waiting)
 
     @cached_property
-    def _must(self) -> Bools:
-        """(n,) who has been passed over so often that it comes first."""
-        if not self._rolling:
-            return np.zeros(self._n, np.bool_)
-        return np.array([c.sat_out >= self._waiting.pass_over for c in self.ranked], np.bool_)
+    def _turns(self) -> Ints:
+        """(n,) whose turn it is: who has waited so long that it comes first."""
+        if self._free:  # nothing else needs a judge
+            return turns(self.act, self._waiting, self._constraints.patience)[self._order]
+        return self.judge.turns[self._order]
+
+    @cached_property
+    def _turn_of(self) -> list[int]:
+        listed: list[int] = self._turns.tolist()
+        return listed
 
     def tiers(self, i: Ints, j: Ints) -> Ints:
         """(m,) for pairs of ranks: the sum of the barriers that would give way, or NEVER, BARRED or LATER."""
@@ -119,7 +124,7 @@ class Picking:
         """(m,) for pairs of ranks: whether making it now is worth more than waiting (rolling policy)."""
         one, other = self._order[i], self._order[j]
         price = self.judge.costs(one, other) + unfairness(self.act, self._waiting, one, other)
-        worth: Bools = (price <= self._allowances[i] + self._allowances[j]) | self._must[i] | self._must[j]
+        worth: Bools = (price <= self._allowances[i] + self._allowances[j]) | (self._turns[i] + self._turns[j] > 0)
         return worth
 
     @cached_property
@@ -139,8 +144,8 @@ class Picking:
         waits shortest; ties by lot).
 
         Where every pair is looked at, those who can meet nobody are left out before counting, and nobody is set aside
-        who is the only one that somebody else could meet, if that can be helped. Who must not be passed over again is
-        not either.
+        who is the only one that somebody else could meet, if that can be helped. Nor is anybody whose turn it is, else
+        it is one whose turn is the latest.
         """
         there: Bools = np.ones(self._n, np.bool_)
         needed: Bools = np.zeros(self._n, np.bool_)
@@ -151,8 +156,10 @@ class Picking:
         in_play = np.flatnonzero(there)
         if len(in_play) < 2 or len(in_play) % 2 == 0:
             return
-        spared = there & ~needed & ~self._must
-        choice = np.flatnonzero(spared) if spared.any() else in_play
+        spared = there & ~needed & (self._turns == 0)
+        if not spared.any():
+            spared = there & (self._turns <= max(1, self._turns[there].min()))
+        choice = np.flatnonzero(spared)
         ranked = [self.ranked[rank] for rank in choice.tolist()]
         at, why = least_recent(ranked, rng)
         if len(choice) < len(in_play):
@@ -162,11 +169,11 @@ class Picking:
         self.left[rank] = f"{who(self.ranked[rank])} sits out, as {len(in_play)} is an odd number{others}: {why}."
 
     def run(self, choose: Choose) -> list[Pick]:
-        """Everybody picks, best first, those before all others who must not be passed over again; who finds nobody is
-        in `left` with a sentence."""
+        """Everybody picks, best first, those before all others whose turn it is; who finds nobody is in `left` with a
+        sentence."""
         picking = [rank for rank in range(self._n) if rank not in self.left]
-        if self._rolling and self._must.any():
-            picking.sort(key=lambda rank: not self._must[rank])
+        if self._turns.any():
+            picking.sort(key=lambda rank: -self._turns[rank])
         marks = None if self._narrow else self._marks()
         picks = self._by_rows(picking, choose) if marks is None else self._by_marks(picking, choose, marks)
         if not self._free:
@@ -354,6 +361,15 @@ class Picking:
         why = self.judge.why(int(self._order[one]), int(self._order[other]))
         return f"{name} waits a little for somebody else: {why}."
 
+    def came_first(self, pick: Pick) -> str:
+        """Whose turn it was, as a sentence; empty where it was nobody's, and in a round recorded without that."""
+        if not self._waiting.overdue or not (self._turn_of[pick.one] or self._turn_of[pick.other]):
+            return ""
+        return "".join(
+            came_first(self.ranked[rank], self._turn_of[rank], self.act.policy, self._waiting)
+            for rank in (pick.one, pick.other)
+        )
+
     def gave_way(self, pick: Pick) -> str:
         """What gave way for a pair of which something did, as a sentence."""
         return self.judge.say(int(self._order[pick.one]), int(self._order[pick.other]))
@@ -390,6 +406,7 @@ def paired(picking: Picking, picks: Sequence[Pick], explain: Explain) -> Pairing
             parted = who(picking.ranked[pick.taken_apart])
             detail["taken_apart"] = picking.ranked[pick.taken_apart].id
             reason = f"{who(one)} would have been left over: {who(other)} and {parted} were taken apart for it."
+        reason += picking.came_first(pick)
         if pick.kept:
             detail["kept_from"] = [picking.ranked[rank].id for rank in pick.kept[:MOST_TOLD]]
             names = ", ".join(picking.ranked[rank].name for rank in pick.kept[:3])

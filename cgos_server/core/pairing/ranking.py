@@ -1,4 +1,4 @@
-"""The order of candidates by rating, how sentences call one, and who of an odd number may best sit out.
+"""The order of candidates by rating, what sentences say of one, and who of an odd number may best sit out.
 
 Must not know: methods, constraints.
 """
@@ -11,6 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Ints, Rng
+from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.core.venue import Policy
 
 
 def by_rating(candidates: Sequence[Candidate]) -> Ints:
@@ -48,6 +50,22 @@ def least_recent(candidates: Sequence[Candidate], rng: Rng) -> tuple[int, str]:
         at = tied[int(rng.random() * len(tied))]
         why += f", drawn by lot from {len(tied)} alike"
     return at, why
+
+
+def came_first(candidate: Candidate, turn: int, policy: Policy, waiting: Waiting) -> str:
+    """The sentence, with a space before it, that it was this one's turn; empty where it was not.
+
+    :param turn: see :func:`cgos_server.core.pairing.rolling.turns`
+    """
+    if not turn:
+        return ""
+    if policy is Policy.BARRIER:
+        had = f"sat out {turn} times in a row"
+    elif turn == 1 and candidate.sat_out >= waiting.pass_over:
+        had = f"been passed over {candidate.sat_out} times"
+    else:
+        had = f"waited {turn} mean game{'s' if turn > 1 else ''}"
+    return f" {candidate.name} had {had} and came first."
 
 
 def who(candidate: Candidate) -> str:

@@ -1,4 +1,4 @@
-"""When an act of pairing is due, and which pairs are better not made yet although both could play.
+"""When an act of pairing is due, whose turn it is, and which pairs are better not made yet although both could play.
 
 A pair is made where its shortfall is below what its two versions allow. The shortfall is what a game lacks of the best
 one there could be, in bits: 1 - worth + costs + unfairness. What a version allows grows while it waits. All times are
@@ -25,6 +25,9 @@ UNKNOWN_GAME = 60.0
 LONGEST_GAME = 3600.0
 """Seconds; longer games count as this."""
 
+MOST_TURNS = 1000
+"""Mean games of waiting; whoever has waited longer counts as this."""
+
 HALF_LIFE = 20
 """Games after which a game weighs half as much in `Candidate.paced`."""
 
@@ -44,7 +47,7 @@ def due(policy: Policy, idle: int, running_games: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How long a version of a rolling venue holds out for a better opponent, and how evenly fast and slow ones meet.
+    """How long a version holds out for a better opponent, when its turn comes, and how evenly fast and slow ones meet.
 
     :ivar grace: bits that each version allows at once, times the versions connected besides the two
     :ivar ease: mean games of waiting in which a version comes to allow one bit more
@@ -52,12 +55,50 @@ class Waiting:
         others, and all barriers give way for it. After half as many it allows everything
     :ivar fairness: bits that a pair of the fastest costs for each of the two that has met more than its share of fast
         ones
+    :ivar overdue: mean games of waiting after which it is a version's turn, see :func:`turns`; 0: never
     """
 
     grace: float = 4.0
     ease: float = 0.25
     pass_over: int = 20
     fairness: float = 2.0
+    overdue: float = 1.5
+
+
+def turns(act: Act, waiting: Waiting, patience: int) -> Ints:
+    """(n,) whose turn it is: 0 for whoever can wait, else the larger the earlier, up to MOST_TURNS.
+
+    All barriers give way for a version whose turn it is, and whoever has the larger number is paired first: nothing but
+    what is hard stands against it. The number is 1 for a version that was passed over `pass_over` times. For one that
+    has waited for `overdue` mean games, and for `patience` too or been passed over a tenth of `pass_over` times, it is
+    how many whole mean games it has waited. With the barrier policy a round counts as a mean game, and a version has
+    waited for as many as it sat out.
+
+    Acts alone do not bound a wait: where each of them makes one pair, as few can meet many, `pass_over` of them take
+    several games. Mean games alone would make it everybody's turn where a game takes no longer than it is from one act
+    to the next; therefore the rest.
+
+    :param patience: microseconds
+    """
+    sat_out = np.array([c.sat_out for c in act.candidates], np.int64)
+    if act.policy is Policy.BARRIER:
+        passed_over = np.zeros(len(sat_out), np.int64)
+        games = sat_out.astype(np.float64)
+        long = games >= waiting.overdue
+    else:
+        passed_over = (sat_out >= waiting.pass_over).astype(np.int64)
+        waited = np.array([c.waited for c in act.candidates], np.float64)
+        games = waited / (1e6 * _mean_game(act))
+        long = (games >= waiting.overdue) & ((waited >= patience) | (10 * sat_out >= waiting.pass_over))
+    if not waiting.overdue:
+        return passed_over
+    whole = np.clip(games, 1.0, MOST_TURNS).astype(np.int64)
+    return np.where(long, whole, passed_over)
+
+
+def _mean_game(act: Act) -> float:
+    """Seconds from one game of a version to its next while it need not wait."""
+    return act.pool / act.flow if act.flow > 0.0 else UNKNOWN_GAME
 
 
 def allowances(act: Act, waiting: Waiting) -> Floats:
@@ -71,7 +112,7 @@ def allowances(act: Act, waiting: Waiting) -> Floats:
     others = act.pool - 2
     if act.policy is Policy.BARRIER or others < 1:
         return np.full(len(act.candidates), LARGE)
-    game = min(act.pool / act.flow, LONGEST_GAME) if act.flow > 0.0 else UNKNOWN_GAME
+    game = min(_mean_game(act), LONGEST_GAME)
     waited = np.array([c.waited for c in act.candidates], dtype=np.float64) / 1e6
     sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.float64)
     allowed = np.minimum(waiting.grace / others + waited / (waiting.ease * game), LARGE)

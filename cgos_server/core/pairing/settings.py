@@ -39,7 +39,13 @@ CONSTRAINTS: Mapping[str, Option] = MappingProxyType(
 """Word in configuration -> what it may be; see :class:`cgos_server.core.pairing.constraints.Constraints`."""
 
 WAITING: Mapping[str, Option] = MappingProxyType(
-    {"grace": _BITS, "ease": Number(0.001, 1000.0), "pass_over": _MANY, "fairness": _BITS}
+    {
+        "grace": _BITS,
+        "ease": Number(0.001, 1000.0),
+        "pass_over": _MANY,
+        "fairness": _BITS,
+        "overdue": Number(0.0, 1000.0),
+    }
 )
 """Word in configuration -> what it may be; see :class:`cgos_server.core.pairing.rolling.Waiting`."""
 

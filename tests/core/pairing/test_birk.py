@@ -19,6 +19,7 @@ from cgos_server.core.pairing.base import Act, Candidate, Pairing
 from cgos_server.core.pairing.birk import BYES, Birk, best_of, sample
 from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
 from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
 
@@ -60,7 +61,7 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(act: Act, method: 
 def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
     act: Act, formula: str, bye: str, seed: int
 ) -> None:
-    pairing = Birk(formula, bye, FREE).pair(act, random.Random(seed))
+    pairing = Birk(formula, bye, FREE, Waiting(overdue=0.0)).pair(act, random.Random(seed))
     assert len(pairing.sits_out) == len(act.candidates) % 2
     rank = {c.id: (-c.rating, c.id) for c in act.candidates}
     assert all(rank[one.high] < rank[next_.high] for one, next_ in pairwise(pairing.pairs))
@@ -80,7 +81,7 @@ def test_the_order_of_the_candidates_does_not_matter(
 @given(acts(), methods, st.integers())
 def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: Act, method: Birk, seed: int) -> None:
     pairing = method.pair(act, random.Random(seed))
-    judge = Judge(method.constraints, act, method.waiting.pass_over)
+    judge = Judge(method.constraints, act, method.waiting)
     place = {c.id: at for at, c in enumerate(act.candidates)}
     for pair in pairing.pairs:
         i, j = np.array([place[pair.high]]), np.array([place[pair.low]])
@@ -255,7 +256,7 @@ def test_natural_bye_is_whoever_is_left() -> None:
 @given(acts(least=3, bound=False, policy=Policy.BARRIER), st.integers())
 def test_nobody_sits_out_twice_running_while_another_candidate_did_not(act: Act, seed: int) -> None:
     latest = max((c.last_sit_out for c in act.candidates if c.last_sit_out is not None), default=0)
-    for out in Birk().pair(act, random.Random(seed)).sits_out:
+    for out in Birk(waiting=Waiting(overdue=0.0)).pair(act, random.Random(seed)).sits_out:
         if next(c for c in act.candidates if c.id == out).last_sit_out == latest:
             assert all(c.last_sit_out == latest for c in act.candidates)
 

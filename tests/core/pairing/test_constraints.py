@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.acts import acts, wishes
+from support.acts import acts, waitings, wishes
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
 from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Judge, Kin
+from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
 
@@ -92,11 +93,11 @@ def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> Non
         assert cost == pytest.approx(expected)
 
 
-@given(acts(), wishes, st.none() | st.integers(1, 25))
+@given(acts(), wishes, st.none() | waitings)
 def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
-    act: Act, constraints: Constraints, pass_over: int | None
+    act: Act, constraints: Constraints, waiting: Waiting | None
 ) -> None:
-    judge = Judge(constraints, act, pass_over)
+    judge = Judge(constraints, act, waiting)
     i, j = everybody(act)
     for ask in (judge.possible, judge.barriers, judge.open, judge.costs):
         assert (ask(i, j) == ask(j, i)).all()
@@ -162,8 +163,8 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
 def test_who_was_passed_over_too_often_need_not_wait() -> None:
     act = Act([Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING)
     pair = np.array([0]), np.array([1])
-    assert Judge(Constraints(), act, 7).open(*pair)[0]
-    assert not Judge(Constraints(), act, 8).open(*pair)[0]
+    assert Judge(Constraints(), act, Waiting(pass_over=7)).open(*pair)[0]
+    assert not Judge(Constraints(), act, Waiting(pass_over=8)).open(*pair)[0]
     assert not Judge(Constraints(), act).open(*pair)[0]
 
 
@@ -260,7 +261,7 @@ def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
     ann = Candidate(1, "Ann", 1500.0, waited=5_000_000, avoid=(2,))
     bob = Candidate(2, "Bob", 1500.0, waited=4_000_000, sat_out=20)
     act = Act([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
-    said = Judge(Constraints(), act, 20).say(0, 1)
+    said = Judge(Constraints(), act, Waiting()).say(0, 1)
     assert said.endswith("Bob had waited 4.0 s and was passed over 20 times.")
 
 

@@ -106,6 +106,7 @@ rules = st.builds(
     ease=st.sampled_from([0.05, 1.0]),
     pass_over=st.sampled_from([1, 3, 10]),
     fairness=st.sampled_from([0.0, 1.0]),
+    overdue=st.sampled_from([0.0, 1.0, 2.5]),
 )
 
 
@@ -114,19 +115,29 @@ rules = st.builds(
 Key = tuple[int, int, int, int, int]
 
 
+def whose_turn(act: Act, constraints: Constraints, waiting: Waiting, candidate: Candidate) -> int:
+    """With the rolling policy; in the words of the documents."""
+    game = act.pool / act.flow if act.flow else 60.0
+    games = candidate.waited / SECOND / game
+    long = candidate.waited >= constraints.patience or candidate.sat_out >= waiting.pass_over / 10
+    if waiting.overdue and games >= waiting.overdue and long:
+        return min(int(games), 1000)
+    return int(candidate.sat_out >= waiting.pass_over)
+
+
 def reference(objective: Objective, constraints: Constraints, waiting: Waiting, act: Act) -> Callable[..., Key]:
     """What a round is compared by, straight from the words: a function of its pairs (places in `act`), all of which
     must be such that they exist, else it answers None."""
     n = len(act.candidates)
-    judge = Judge(constraints, act, waiting.pass_over)
+    judge = Judge(constraints, act, waiting)
     worths = objective.look(act, random.Random(SEED))
     i, j = np.triu_indices(n, 1)
     worth_of = dict(zip(zip(i.tolist(), j.tolist(), strict=True), worths.of(i, j).tolist(), strict=True))
     allowed = allowances(act, waiting).tolist()
     rolling = act.policy is Policy.ROLLING
 
-    def must(at: int) -> bool:
-        return not rolling or act.candidates[at].sat_out >= waiting.pass_over
+    def must(at: int) -> int:
+        return whose_turn(act, constraints, waiting, act.candidates[at]) if rolling else 1
 
     def value(pair: tuple[int, int]) -> int:
         one, other = (np.array([end]) for end in pair)
@@ -197,6 +208,22 @@ def test_the_round_is_the_best_of_all(
     found = key(in_places(act, pairing))
     assert found == best
     assert pairing.total == found[3]
+
+
+@given(acts(), wishes, rules)
+def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
+    act: Act, constraints: Constraints, waiting: Waiting
+) -> None:
+    act = replace(act, policy=Policy.ROLLING)
+    pairing = Optimal(Entropy("venue"), constraints, waiting).pair(act, random.Random(SEED))
+    turn = {c.id: whose_turn(act, constraints, waiting, c) for c in act.candidates}
+    mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
+    possible = Judge(constraints, act).possible
+    for at, left in enumerate(act.candidates):
+        if left.id in pairing.sits_out and turn[left.id]:
+            for place, other in enumerate(act.candidates):
+                if possible(np.array([at]), np.array([place]))[0]:
+                    assert turn[mates[other.id]] >= turn[left.id]
 
 
 @every_objective
@@ -312,7 +339,7 @@ def test_who_must_sit_out_however_often_it_has() -> None:
 def test_a_pair_is_made_when_it_is_worth_it() -> None:
     """Two that are far apart wait until both together allow the shortfall."""
     act = replace(act_of(2300.0, 1700.0, policy=Policy.ROLLING), connected=10, flow=1.0)
-    waiting = Waiting(grace=0.5, ease=1.0)
+    waiting = Waiting(grace=0.5, ease=1.0, overdue=0.0)
     pairing = pair(act, FREE, waiting)
     shortfall = 1.0 - float(Entropy("venue").look(act, random.Random(0)).of(np.array([0]), np.array([1]))[0])
     allowed = float(allowances(act, waiting).sum())
@@ -347,6 +374,22 @@ def test_passed_over_too_often_comes_first() -> None:
         pairing.sits_out[3]
         == "bot-3 (1690) waits: whom it could meet, bot-1 (2600) among them, met others, which is worth more in all."
     )
+
+
+def test_who_has_waited_longest_comes_first_whatever_speaks_against_it() -> None:
+    """The weakest of three of one owner, against whom the expected score speaks, is left only for who waited longer."""
+    act = act_of(2400.0, 2390.0, 2380.0, 1000.0, policy=Policy.ROLLING)
+    act = replace(act, candidates=[c._replace(owner=int(c.id > 1)) for c in act.candidates], connected=10, flow=1.0)
+    for number, waited in ((2, 15), (3, 16), (4, 39)):
+        act = changed(act, number, waited=waited * SECOND)
+    wishes = Constraints(max_expected=0.95)
+    pairing = pair(act, wishes)
+    assert ids(pairing) == [(1, 4)]
+    assert " bot-4 had waited 3 mean games and came first." in pairing.pairs[0].reason
+    assert pairing.pairs[0].detail["gave_way"] == ["expected"]
+    assert ids(pair(act, wishes, Waiting(overdue=0.0))) == [(1, 3)]
+    assert ids(pair(changed(act, 2, waited=40 * SECOND), wishes)) == [(1, 2)]
+    assert ids(pair(act, replace(wishes, patience=40 * SECOND))) == [(1, 3)]
 
 
 def test_a_barrier_gives_way_to_patience() -> None:

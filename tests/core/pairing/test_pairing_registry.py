@@ -50,7 +50,16 @@ def test_every_field_has_a_word() -> None:
     assert [key.removesuffix("_s") for key in WAITING] == [field.name for field in fields(Waiting)]
 
 
-@given(wishes, st.builds(Waiting, ease=st.floats(0.01, 50), pass_over=st.integers(1, 99), fairness=st.floats(0, 9)))
+@given(
+    wishes,
+    st.builds(
+        Waiting,
+        ease=st.floats(0.01, 50),
+        pass_over=st.integers(1, 99),
+        fairness=st.floats(0, 9),
+        overdue=st.floats(0, 99),
+    ),
+)
 def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
     recorded = json.loads(json.dumps(flat(constraints, waiting)))
     assert shared("birk", recorded, Constraints()) == (constraints, waiting)
@@ -79,6 +88,7 @@ def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
         ("adjacent", {"patience_s": -1}, "number from 0 to 86400"),
         ("adjacent", {"colour_cost": float("nan")}, "number from 0 to 100"),
         ("adjacent", {"fairness": float("inf")}, "number from 0 to 100"),
+        ("adjacent", {"overdue": -1}, "number from 0 to 1000"),
         ("permuted", {"window": -3}, "number from 0 to 100000"),
         ("entropy", {"model": "elo"}, "gor, venue"),
         ("information", {"draw": 2}, "number from 0 to 1"),

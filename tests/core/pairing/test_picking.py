@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.acts import acts, ids, wishes
+from support.acts import acts, ids, waitings, wishes
 
 from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker, Pairing
@@ -18,8 +18,14 @@ from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
 from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
 from cgos_server.core.pairing.picking import Picking
 from cgos_server.core.pairing.ranking import by_rating
-from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.core.pairing.rolling import Waiting, turns
 from cgos_server.core.venue import Policy
+
+
+def made(name: str, constraints: Constraints, waiting: Waiting) -> Matchmaker:
+    if name == "birk":
+        return Birk(constraints=constraints, waiting=waiting)
+    return Neighbours(name, constraints=constraints, waiting=waiting)
 
 
 def paired(method: Matchmaker, act: Act, seed: int, **limits: int) -> Pairing:
@@ -119,15 +125,45 @@ def test_with_many_left_over_no_pair_is_taken_apart() -> None:
 def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
     act: Act, name: str, constraints: Constraints, seed: int
 ) -> None:
-    often = Waiting().pass_over
+    often = Waiting(overdue=0.0)
     first, *rest = act.candidates
-    act = replace(act, candidates=[first._replace(sat_out=often), *(c._replace(sat_out=0) for c in rest)])
-    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
-    pairing = method.pair(act, random.Random(seed))
+    rest = [c._replace(sat_out=0) for c in rest]
+    act = replace(act, candidates=[first._replace(sat_out=often.pass_over), *rest])
+    pairing = made(name, constraints, often).pair(act, random.Random(seed))
     judge = Judge(constraints, act, often)
     others = np.arange(1, len(act.candidates))
     if judge.possible(np.zeros_like(others), others).any():
         assert first.id not in pairing.sits_out
+
+
+@given(acts(least=2), st.sampled_from(("birk", *ORDERS)), wishes, waitings, st.integers(), st.booleans())
+def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
+    act: Act, name: str, constraints: Constraints, waiting: Waiting, seed: int, wide: bool
+) -> None:
+    """Of each pair that took one of those whom it could have met, one was."""
+    pairing = paired(made(name, constraints, waiting), act, seed, **({"NARROW": 0} if wide else {}))
+    turn = dict(zip([c.id for c in act.candidates], turns(act, waiting, constraints.patience).tolist(), strict=True))
+    mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
+    possible = Judge(constraints, act).possible
+    for at, left in enumerate(act.candidates):
+        if left.id in pairing.sits_out and turn[left.id]:
+            for place, other in enumerate(act.candidates):
+                if possible(np.array([at]), np.array([place]))[0]:
+                    assert max(turn[other.id], turn[mates[other.id]]) >= turn[left.id]
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_whose_turn_it_is_picks_first_and_is_told(policy: Policy) -> None:
+    """Three of one owner and one other: the lowest of them has waited for three games, or rounds."""
+    kin = [Candidate(v, f"bot-{v}", -float(v), 1_000_000, 1, owner=1) for v in (1, 2, 3)]
+    kin[2] = kin[2]._replace(waited=180_000_000, sat_out=3)
+    act = Act([*kin, Candidate(4, "Ann", 0.0)], policy=policy, connected=4)
+    (pair,) = made("adjacent", Constraints(), Waiting()).pair(act, random.Random(1)).pairs
+    assert set(pair[:2]) == {3, 4}
+    had = "waited 3 mean games" if policy is Policy.ROLLING else "sat out 3 times in a row"
+    assert f" Ann (0). bot-3 had {had} and came first." in pair.reason
+    (pair,) = made("adjacent", Constraints(), Waiting(overdue=0.0)).pair(act, random.Random(1)).pairs
+    assert set(pair[:2]) == {1, 4}
 
 
 @given(acts(), wishes, st.sampled_from(("birk", *ORDERS)), st.integers(), st.booleans())

@@ -14,12 +14,14 @@ from cgos_server.core.pairing.rolling import (
     HALF_LIFE,
     LARGE,
     LONGEST_GAME,
+    MOST_TURNS,
     TOO_FAST,
     UNKNOWN_GAME,
     Waiting,
     allowances,
     due,
     paced_after,
+    turns,
     unfairness,
 )
 from cgos_server.core.venue import Policy
@@ -141,6 +143,49 @@ def test_a_place_for_each_candidate() -> None:
     assert found.shape == (3,)
     assert found[2] > found[0] > found[1]
     assert allowances(act(), Waiting()).shape == (0,)
+
+
+# --- turns --------------------------------------------------------------------------------------------------------
+
+
+def turn(waiting: Waiting, games: float, sat_out: int = 0, *, game: int = 80, patience: int = 0) -> int:
+    """Of a version that has waited for so many games of so many seconds."""
+    candidates = act(one(1, round(games * game * SECOND), sat_out), connected=40, flow=40 / game)
+    return int(turns(candidates, waiting, patience)[0])
+
+
+@given(st.floats(0.0, 50.0), st.floats(0.0, 50.0), st.integers(0, 100), st.floats(0.0, 10.0), st.integers(1, 100))
+def test_nobodys_turn_comes_later_for_waiting(a: float, b: float, sat_out: int, overdue: float, pass_over: int) -> None:
+    waiting = Waiting(overdue=overdue, pass_over=pass_over)
+    less, more = (turn(waiting, games, sat_out) for games in sorted((a, b)))
+    assert 0 <= less <= more
+    assert turn(waiting, a, sat_out) >= (sat_out >= pass_over)
+
+
+def test_a_turn_counts_whole_games_of_any_length() -> None:
+    waiting = Waiting(overdue=1.5, pass_over=20)
+    for game in (1, 80, 36_000):
+        found = [turn(waiting, games, game=game) for games in (0.0, 1.25, 1.5, 1.75, 2.0, 7.75, 2000.0)]
+        assert found == [0, 0, 1, 1, 2, 7, MOST_TURNS]
+
+
+def test_a_turn_comes_by_being_passed_over_too() -> None:
+    assert [turn(Waiting(pass_over=5), 0.0, sat_out) for sat_out in (4, 5, 50)] == [0, 1, 1]
+    assert turn(Waiting(pass_over=5), 3.0, 5) == 3
+    assert turn(Waiting(pass_over=5, overdue=0.0), 30.0, 5) == 1
+    assert turn(Waiting(pass_over=5, overdue=0.0), 30.0, 4) == 0
+
+
+def test_a_game_shorter_than_patience_makes_nobodys_turn_that_was_not_passed_over() -> None:
+    assert turn(Waiting(overdue=2.0), 9.0, game=1, patience=10 * SECOND) == 0
+    assert turn(Waiting(overdue=2.0), 10.0, game=1, patience=10 * SECOND) == 10
+    assert [turn(Waiting(overdue=2.0), 9.0, sat_out, game=1, patience=10 * SECOND) for sat_out in (1, 2)] == [0, 9]
+
+
+def test_with_the_barrier_policy_rounds_are_counted() -> None:
+    of = act(*(one(at, 3600 * SECOND, at) for at in range(5)), policy=Policy.BARRIER)
+    assert turns(of, Waiting(overdue=2.0, pass_over=1), 10 * SECOND).tolist() == [0, 0, 2, 3, 4]
+    assert turns(of, Waiting(overdue=0.0, pass_over=1), 10 * SECOND).tolist() == [0] * 5
 
 
 # --- unfairness -------------------------------------------------------------------------------------------------

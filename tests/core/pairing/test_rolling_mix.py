@@ -85,6 +85,33 @@ def test_nobody_is_passed_over_more_often_than_allowed(days: Any, method: str) -
     assert play(days, 20, 0.7, method, pass_over=1000, **choosy).passed_over > 2
 
 
+@pytest.mark.parametrize("method", ["information", "birk"])
+@pytest.mark.parametrize("policy", Policy)
+def test_of_one_owners_seven_among_three_others_everybody_plays(days: Any, method: str, policy: Policy) -> None:
+    """Games of two minutes. Only three of the seven can play at a time; the weakest is nobody's first choice."""
+    pool = days.Pool.draw(10, 60.0, 1.0, seed=3, owners=[7])
+
+    def of(**options: Any) -> Any:
+        return days.simulate(pool, policy, matchmaker(method, options), 2.5, interval=3 * INTERVAL)
+
+    figures = of()
+    assert figures.least_games > 0.6
+    assert figures.wait_max_games < 3.5
+    before = of(overdue=0.0)
+    assert figures.games > 0.97 * before.games
+    if (method, policy) != ("information", Policy.BARRIER):
+        assert before.least_games < 0.5
+        assert before.wait_max_games > 6.0
+
+
+def test_one_owner_of_all_but_one_takes_turns(days: Any) -> None:
+    """Who waits cannot play sooner than the other eight, each of them once."""
+    pool = days.Pool.draw(10, 60.0, 1.0, seed=1, owners=[9])
+    figures = days.simulate(pool, Policy.ROLLING, matchmaker("information", {}), 3.0, interval=3 * INTERVAL)
+    assert figures.least_games > 0.8
+    assert 8.0 < figures.wait_max_games < 10.5
+
+
 def test_with_the_barrier_policy_all_begin_together(days: Any) -> None:
     figures = play(days, 12, 12.0, "birk", Policy.BARRIER)
     assert figures.games % 6 == 0
