@@ -23,7 +23,6 @@ from cgos_server.protocol.api_route import (
     Param,
     limit_param,
 )
-from cgos_server.protocol.api_route import LARGEST as _LARGEST
 
 _MOMENT = "Unix time in milliseconds."
 _SYSTEM = Param("system", "text", "A rating system; without it the venue's headline.", 1, 64)
@@ -222,7 +221,7 @@ READING: Final = (
         LIVE,
         "A game's moves as they are played, to its end.",
         live.GameEvent,
-        Param("since", "number", "Moves after this ply.", most=_LARGEST),
+        Param("since", "number", "Moves after this ply."),
         _FORMAT,
         about=_KEPT_OPEN + "A reader of events that comes back with `Last-Event-ID` misses nothing. "
         "Moves are shown after the venue's delay.",

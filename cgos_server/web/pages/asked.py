@@ -17,6 +17,7 @@ from starlette.requests import Request
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.errors import Refused
+from cgos_server.protocol.api_route import LARGEST
 from cgos_server.storage.answers import GameRow, Standing, VenueRow
 from cgos_server.storage.game_answers import BotDetail
 from cgos_server.web import words
@@ -25,9 +26,6 @@ from cgos_server.web.stored_game import StoredGame
 
 PAGE_SIZE: Final = 30
 """Games on one page of a list."""
-
-LARGEST: Final = 2**63 - 1
-"""The largest number that a row can have."""
 
 
 class Systems:
