@@ -100,7 +100,8 @@ READING: Final = (
         limit_param(100_000, 100_000),
         about=(
             "As they were published, corrections and late refits left as they were then; or `recomputed` from the "
-            "ledger, which may take a while, is done one at a time, and is limited for one address (`recompute`)."
+            "ledger: one at a time, limited for one address (`recompute`), and kept. What takes longer than 30 s is "
+            "refused (`not-now`) with the command that has time for it."
         ),
     ),
     _read(

@@ -53,7 +53,7 @@ from cgos_server.protocol.api_route import SGF
 
 __all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server", "Wanted"]
 
-RECOMPUTED_S = 150.0
+RECOMPUTED_S = 60.0
 """Seconds that a server may take for standings that it computes again, and somewhat more."""
 
 T = TypeVar("T")

@@ -34,6 +34,7 @@ from cgos_server.web.api.asked import (
 )
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.recomputing import Recomputing
+from cgos_server.web.leaving import awaited
 from cgos_server.web.pages.asked import Systems
 from cgos_server.web.problems import Wrong
 from cgos_server.web.site import Site
@@ -134,7 +135,7 @@ class Reading:
         seq, corrected = last if as_of is None else as_of, None
         if asked.flag("recomputed"):
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(asked.request))
-            found = await self._recomputing.standings(venue, system, seq)
+            found = await awaited(asked.request.receive, self._recomputing.standings(venue, system, seq))
             corrected, rows = found.corrected, found.rows
         else:
             published = await self._history.standings(venue, system, as_of) if system else []
