@@ -224,12 +224,19 @@ READING: Final = (
         live.GameEvent,
         Param("since", "number", "Moves after this ply."),
         _FORMAT,
-        about=_KEPT_OPEN + "A reader of events that comes back with `Last-Event-ID` misses nothing. "
-        "Moves are shown after the venue's delay.",
+        about=_KEPT_OPEN + "A reader of events that comes back with `Last-Event-ID` misses nothing; "
+        "one that had the event `end` gets 204, by which an EventSource ends. Moves are shown after the venue's delay.",
         media=_STREAM,
         limit=Limit.STREAMS,
     ),
-    _export("export_games_ndjson", "/export/games.ndjson", NDJSON, "Games as lines of JSON.", games.Game, *_FILTERS),
+    _export(
+        "export_games_ndjson",
+        "/export/games.ndjson",
+        NDJSON,
+        "Games as lines of JSON.",
+        bulk.ExportedGame,
+        *_FILTERS,
+    ),
     _export("export_games_csv", "/export/games.csv", CSV, "Games as a table.", None, *_FILTERS),
     _export("export_games_tar", "/export/games.tar", TAR, "Games as files (SGF) in an archive.", None, *_FILTERS),
     _export(

@@ -16,7 +16,7 @@ import msgspec
 
 from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
 from cgos_client.errors import CannotConnect, ConnectionLost
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame, ExportedRefit
 from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
 from cgos_server.protocol.api_games import (
     Game,
@@ -229,13 +229,13 @@ class Server:
 
     # -- exports
 
-    def export_games(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[Game]:
+    def export_games(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[ExportedGame]:
         """All ended games of this kind in one stream, oldest first, from number `after` + 1 on.
 
         :param wanted: fields of :class:`Wanted`
         """
         query: dict[str, Any] = {**wanted}
-        return self._export(Game, "/export/games.ndjson", query, after, lambda game: game.id)
+        return self._export(ExportedGame, "/export/games.ndjson", query, after, lambda game: game.id)
 
     def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
         """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""
