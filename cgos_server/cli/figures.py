@@ -26,6 +26,7 @@ from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
 from cgos_server.errors import Refused
 from cgos_server.protocol.api_games import Game, Round
 from cgos_server.service.expectation import Compared, compare
+from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked, PairRecord, RoundRow
 from cgos_server.storage.history import History
@@ -148,7 +149,7 @@ def crosstable(
                 await history.version(name)
             names = list(dict.fromkeys(versions))
         else:
-            names = [row.version for row in ranked[:top] if row.games]
+            names = [row.version for row in await best(history, where, system, top)]
         return names, means, await history.crosstable(where, names)
 
     names, means, records = read(setup, ask)

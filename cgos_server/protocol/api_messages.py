@@ -117,7 +117,9 @@ class Venues(Answer, frozen=True, kw_only=True):
 class Standing(Answer, frozen=True, kw_only=True):
     """Where a version stands. As of an earlier entry `provisional` is null where the rating has changed since."""
 
-    rank: Id
+    rank: Annotated[
+        Id | None, Meta(description="Among all that have a rated game, retired ones included; null without one.")
+    ]
     version: str
     mean: Annotated[float, Meta(description="The rating, Elo or the system's points.")]
     half_width: HalfWidth

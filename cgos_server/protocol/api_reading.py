@@ -97,6 +97,13 @@ READING: Final = (
         Param("as_of", "number", "As they were published after this entry of the ledger."),
         Param("at", "number", f"As they were published at this time; not together with `as_of`. {_MOMENT}"),
         Param("recomputed", "flag", "Compute them again, every game as it counts now.", default=False),
+        Param(
+            "show",
+            "text",
+            "`all`: also versions without a rated game, and retired ones: no game for 30 days before the latest one.",
+            choices=("active", "all"),
+            default="active",
+        ),
         limit_param(100_000, 100_000),
         about=(
             "As they were published, corrections and late refits left as they were then; or `recomputed` from the "
@@ -111,7 +118,7 @@ READING: Final = (
         "Who beat whom how often, among the best or among these.",
         api.Crosstable,
         Param("versions", "names", "These versions, instead of the best.", most=64, many=100),
-        Param("top", "number", "So many of the best.", 2, 100, default=30),
+        Param("top", "number", "So many of the best that are active.", 2, 100, default=30),
     ),
     _read("pair", "/venues/{venue}/pairs/{one}/{other}", VENUES, "Two versions compared.", api.PairStatistics),
     _read(

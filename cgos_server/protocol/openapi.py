@@ -243,8 +243,8 @@ def schema_of(param: Param) -> dict[str, Any]:
 
 
 def _describe(component: dict[str, Any]) -> None:
-    """Docstrings as Markdown; what they say of fields goes to the fields, and so does what only one kind of value that a
-    field may be has said."""
+    """Docstrings as Markdown; what they say of fields goes to the fields, and so does what is said of the only kind of
+    value, besides null, that a field may be."""
     for field in component.get("properties", {}).values():
         described = [kind for kind in field.get("anyOf", ()) if "description" in kind]
         if len(described) == 1:

@@ -132,13 +132,21 @@ class Server:
         as_of: int | None = None,
         at: int | None = None,
         recomputed: bool = False,
+        everybody: bool = False,
     ) -> Standings:
         """Who stands where.
 
         :param as_of: after this entry of the ledger; `at`: at this time (Unix milliseconds); None for now
         :param recomputed: computed again with every game as it counts now
+        :param everybody: also versions without a rated game, and retired ones
         """
-        query: dict[str, Value] = {"system": system, "as_of": as_of, "at": at, "recomputed": recomputed or None}
+        query: dict[str, Value] = {
+            "system": system,
+            "as_of": as_of,
+            "at": at,
+            "recomputed": recomputed or None,
+            "show": "all" if everybody else None,
+        }
         return self._get(Standings, place("venues", venue, "standings"), query, RECOMPUTED_S if recomputed else 0.0)
 
     def crosstable(self, venue: str, *, versions: Sequence[str] | None = None, top: int | None = None) -> Crosstable:

@@ -80,7 +80,7 @@ async def venue_meant(site: Site, asked: str | None, version: str) -> str:
     raise Wrong("venue", f"{version} is rated in several venues: say `venue`, one of {', '.join(rated)}.")
 
 
-def standing(rank: int, row: Standing) -> api.Standing:
+def standing(rank: int | None, row: Standing) -> api.Standing:
     """One line of standings."""
     return like(api.Standing, row, rank=rank, half_width=half_width(row.system, row.spread))
 

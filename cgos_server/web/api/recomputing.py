@@ -14,6 +14,7 @@ import shlex
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple
@@ -120,7 +121,10 @@ class Recomputing:
             if not computation.waiting and self._under_way.get(key) is computation:
                 del self._under_way[key]
         if key not in self._known:
-            rows = [_standing(rank, row, system) for rank, row in enumerate(found.rows, 1)]
+            ranks = accumulate(int(row.games > 0) for row in found.rows)
+            rows = [
+                _standing(rank if row.games else None, row, system) for rank, row in zip(ranks, found.rows, strict=True)
+            ]
             self._known[key] = Recomputed(found.corrected, rows)
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
@@ -196,7 +200,7 @@ class _Computation:
         return child
 
 
-def _standing(rank: int, row: Row, system: str) -> api.Standing:
+def _standing(rank: int | None, row: Row, system: str) -> api.Standing:
     return api.Standing(
         rank=rank,
         version=row.version,

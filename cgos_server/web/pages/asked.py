@@ -18,6 +18,7 @@ from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.errors import Refused
 from cgos_server.protocol.api_route import LARGEST
+from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow, Standing, VenueRow
 from cgos_server.storage.game_answers import BotDetail
 from cgos_server.web import words
@@ -48,10 +49,10 @@ class Systems:
         counts = await self._site.history.rated_counts(venue)
         return {system: counts[system] for system in self.order(venue, counts)}
 
-    async def headline_standings(self, venue: str, limit: int | None = None) -> list[Standing]:
-        """The best `limit`, or all, under the headline."""
+    async def best(self, venue: str, limit: int) -> list[Standing]:
+        """The first `limit` that are listed under the headline."""
         for system in await self.rated(venue):
-            return await self._site.history.standings(venue, system, limit=limit)
+            return await best(self._site.history, venue, system, limit)
         return []
 
 
