@@ -32,6 +32,7 @@ from cgos_server.storage.history import History
 from cgos_server.web.api.asked import exported, exported_games
 from cgos_server.web.api.bulk_forms import Csv, Form, Ndjson, Tar, stream
 from cgos_server.web.api.exports import game_files, refit_lines
+from cgos_server.web.words import count
 
 _target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
 _after_option = click.option(
@@ -233,4 +234,4 @@ def _tell(target: Path, done: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json({"file": str(target)} | done)
     else:
-        say(f"{done['rows']} rows to {target}; the last one is number {done['last']}.")
+        say(f"{count(done['rows'], 'row')} to {target}; the last one is number {done['last']}.")

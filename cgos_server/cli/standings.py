@@ -13,7 +13,7 @@ import msgspec
 from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import headline, read, venue_terms, venues_asked
+from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
 from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.errors import Refused
 from cgos_server.service.listed import Placed, placed
@@ -73,7 +73,7 @@ def standings(
                 last = await history.last_entry(name)
                 rows = await history.standings(name, system, as_of)
                 chosen = system or headline(setup, name, {row.system for row in rows})
-                among = placed([row for row in rows if row.system == chosen])
+                among = placed([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
                 table = _Table(last if as_of is None else as_of, among)
             found[name] = table._replace(rows=[row for row in table.rows if everybody or row.listed])
         return found
@@ -163,8 +163,9 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         for version, rating in found.ratings.items()
     ]  # fmt: skip
     published = await history.standings(venue, name, as_of)
-    retired = {each.standing.version for each in placed(published) if each.retired}
-    among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)))
+    options = page_settings(setup).rated(venue).system
+    retired = {each.standing.version for each in placed(published, options) if each.retired}
+    among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)), options)
     return _Table(found.seq, [each._replace(retired=each.standing.version in retired) for each in among])
 
 

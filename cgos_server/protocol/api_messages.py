@@ -115,7 +115,7 @@ class Venues(Answer, frozen=True, kw_only=True):
 
 
 class Standing(Answer, frozen=True, kw_only=True):
-    """Where a version stands. As of an earlier entry `provisional` is null where the rating has changed since."""
+    """Where a version stands. As of an earlier entry `provisional` is by the rating system's options of now."""
 
     rank: Annotated[
         Id | None, Meta(description="Among all that have a rated game, retired ones included; null without one.")

@@ -464,7 +464,7 @@ def test_status_and_drain(run: Any, live: Live) -> None:
     text = run("status").stdout
     assert "process 7, up 1 h 1 min: ready" in text
     assert "games ended: 3 by score" in text
-    assert "0 warnings, 1 errors" in text
+    assert "0 warnings, 1 error\n" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["9x9", "6809", "1", "2", "0", "1"] in lines
     assert ["2", "9x9", "Beta", "Alpha", "1", "white"] in lines

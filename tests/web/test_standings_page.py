@@ -79,6 +79,24 @@ async def test_the_provisional_can_be_left_out(web: httpx2.AsyncClient, rated: H
     assert set(shown(await get(web, f"{STANDINGS}?settled=1"))) == set(NAMES) - provisional
 
 
+@pytest.mark.parametrize("system", ["bayes", "cgos-elo"])
+async def test_the_past_says_what_was_provisional(web: httpx2.AsyncClient, rated: History, system: str) -> None:
+    """Whatever has changed since: on the page, in the API and by the command."""
+    last = await rated.last_entry(VENUE)
+    for as_of in range(14, last + 1, 9):
+        stored = {row.version: row for row in await rated.standings(VENUE, system, as_of)}
+        path = f"/api/v1/venues/{VENUE}/standings?system={system}&as_of={as_of}"
+        for line in (await web.get(path)).json()["items"]:
+            row = stored[line["version"]]
+            sure = 1.96 * row.spread <= 100 if system == "bayes" else row.spread <= 16
+            assert line["provisional"] is (not sure and not row.anchor), (as_of, line)
+    ran = await asyncio.to_thread(
+        CliRunner().invoke, main, ["standings", "--data", str(rated.location.parent), "--venue", VENUE, "--as-of", "20"]
+    )
+    assert "provisional" in ran.stdout
+    assert "?" in ran.stdout
+
+
 async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Path, tmp_path: Path) -> None:
     """The same on the page, in the API and by the command; places are those among all that have a rated game."""
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))

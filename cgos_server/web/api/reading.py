@@ -134,7 +134,8 @@ class Reading:
         if as_of is not None and as_of > last:
             raise Refused("no-entry", f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
         seq, corrected = last if as_of is None else as_of, None
-        published = placed(await self._history.standings(venue, system, as_of) if system else [])
+        stored = await self._history.standings(venue, system, as_of) if system else []
+        published = placed(stored, self._site.settings.rated(venue).system)
         everybody = asked.word("show") == "all"
         if asked.flag("recomputed"):
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(asked.request))

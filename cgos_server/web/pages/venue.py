@@ -111,7 +111,7 @@ class VenuePages:
             raise HTTPException(404, "This venue is not rated by a system of this name.")
         as_of = await self._as_of(request, name)
         standings = await self._standings(name, system, as_of) if system else []
-        rows = placed(standings)
+        rows = placed(standings, self._site.settings.rated(name).system)
         found = asked.choose(rows)
         pages = max(1, -(-len(found) // ROWS))
         page = min(asked.page, pages)
@@ -134,7 +134,7 @@ class VenuePages:
             rows=standing_rows(
                 found[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), self._site.now_ms()
             ),
-            provisional=sum(bool(row.provisional) for row in standings),
+            provisional=sum(bool(row.standing.provisional) for row in rows),
             retired=sum(row.retired for row in rows),
             unrated=sum(row.rank is None for row in rows),
             whole=not asked.search and not asked.settled and pages == 1,
