@@ -533,6 +533,8 @@ class App:
     async def _close_connections(self) -> None:
         """All are gone when this returns, so that the store hears of it while it is open."""
         self._closing = True
+        for venue in self.venues.values():
+            venue.lobby.stopping = True
         for connection in list(self._connections):
             connection.shut()
         await asyncio.sleep(0)

@@ -6,6 +6,7 @@ person can act on.
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 EXIT_DISK: Final = 74
@@ -33,14 +34,14 @@ class Refused(CgosError):
 
     :param code: a stable word for programs, such as ``name-taken``
     :param sentence: what happened and what the person can do about it
-    :param retry_after_s: when another attempt makes sense, where waiting helps
+    :param retry_after_s: when another attempt makes sense, where waiting helps; kept as whole seconds, 1 at least
     """
 
     def __init__(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         super().__init__(sentence)
         self.code = code
         self.sentence = sentence
-        self.retry_after_s = retry_after_s
+        self.retry_after_s = None if retry_after_s is None else float(max(1, math.ceil(retry_after_s)))
 
 
 class ConfigError(Refused):

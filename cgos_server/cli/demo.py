@@ -222,10 +222,10 @@ async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code:
         counts = await history.counts()
     for row in standings:
         rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
-        click.echo(f"{row.version:<12} {rating:>12} {row.games:5} games")
+        click.echo(f"{row.version:<12} {rating:>12} {row.games:5} game{'' if row.games == 1 else 's'}")
     errors = last.warnings + last.errors + crashed + (exit_code != 0)
     endings = ", ".join(f"{games} by {reason}" for reason, games in counts.ended.items())
-    click.echo(f"endings: {endings or 'none'}; {counts.running} games suspended")
+    click.echo(f"endings: {endings or 'none'}; {words.count(counts.running, 'game')} suspended")
     games, lost = sum(counts.ended.values()), counts.ended.get("void", 0)
     click.echo(f"games={games} moves={counts.moves} lost={lost} errors={errors}")
     return 0 if lost == errors == 0 else 1

@@ -118,8 +118,9 @@ class Screen:
         left = "Ctrl-C ends it" if now.left is None else f"{now.left:.0f} s left, Ctrl-C ends it"
         status = now.status
         footer = (
-            f"{status.up_s:.0f} s   {_ended(status)} games ended   {status.moves} moves   {rate:.0f} moves/s   "
-            f"{status.warnings} warnings   {status.errors} errors   {left}"
+            f"{status.up_s:.0f} s   {words.count(_ended(status), 'game')} ended   "
+            f"{words.count(status.moves, 'move')}   {rate:.0f} moves/s   "
+            f"{words.count(status.warnings, 'warning')}   {words.count(status.errors, 'error')}   {left}"
         )
         return Group("", side_by_side, "", Text(footer, style="dim"))
 

@@ -25,14 +25,14 @@ from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, read
 from cgos_server.core.rating.registry import SYSTEMS
 from cgos_server.errors import Refused
-from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
 from cgos_server.protocol.api_figures import LedgerEntry
-from cgos_server.protocol.api_games import Game
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
-from cgos_server.web.api.asked import exported
+from cgos_server.web.api.asked import exported, exported_games
 from cgos_server.web.api.bulk_forms import Csv, Form, Ndjson, Tar, stream
 from cgos_server.web.api.exports import game_files, refit_lines
+from cgos_server.web.words import count
 
 _target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
 _after_option = click.option(
@@ -66,9 +66,10 @@ def export_games(setup: Setup, asked: GamesAsked, target: Path, after: int, as_j
 
     async def ask(history: History) -> dict[str, Any]:
         newest = await history.find_games(ended, 1)
-        chunks = history.bulk.stream_games(ended, after)
+        chunks = history.bulk.stream_rated_games(ended, after)
+        rows = functools.partial(exported_games, headline=functools.partial(headline, setup))
         last = newest[0].id if newest else after
-        return await _written(target, chunks, _as(Game), _form(target, Game), last, lambda row: row.id)
+        return await _written(target, chunks, rows, _form(target, ExportedGame), last, lambda row: row.game.id)
 
     _tell(target, read(setup, ask), as_json)
 
@@ -233,4 +234,4 @@ def _tell(target: Path, done: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json({"file": str(target)} | done)
     else:
-        say(f"{done['rows']} rows to {target}; the last one is number {done['last']}.")
+        say(f"{count(done['rows'], 'row')} to {target}; the last one is number {done['last']}.")

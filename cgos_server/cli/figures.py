@@ -26,6 +26,7 @@ from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
 from cgos_server.errors import Refused
 from cgos_server.protocol.api_games import Game, Round
 from cgos_server.service.expectation import Compared, compare
+from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked, PairRecord, RoundRow
 from cgos_server.storage.history import History
@@ -87,7 +88,9 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     for name, row in zip((one, other), found.ratings, strict=True):
         rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional)) if row else "not rated"
         click.echo(f"{name}: {rating}")
-    click.echo(f"{record.games} games, {record.rated} with a result: {points:g} - {record.rated - points:g}")
+    click.echo(
+        f"{words.count(record.games, 'game')}, {record.rated} with a result: {points:g} - {record.rated - points:g}"
+    )
     click.echo(f"{one} won {record.one_wins_black} as Black and {record.one_wins_white} as White")
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
     click.echo(f"{record.draws} drawn, {record.without_result} without a result")
@@ -112,10 +115,10 @@ def _describe(one: str, record: PairRecord, compared: Compared) -> None:
     expected = compared.chances.a_game(as_black, record.games - as_black) * record.rated
     if record.rated:
         click.echo(f"by strengths of now {one} would be expected to have {expected:.1f} points of {record.rated}")
-    each = f"{100 * compared.chances.black:.1f} % as Black, {100 * compared.chances.white:.1f} % as White"
-    click.echo(f"expected of a game: {each}")
+    black, white = (words.likelihood(share, 1) for share in (compared.chances.black, compared.chances.white))
+    click.echo(f"expected of a game: {black} % as Black, {white} % as White")
     if compared.superiority is not None:
-        click.echo(f"{one} is the stronger with a probability of {100 * compared.superiority:.1f} %")
+        click.echo(f"{one} is the stronger with a probability of {words.likelihood(compared.superiority, 1)} %")
     how = "jointly" if compared.jointly else "from the two ratings"
     click.echo(f"by {compared.system}, {how}, as of result {compared.seq}")
 
@@ -148,7 +151,7 @@ def crosstable(
                 await history.version(name)
             names = list(dict.fromkeys(versions))
         else:
-            names = [row.version for row in ranked[:top] if row.games]
+            names = [row.version for row in await best(history, where, system, top)]
         return names, means, await history.crosstable(where, names)
 
     names, means, records = read(setup, ask)

@@ -14,6 +14,7 @@ from cgos_server.cli.perform import perform
 from cgos_server.errors import OurFault
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.requests import Done, Drain, Reload, Reloaded, StatusNow, StatusRequest
+from cgos_server.web.words import count
 
 
 @click.command()
@@ -66,7 +67,7 @@ def _show(now: ServerStatus) -> None:
     ended = ", ".join(f"{count} by {word}" for word, count in now.ended.items()) or "none"
     click.echo(f"cgos-server {now.version}, process {now.pid}, up {_span(now.up_s)}: {state}")
     click.echo(f"moves since the start: {now.moves}; games ended: {ended}")
-    click.echo(f"log: {now.warnings} warnings, {now.errors} errors")
+    click.echo(f"log: {count(now.warnings, 'warning')}, {count(now.errors, 'error')}")
     click.echo(f"WebSocket: {now.websocket or 'off'}")
     click.echo(f"pages: {now.web or 'off'}; health and metrics: {now.health}")
     click.echo()

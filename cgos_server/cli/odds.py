@@ -11,6 +11,7 @@ from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import known_strengths, read
 from cgos_server.storage.history import History
+from cgos_server.web import words
 from cgos_server.web.strengths import Strengths
 
 
@@ -49,7 +50,7 @@ def odds(setup: Setup, venue: str | None, as_json: bool) -> None:
     print_table(
         ("", "version", *map(str, range(1, len(names) + 1))),
         [
-            (at, name, *(None if share is None else f"{100 * share:.0f}" for share in shares))
+            (at, name, *(None if share is None else words.likelihood(share) for share in shares))
             for at, (name, shares) in enumerate(rows, 1)
         ],
         title=f"{where}, {known.system}, as of result {known.seq}",

@@ -21,7 +21,7 @@ from cgos_server.service.pairing_explained import PARTNERS, Explained, Partner, 
 from cgos_server.service.pairing_stats import PairingStats, Spread, statistics
 from cgos_server.service.requests import Preview, Previewed
 from cgos_server.storage.history import History
-from cgos_server.web.words import moment
+from cgos_server.web.words import count, moment
 
 _READY_SHOWN = 60
 """Of those who were ready so many are shown; ``--all`` and ``--json`` have all."""
@@ -221,7 +221,7 @@ def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.dat
 
 def _show_stats(found: PairingStats) -> None:
     click.echo(
-        f"{found.venue}: {found.games} games in {found.rounds} rounds, {moment(found.since)} to "
+        f"{found.venue}: {count(found.games, 'game')} in {count(found.rounds, 'round')}, {moment(found.since)} to "
         f"{moment(found.until)} (UTC)"
     )
     click.echo(f"paired by {_counts(found.methods) or 'nobody'}; {found.arranged} arranged by an operator")

@@ -30,6 +30,7 @@ from cgos_server.service.requests import AccountAdd, BotAdd, Done, Request, Resp
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import open_store
+from cgos_server.web.words import count
 
 PATIENCE_S = 5.0
 """How long another command, or a server that is just starting or stopping, may hold the database without answering."""
@@ -109,7 +110,7 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
 def _folded(venue: str, entries: int) -> None:
     """Only where it takes long enough to be wondered at."""
     if entries > CHUNK:
-        say(f"{venue}: folded {entries} results into ratings")
+        say(f"{venue}: folded {count(entries, 'result')} into ratings")
 
 
 def _failed(error: CommitFailed | Exception) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import click
 import msgspec
 
-from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
+from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import read, venue_terms, venues_asked
+from cgos_server.cli.reading import common_venue, read, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.registry import SYSTEMS, half_width, rating_system, shown
 from cgos_server.core.venue import Venue
@@ -30,7 +30,7 @@ from cgos_server.service.replaying import Difference, Replayed, replay
 from cgos_server.service.soundness import AnchorFinding, BreakFinding, check_anchors, check_version, looks
 from cgos_server.storage.answers import RefitRow
 from cgos_server.storage.history import History
-from cgos_server.web.words import moment
+from cgos_server.web.words import count, likelihood, moment
 
 _REFITS_SHOWN = 20
 
@@ -148,7 +148,7 @@ def rate_compare(setup: Setup, venue: str | None, systems: tuple[str, ...], as_j
                 )
                 for row in done.systems
             ],
-            title=f"{each}: {done.games} games, in {done.known} of them both had played {KNOWN}",
+            title=f"{each}: {count(done.games, 'game')}, in {done.known} of them both had played {KNOWN}",
         )  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
         for sentence in alarms:
             click.echo(sentence)
         if not alarms:
-            click.echo(f"No alarm; {checked['versions']} versions have games enough to be checked.")
+            click.echo(f"No alarm; {count(checked['versions'], 'version')} with games enough to be checked.")
     if not found:
         say("There are no results yet.")
 
@@ -214,11 +214,11 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
     A and B are versions by their wire names.
     """
     one_thread()
-    where = one_venue(setup, venue)
-    terms = venue_terms(setup, where)
-    name = system or terms.rating
 
-    async def ask(history: History) -> tuple[int, list[Any], Odds]:
+    async def ask(history: History) -> tuple[str, str, int, list[Any], Odds]:
+        where = await common_venue(setup, history, venue, one, other)
+        terms = venue_terms(setup, where)
+        name = system or terms.rating
         rated = {row.version for row in await history.standings(where)}
         ids = {label: number for number, label in (await history.version_names()).items() if label in rated}
         for each in (one, other):
@@ -229,9 +229,10 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
         with progress_bar(where) as progress:
             run = await caught_up(history, where, _system(terms, name), progress)
         ratings = run.system.standings(run.state)
-        return run.seq, [ratings[ids[one]], ratings[ids[other]]], odds(run.system, run.state, ids[one], ids[other])
+        both = [ratings[ids[one]], ratings[ids[other]]]
+        return where, name, run.seq, both, odds(run.system, run.state, ids[one], ids[other])
 
-    seq, ratings, found = read(setup, ask)
+    where, name, seq, ratings, found = read(setup, ask)
     if as_json:
         who = {"venue": where, "system": name, "seq": seq, "one": one, "other": other}
         print_json(who | msgspec.structs.asdict(found))
@@ -369,7 +370,7 @@ def _nobody(name: str, venue: str, known: Sequence[str]) -> Refused:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{likelihood(share, 1)} %"
 
 
 def _learned(notes: Any) -> str:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, TypeVar
 
-from cgos_server.cli.common import Setup
+from cgos_server.cli.common import Setup, one_venue
 from cgos_server.config import venue_value
 from cgos_server.core.venue import Venue
 from cgos_server.errors import ConfigError
@@ -59,6 +59,18 @@ def headline(setup: Setup, venue: str, there: Collection[str]) -> str:
     yet."""
     rated = page_settings(setup).rated(venue)
     return next(iter(rated.order(there)), rated.systems[0])
+
+
+async def common_venue(setup: Setup, history: History, venue: str | None, one: str, other: str) -> str:
+    """`venue`, or the only one where both versions have played, or the only one that is configured. Raises
+    ConfigError."""
+    if venue is None:
+        rows = [row for row in await history.ranked([one, other]) if row.games]
+        common = {row.venue for row in rows if row.version == one} & {row.venue for row in rows if row.version == other}
+        common &= {each.name for each in setup.config.venue}
+        if len(common) == 1:
+            return common.pop()
+    return one_venue(setup, venue)
 
 
 def venue_terms(setup: Setup, venue: str) -> Venue:

@@ -13,9 +13,10 @@ import msgspec
 from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import headline, read, venue_terms, venues_asked
+from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
 from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.errors import Refused
+from cgos_server.service.listed import Placed, placed
 from cgos_server.storage.answers import RatingPoint, Standing
 from cgos_server.storage.history import History
 from cgos_server.web import words
@@ -33,7 +34,7 @@ class _Table(NamedTuple):
     """
 
     seq: int
-    rows: list[Standing]
+    rows: list[Placed]
 
 
 @click.command()
@@ -48,12 +49,15 @@ class _Table(NamedTuple):
     show_default=True,
     help="As everybody saw them, or as they are had every game always counted as it counts now.",
 )
+@click.option("--all", "everybody", is_flag=True, help="Also who has no rated game, or has retired.")
 @json_option
 @configured
 def standings(
-    setup: Setup, venue: str | None, system: str | None, as_of: int | None, answer: str, as_json: bool
+    setup: Setup, venue: str | None, system: str | None, as_of: int | None, answer: str, everybody: bool, as_json: bool
 ) -> None:
     """Who stands where, venue by venue.
+
+    Without --all those that have a rated game and played in the 30 days before the venue's latest game.
 
     A rating is shown with its 95 % interval where its system says one: 1873 ± 42; with ? while it is provisional.
     """
@@ -64,19 +68,19 @@ def standings(
         found: dict[str, _Table] = {}
         for name in await venues_asked(history, venue):
             if answer == "recomputed":
-                found[name] = await _recomputed(setup, history, name, system, as_of)
-                continue
-            last = await history.last_entry(name)
-            rows = await history.standings(name, system, as_of)
-            chosen = system or headline(setup, name, {row.system for row in rows})
-            found[name] = _Table(last if as_of is None else as_of, [row for row in rows if row.system == chosen])
+                table = await _recomputed(setup, history, name, system, as_of)
+            else:
+                last = await history.last_entry(name)
+                rows = await history.standings(name, system, as_of)
+                chosen = system or headline(setup, name, {row.system for row in rows})
+                among = placed([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
+                table = _Table(last if as_of is None else as_of, among)
+            found[name] = table._replace(rows=[row for row in table.rows if everybody or row.listed])
         return found
 
     found = read(setup, ask)
     if as_json:
-        print_json(
-            {name: [_as_json(rank, row) for rank, row in enumerate(table.rows, 1)] for name, table in found.items()}
-        )
+        print_json({name: [_as_json(row.rank, row.standing) for row in table.rows] for name, table in found.items()})
         return
     for index, (name, table) in enumerate(found.items()):
         if index:
@@ -84,8 +88,9 @@ def standings(
         print_table(
             ("rank", "name", "rating", "state", "games", "last game"),
             [
-                (rank, row.version, _rating(row), _state(row), row.games, row.last_game)
-                for rank, row in enumerate(table.rows, 1)
+                (each.rank, row.version, _rating(row), _state(row), row.games, row.last_game)
+                for each in table.rows
+                for row in (each.standing,)
             ],
             title=_title(name, table, answer),
         )
@@ -157,21 +162,25 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         )
         for version, rating in found.ratings.items()
     ]  # fmt: skip
-    return _Table(found.seq, sorted(rows, key=lambda row: (-row.mean, row.version)))
+    published = await history.standings(venue, name, as_of)
+    options = page_settings(setup).rated(venue).system
+    retired = {each.standing.version for each in placed(published, options) if each.retired}
+    among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)), options)
+    return _Table(found.seq, [each._replace(retired=each.standing.version in retired) for each in among])
 
 
 def _title(venue: str, table: _Table, answer: str) -> str:
     if not table.rows:
         return venue
     how = "" if answer == "published" else ", recomputed with every game as it counts now"
-    return f"{venue}, {table.rows[0].system}, as of result {table.seq}{how}"
+    return f"{venue}, {table.rows[0].standing.system}, as of result {table.seq}{how}"
 
 
 def _rating(row: Standing) -> str:
     return words.rating(row.system, row.mean, row.spread, bool(row.provisional))
 
 
-def _as_json(rank: int, row: Standing) -> dict[str, Any]:
+def _as_json(rank: int | None, row: Standing) -> dict[str, Any]:
     """A line in the API's words."""
     from cgos_server.web.api.asked import standing
 

@@ -1,8 +1,7 @@
 """Lines of the bulk exports of the API ``/api/v1``: values that server and client share.
 
-Games are exported as they are listed (:class:`~cgos_server.protocol.api_games.Game`), ledgers as they are paged
-(:class:`~cgos_server.protocol.api_figures.LedgerEntry`). Columns of the CSV files are these fields in this order. Must
-not know: HTTP, where the lines come from.
+Ledgers are exported as they are paged (:class:`~cgos_server.protocol.api_figures.LedgerEntry`). Columns of the CSV
+files are these fields in this order. Must not know: HTTP, where the lines come from.
 """
 
 from __future__ import annotations
@@ -11,7 +10,32 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_server.protocol.api_messages import Answer, Count, Id, Moment
+from cgos_server.protocol.api_games import Game
+from cgos_server.protocol.api_messages import Answer, Count, HalfWidth, Id, Moment
+
+Shown = Annotated[int | None, Meta(description="The number of the label: the rating as it was shown at the start.")]
+Doubtful = Annotated[bool | None, Meta(description="Whether the label says that it is provisional (`?`).")]
+Mean = Annotated[
+    float | None,
+    Meta(description="The rating that the result found, under `system`, with all digits; null where it changed none."),
+]
+
+
+class ExportedGame(Game, frozen=True, kw_only=True):
+    """One ended game with its ratings as numbers. `system` is the venue's headline where the result changed ratings.
+
+    Servers of before leave the numbers out.
+    """
+
+    black_rating: Shown = None
+    black_provisional: Doubtful = None
+    white_rating: Shown = None
+    white_provisional: Doubtful = None
+    system: str | None = None
+    black_mean: Mean = None
+    black_half_width: HalfWidth = None
+    white_mean: Mean = None
+    white_half_width: HalfWidth = None
 
 
 class ExportedChange(Answer, frozen=True, kw_only=True):

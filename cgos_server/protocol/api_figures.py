@@ -30,8 +30,8 @@ class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
     was2: Annotated[int | None, Meta(description="What the game counted as so far (correction).")] = None
     repeat: Annotated[bool, Meta(description="The same two played the very same game before.")] = False
     digest: Annotated[
-        str | None,
-        Meta(description="Of a game's moves and result: 63 bits in decimal digits, more than numbers of JSON hold."),
+        Annotated[str, Meta(pattern="^0x[0-9a-f]{16}$")] | None,
+        Meta(description="Of a game's moves and result: 63 bits, hexadecimal, more than numbers of JSON hold."),
     ] = None
 
 

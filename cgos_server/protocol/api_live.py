@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from cgos_server.protocol.api_messages import Moment
+
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     """A move that the engine considered, its figures from the mover's side.
@@ -119,7 +121,7 @@ class LiveGame(msgspec.Struct, frozen=True, omit_defaults=True):
     white: str
     black_label: str
     white_label: str
-    started_at: int
+    started_at: Moment
     ply: int | None = None
     to_play: str = "b"
     black_stones: tuple[str, ...] = ()
@@ -145,7 +147,7 @@ class VenueStarted(Live, frozen=True, tag="started"):
     white: str
     black_label: str
     white_label: str
-    at: int
+    at: Moment
     board: LiveGame | None = None
 
 
@@ -166,7 +168,7 @@ class VenueEnded(Live, frozen=True, tag="ended"):
     venue: str
     result: str
     reason: str
-    at: int
+    at: Moment
 
 
 class VenueRating(Live, frozen=True, tag="rating"):

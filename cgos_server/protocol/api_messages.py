@@ -115,9 +115,11 @@ class Venues(Answer, frozen=True, kw_only=True):
 
 
 class Standing(Answer, frozen=True, kw_only=True):
-    """Where a version stands. As of an earlier entry `provisional` is null where the rating has changed since."""
+    """Where a version stands. As of an earlier entry `provisional` is by the rating system's options of now."""
 
-    rank: Id
+    rank: Annotated[
+        Id | None, Meta(description="Among all that have a rated game, retired ones included; null without one.")
+    ]
     version: str
     mean: Annotated[float, Meta(description="The rating, Elo or the system's points.")]
     half_width: HalfWidth

@@ -373,11 +373,11 @@ class Accounts(Answer, frozen=True, kw_only=True):
 class TranscriptLine(Answer, frozen=True, kw_only=True):
     """A line or message on the wire.
 
-    `at`: Unix time in microseconds when it was received or written; `way`: `<` the bot said it, `>` the server; `game`:
+    `way`: `<` the bot said it, `>` the server; `game`:
     the one that it is about, 0 where none is known.
     """
 
-    at: int
+    at: Annotated[int, Meta(description="When it was received or written: Unix time in microseconds.")]
     name: str
     connection: int
     way: str

@@ -23,7 +23,6 @@ from cgos_server.protocol.api_route import (
     Param,
     limit_param,
 )
-from cgos_server.protocol.api_route import LARGEST as _LARGEST
 
 _MOMENT = "Unix time in milliseconds."
 _SYSTEM = Param("system", "text", "A rating system; without it the venue's headline.", 1, 64)
@@ -98,10 +97,18 @@ READING: Final = (
         Param("as_of", "number", "As they were published after this entry of the ledger."),
         Param("at", "number", f"As they were published at this time; not together with `as_of`. {_MOMENT}"),
         Param("recomputed", "flag", "Compute them again, every game as it counts now.", default=False),
+        Param(
+            "show",
+            "text",
+            "`all`: also versions without a rated game, and retired ones: no game for 30 days before the latest one.",
+            choices=("active", "all"),
+            default="active",
+        ),
         limit_param(100_000, 100_000),
         about=(
             "As they were published, corrections and late refits left as they were then; or `recomputed` from the "
-            "ledger, which may take a while, is done one at a time, and is limited for one address (`recompute`)."
+            "ledger: one at a time, limited for one address (`recompute`), and kept. What takes longer than 30 s is "
+            "refused (`not-now`) with the command that has time for it."
         ),
     ),
     _read(
@@ -111,7 +118,7 @@ READING: Final = (
         "Who beat whom how often, among the best or among these.",
         api.Crosstable,
         Param("versions", "names", "These versions, instead of the best.", most=64, many=100),
-        Param("top", "number", "So many of the best.", 2, 100, default=30),
+        Param("top", "number", "So many of the best that are active.", 2, 100, default=30),
     ),
     _read("pair", "/venues/{venue}/pairs/{one}/{other}", VENUES, "Two versions compared.", api.PairStatistics),
     _read(
@@ -222,14 +229,21 @@ READING: Final = (
         LIVE,
         "A game's moves as they are played, to its end.",
         live.GameEvent,
-        Param("since", "number", "Moves after this ply.", most=_LARGEST),
+        Param("since", "number", "Moves after this ply."),
         _FORMAT,
-        about=_KEPT_OPEN + "A reader of events that comes back with `Last-Event-ID` misses nothing. "
-        "Moves are shown after the venue's delay.",
+        about=_KEPT_OPEN + "A reader of events that comes back with `Last-Event-ID` misses nothing; "
+        "one that had the event `end` gets 204, by which an EventSource ends. Moves are shown after the venue's delay.",
         media=_STREAM,
         limit=Limit.STREAMS,
     ),
-    _export("export_games_ndjson", "/export/games.ndjson", NDJSON, "Games as lines of JSON.", games.Game, *_FILTERS),
+    _export(
+        "export_games_ndjson",
+        "/export/games.ndjson",
+        NDJSON,
+        "Games as lines of JSON.",
+        bulk.ExportedGame,
+        *_FILTERS,
+    ),
     _export("export_games_csv", "/export/games.csv", CSV, "Games as a table.", None, *_FILTERS),
     _export("export_games_tar", "/export/games.tar", TAR, "Games as files (SGF) in an archive.", None, *_FILTERS),
     _export(

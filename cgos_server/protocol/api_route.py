@@ -12,8 +12,9 @@ from typing import Any, Final, Literal, NamedTuple
 PREFIX: Final = "/api/v1"
 """Where all paths begin."""
 
-LARGEST: Final = 2**63 - 1
-"""The largest number that a row can have."""
+LARGEST: Final = 2**53 - 1
+"""The largest number that a parameter may be: every reader of JSON holds it exactly, and what is added to it stays in
+the 64 bits of a database."""
 
 LONGEST: Final = 200
 """Characters of a parameter's text, at most, unless it says so itself."""

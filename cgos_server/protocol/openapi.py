@@ -183,6 +183,8 @@ def _operation(operation: Operation, known: dict[str, Any]) -> dict[str, Any]:
     } | {status: {"$ref": f"#/components/responses/Problem{status}"} for status in statuses(operation)}
     if operation.reads and not operation.streams and operation.needs is Needs.NOTHING:
         told["responses"]["304"] = {"description": "Nothing has changed since the `ETag` that was sent."}
+    if operation.id == "game_live":
+        told["responses"]["204"] = {"description": "By its `Last-Event-ID` the reader has had the end of the game."}
     if operation.needs is not Needs.NOTHING:
         told["security"] = [{"token": []}]
         told["x-scope"] = operation.needs.value
@@ -241,7 +243,12 @@ def schema_of(param: Param) -> dict[str, Any]:
 
 
 def _describe(component: dict[str, Any]) -> None:
-    """Docstrings as Markdown; what they say of fields goes to the fields."""
+    """Docstrings as Markdown; what they say of fields goes to the fields, and so does what is said of the only kind of
+    value, besides null, that a field may be."""
+    for field in component.get("properties", {}).values():
+        described = [kind for kind in field.get("anyOf", ()) if "description" in kind]
+        if len(described) == 1:
+            field["description"] = " ".join(filter(None, (field.get("description"), described[0].pop("description"))))
     text = component.get("description")
     if text is None:
         return

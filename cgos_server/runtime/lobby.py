@@ -90,6 +90,7 @@ class Lobby:
     ) -> None:
         self.venue = venue
         self.connected = 0
+        self.stopping = False
         self.expected = Expected()
         self.players: dict[int, Player] = {}
         self.setbacks = setbacks
@@ -443,7 +444,7 @@ class Lobby:
         for game in list(player.games.values()):
             game.left(player.color(game))
         self._forget(player)
-        reason = "orderly" if orderly else "lost"
+        reason = "orderly" if orderly else "the server was stopped" if self.stopping else "lost"
         self._store.submit([ConnectionClosed(self._time.wall_ms(), reason, session.id)])
         self._bus.publish(BotLeft(self.venue, player.name))
 

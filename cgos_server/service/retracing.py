@@ -41,6 +41,7 @@ class Begun(NamedTuple):
 class Run:
     """A system at work on a venue.
 
+    :ivar refitting: the system where it has refits
     :ivar seq: the last entry that was folded
     :ivar refits: number of the last refit that was installed
     :ivar ratings: version id -> rating as published: both players after their game, everybody after a refit
@@ -48,6 +49,7 @@ class Run:
 
     def __init__(self, system: RatingSystem) -> None:
         self.system = system
+        self.refitting = system if isinstance(system, Refitting) else None  # asked once: it takes longer than a fold
         self.restart()
 
     def restart(self) -> None:
@@ -58,11 +60,6 @@ class Run:
         self.ratings: dict[int, Rating] = {}
         self._recorded: dict[int, Rating] = {}
         self._refitted_at = self._cold_at = 0
-
-    @property
-    def refitting(self) -> Refitting | None:
-        """The system where it has refits."""
-        return self.system if isinstance(self.system, Refitting) else None
 
     def resume(self, seq: int, refits: int, data: bytes) -> None:
         """Go on from a saved state. Raises ValueError where it is none of this system's."""

@@ -7,16 +7,23 @@ the formats in which they are handed out.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import NamedTuple
 
 from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from cgos_server.storage import tables
-from cgos_server.storage.answers import GameDetail, GameRow, LedgerRow
+from cgos_server.storage.answers import GameChange, GameDetail, GameRow, LedgerRow
 from cgos_server.storage.connections import bulk_engine
 from cgos_server.storage.game_answers import ChangeRow, GamesAsked, NamedRefit
 from cgos_server.storage.game_history import GameHistory
-from cgos_server.storage.ledger_history import LedgerHistory, correction_rows, entry_of_change, last_entry
+from cgos_server.storage.ledger_history import (
+    LedgerHistory,
+    changes_by_games,
+    correction_rows,
+    entry_of_change,
+    last_entry,
+)
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading import decoded, number, postgres_engine, value, venue_id
 
@@ -28,6 +35,13 @@ ROWS_AT_ONCE = 500
 DETAILS_AT_ONCE = 50
 REFITS_AT_ONCE = 10
 """Each may have moved everybody."""
+
+
+class RatedGame(NamedTuple):
+    """A game with what it did to ratings under every system."""
+
+    game: GameRow
+    changes: list[GameChange]
 
 
 class BulkHistory(GameHistory, LedgerHistory):
@@ -42,6 +56,13 @@ class BulkHistory(GameHistory, LedgerHistory):
         while games := await self.games_after(asked, ROWS_AT_ONCE, after):
             yield games
             after = games[-1].id
+
+    async def stream_rated_games(self, asked: GamesAsked, after: int = 0) -> AsyncIterator[list[RatedGame]]:
+        """The same, each with what it did to ratings."""
+        async for games in self.stream_games(asked, after):
+            async with self._snapshot() as read:
+                changes = await changes_by_games(read, [game.id for game in games])
+            yield [RatedGame(game, changes[game.id]) for game in games]
 
     async def stream_details(self, asked: GamesAsked, after: int = 0) -> AsyncIterator[list[GameDetail]]:
         """The games of this kind in the order of their ids, from `after` + 1 on, in portions, with all that their files

@@ -7,7 +7,7 @@ formulas, what a saved state holds, how an answer is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, func, literal, literal_column, select, union_all
@@ -52,13 +52,14 @@ _first, _earlier = _ledger.alias("first"), _corrections.alias("earlier")
 _LAST: Final = (
     select(_ledger.c.seq).where(_ledger.c.venue_id == bindparam("venue")).order_by(_ledger.c.seq.desc()).limit(1)
 )
-_CHANGED: Final = (
-    select(_changes, _versions.c.wire_name.label("version"))
+_CHANGED_BY_ANY: Final = (
+    select(_changes, _versions.c.wire_name.label("version"), _ledger.c.game_id.label("game"))
     .join_from(_ledger, _changes, entry_of_change)
     .join(_versions, _versions.c.id == _changes.c.version_id)
-    .where(_ledger.c.game_id == _GAME, is_game)
+    .where(is_game)
     .order_by(_changes.c.system, _changes.c.version_id)
 )
+_CHANGED: Final = _CHANGED_BY_ANY.where(_ledger.c.game_id == _GAME)
 _REPEATED: Final = (
     select(_first.c.game_id)
     .join_from(
@@ -312,6 +313,14 @@ async def last_entry(read: Read, venue: int) -> int:
 async def changes_by_game(read: Read, game_id: int) -> list[GameChange]:
     """What a game did to ratings."""
     return [value(GameChange, row) for row in await read(_CHANGED, game=game_id)]
+
+
+async def changes_by_games(read: Read, games: Sequence[int]) -> dict[int, list[GameChange]]:
+    """What each of these games did to ratings."""
+    found: dict[int, list[GameChange]] = {game: [] for game in games}
+    for row in await read(_CHANGED_BY_ANY.where(_ledger.c.game_id.in_(games))):
+        found[row["game"]].append(value(GameChange, row))
+    return found
 
 
 async def repeated_by(read: Read, game_id: int) -> int | None:

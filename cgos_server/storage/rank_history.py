@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Select, and_, bindparam, func, select
+from sqlalchemy import BindParameter, Select, and_, bindparam, case, func, select
 
 from cgos_server.storage import tables
 from cgos_server.storage.answers import Value
@@ -26,7 +26,7 @@ _FEW = 4
 def _ranked() -> Select[Any]:
     """Ratings with their places, by counting who is before."""
     others, names = _ratings.alias("others"), _versions.alias("names")
-    beside = and_(others.c.venue_id == _ratings.c.venue_id, others.c.system == _ratings.c.system)
+    beside = and_(others.c.venue_id == _ratings.c.venue_id, others.c.system == _ratings.c.system, others.c.games > 0)
     better = select(func.count()).where(beside, others.c.mean > _ratings.c.mean)
     # Names are looked up for equals alone, of which there are few.
     equal = (
@@ -36,16 +36,17 @@ def _ranked() -> Select[Any]:
         .where(beside, others.c.mean == _ratings.c.mean, bytewise(names.c.wire_name) < bytewise(_versions.c.wire_name))
     )
     before = better.correlate(_ratings).scalar_subquery() + equal.correlate(_ratings, _versions).scalar_subquery()
-    return _with_names(select(_ratings, (1 + before).label("rank")))
+    return _with_names(select(_ratings, case((_ratings.c.games > 0, 1 + before)).label("rank")))
 
 
 def _all_ranked() -> Select[Any]:
     """Ratings with their places, by sorting all."""
     place = func.row_number().over(
-        partition_by=(_ratings.c.venue_id, _ratings.c.system),
+        partition_by=(_ratings.c.venue_id, _ratings.c.system, _ratings.c.games > 0),
         order_by=(_ratings.c.mean.desc(), bytewise(_versions.c.wire_name)),
     )
-    placed = _with_names(select(_ratings, place.label("rank"))).order_by(None).subquery("placed")
+    rank = case((_ratings.c.games > 0, place)).label("rank")
+    placed = _with_names(select(_ratings, rank)).order_by(None).subquery("placed")
     return (
         select(placed)
         .where(placed.c.version.in_(_NAMES))
@@ -82,7 +83,8 @@ _MEANS: Final = (
 
 
 class RankedRow(Value, frozen=True):
-    """A version's published rating in a venue under a rating system, and its place there by mean: 1 is the best."""
+    """A version's published rating in a venue under a rating system, and its place there by mean among all that have a
+    rated game: 1 is the best, None is without one."""
 
     venue: str
     system: str
@@ -93,7 +95,7 @@ class RankedRow(Value, frozen=True):
     provisional: bool
     anchor: bool
     seq: int
-    rank: int
+    rank: int | None
 
 
 class RankHistory(Reader):

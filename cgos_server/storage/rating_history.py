@@ -131,6 +131,7 @@ def _refit_points_by() -> Select[Any]:
 # Built once: to build them takes longer than most answers.
 _STANDINGS: Final = _standings()
 _STANDINGS_UNDER: Final = _standings(_ratings.c.system == bindparam("system"))
+_PLAYED_UNDER: Final = _standings(_ratings.c.system == bindparam("system"), _ratings.c.games > 0)
 _CHANGES: Final = _changes_by(newest=True)
 _CHANGES_UNDER: Final = _changes_by(_changes.c.system == bindparam("system"), newest=True)
 _CHANGES_AFTER: Final = _changes_by(
@@ -146,19 +147,25 @@ class RatingHistory(LedgerHistory):
     """The part of :class:`cgos_server.storage.history.History` that is about ratings."""
 
     async def standings(
-        self, venue: str, system: str | None = None, as_of: int | None = None, limit: int | None = None
+        self,
+        venue: str,
+        system: str | None = None,
+        as_of: int | None = None,
+        limit: int | None = None,
+        played: bool = False,
     ) -> list[Standing]:
         """Every rated version of a venue, highest mean first; under all rating systems unless one is named.
 
         :param as_of: as they were published after this entry and the refits that came before the next one; a version
             that had not entered is left out. Means and spreads of a refit are known to 0.1
         :param limit: only so many, the first ones
+        :param played: only with a rated game; of now and under a system that is named
         :raises Refused: where the ledger has no such entry
         """
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             if as_of is None:
-                return await _standings_now(read, at, system, limit)
+                return await _standings_now(read, at, system, limit, played)
             last = await last_entry(read, at)
             if not 0 <= as_of <= last:
                 raise Refused(
@@ -263,12 +270,12 @@ class _Was(NamedTuple):
 _SEQS_AT_ONCE = 500
 
 
-async def _standings_now(read: Read, venue: int, system: str | None, limit: int | None) -> list[Standing]:
+async def _standings_now(read: Read, venue: int, system: str | None, limit: int | None, played: bool) -> list[Standing]:
     some = ALL if limit is None else limit
     if system is None:
         rows = await read(_STANDINGS, venue=venue, some=some)
     else:
-        rows = await read(_STANDINGS_UNDER, venue=venue, system=system, some=some)
+        rows = await read(_PLAYED_UNDER if played else _STANDINGS_UNDER, venue=venue, system=system, some=some)
     return [
         Standing(
             row["system"],

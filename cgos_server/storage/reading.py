@@ -26,6 +26,7 @@ from cgos_server.storage.sqlite_reading import SqliteReaders
 _versions = tables.versions
 _VERSION_IDS = select(_versions.c.id, _versions.c.wire_name)
 _NAMES_AT_ONCE = 500
+_LAST = 2**63 - 1
 
 ALL = 2**31 - 1
 """A limit that is none."""
@@ -152,8 +153,9 @@ def no_bot(name: str) -> Refused:
 
 
 def number(value: int) -> ColumnElement[int]:
-    """A number that somebody asked for, which may be larger than any that PostgreSQL's columns hold."""
-    return literal(value, BigInteger)
+    """A number that somebody asked for, to compare a column with. It may be beyond any that a column or the database's
+    own integers hold: then the outermost of these stands for it, which compares the same with every row."""
+    return literal(max(-_LAST, min(value, _LAST)), BigInteger)
 
 
 def value(kind: type[V], row: RowMapping, **other: Any) -> V:

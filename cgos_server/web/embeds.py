@@ -144,7 +144,8 @@ class Embeds:
         if rows:
             row = max(rows, key=lambda row: row.games)
             value = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
-            text = [f"{row.venue}: rank {row.rank}, {row.games} rated games"]
+            rank = "" if row.rank is None else f"rank {row.rank}, "
+            text = [f"{row.venue}: {rank}{words.count(row.games, 'rated game')}"]
             text += [row.version] if row.version != name else []
         place = self._site.settings.server_name
         return await self._picture(("bot", name, value, *text), lambda: card_png.name_card(name, value, text, place))
@@ -152,7 +153,7 @@ class Embeds:
     async def venue_picture(self, request: Request) -> Response:
         """The five best of a venue."""
         venue = await venue_of(self._site, request.path_params["venue"])
-        rows = await self._systems.headline_standings(venue.name, 5)
+        rows = await self._systems.best(venue.name, 5)
         lines = [
             card_png.Line(row.version, words.rating(row.system, row.mean, row.spread, bool(row.provisional)))
             for row in rows

@@ -1,12 +1,15 @@
-"""Sends a long answer for as long as its reader is there. Must not know: what is sent."""
+"""Sends a long answer, or works one out, for as long as its reader is there. Must not know: what is sent."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive
+
+T = TypeVar("T")
 
 
 async def while_there(receive: Receive, sending: Coroutine[Any, Any, None]) -> None:
@@ -19,6 +22,22 @@ async def while_there(receive: Receive, sending: Coroutine[Any, Any, None]) -> N
         telling = group.create_task(sending)
         leaving = group.create_task(_until_gone(receive, telling))
         telling.add_done_callback(lambda _: leaving.cancel())
+
+
+async def awaited(receive: Receive, answer: Coroutine[Any, Any, T]) -> T:
+    """What `answer` returns; raises what it raises, and ClientDisconnect when the reader leaves before."""
+    answers: list[T] = []
+
+    async def answering() -> None:
+        answers.append(await answer)
+
+    try:
+        await while_there(receive, answering())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    if not answers:
+        raise ClientDisconnect
+    return answers[0]
 
 
 async def _until_gone(receive: Receive, telling: asyncio.Task[None]) -> None:

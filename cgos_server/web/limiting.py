@@ -6,6 +6,7 @@ one address. Must not know: HTTP, what is asked for.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -126,7 +127,7 @@ class Limits:
         wait = self._rates[limit].take(party(address), self._now())
         if wait:
             sentence = f"Your address has reached the limit '{limit}': {self._rates[limit].per_minute} a minute."
-            raise TooMuch(limit, f"{sentence} Please wait for {wait:.0f} s.", wait)
+            raise TooMuch(limit, f"{sentence} Please wait for {max(1, math.ceil(wait))} s.", wait)
 
     @contextmanager
     def slot(self, limit: Limit, address: str) -> Iterator[None]:

@@ -159,6 +159,13 @@ def shade(step: int) -> str:
     return f"q{min(step, 5)}" if step > 0 else f"m{min(-step, 5)}"
 
 
+def likelihood(share: float, digits: int = 0) -> str:
+    """A probability or an expected score in per cent, without the sign: nothing that may happen is certain, so that
+    ``over 99`` and ``under 1`` are said where it would be rounded to 100 or 0."""
+    text = f"{100 * share:.{digits}f}"
+    return "over 99" if float(text) >= 100 else "under 1" if float(text) <= 0 else text
+
+
 FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "moment": moment,
     "day": day,
@@ -166,6 +173,7 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "thousands": lambda number: f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"),
     "machine_moment": machine_moment,
     "rating": lambda mean: f"{mean:.0f}",
+    "likelihood": likelihood,
     "percent": lambda share: f"{100 * share:.0f}",
     "shade": shade,
 }

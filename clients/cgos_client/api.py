@@ -16,7 +16,7 @@ import msgspec
 
 from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
 from cgos_client.errors import CannotConnect, ConnectionLost
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame, ExportedRefit
 from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
 from cgos_server.protocol.api_games import (
     Game,
@@ -53,7 +53,7 @@ from cgos_server.protocol.api_route import SGF
 
 __all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server", "Wanted"]
 
-RECOMPUTED_S = 150.0
+RECOMPUTED_S = 60.0
 """Seconds that a server may take for standings that it computes again, and somewhat more."""
 
 T = TypeVar("T")
@@ -132,13 +132,21 @@ class Server:
         as_of: int | None = None,
         at: int | None = None,
         recomputed: bool = False,
+        everybody: bool = False,
     ) -> Standings:
         """Who stands where.
 
         :param as_of: after this entry of the ledger; `at`: at this time (Unix milliseconds); None for now
         :param recomputed: computed again with every game as it counts now
+        :param everybody: also versions without a rated game, and retired ones
         """
-        query: dict[str, Value] = {"system": system, "as_of": as_of, "at": at, "recomputed": recomputed or None}
+        query: dict[str, Value] = {
+            "system": system,
+            "as_of": as_of,
+            "at": at,
+            "recomputed": recomputed or None,
+            "show": "all" if everybody else None,
+        }
         return self._get(Standings, place("venues", venue, "standings"), query, RECOMPUTED_S if recomputed else 0.0)
 
     def crosstable(self, venue: str, *, versions: Sequence[str] | None = None, top: int | None = None) -> Crosstable:
@@ -229,13 +237,13 @@ class Server:
 
     # -- exports
 
-    def export_games(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[Game]:
+    def export_games(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[ExportedGame]:
         """All ended games of this kind in one stream, oldest first, from number `after` + 1 on.
 
         :param wanted: fields of :class:`Wanted`
         """
         query: dict[str, Any] = {**wanted}
-        return self._export(Game, "/export/games.ndjson", query, after, lambda game: game.id)
+        return self._export(ExportedGame, "/export/games.ndjson", query, after, lambda game: game.id)
 
     def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
         """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""

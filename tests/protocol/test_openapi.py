@@ -115,3 +115,23 @@ def test_the_command_prints_it() -> None:
     result = CliRunner().invoke(main, ["protocol", "openapi"])
     assert result.exit_code == 0
     assert result.stdout == openapi.encoded()
+
+
+def test_moments_are_described_as_such() -> None:
+    """Wherever one stands, in an answer, a line or a parameter."""
+    schemas = openapi.document()["components"]["schemas"]
+    moments = [
+        (f"{kind}.{name}", field)
+        for kind, schema in schemas.items()
+        for name, field in schema.get("properties", {}).items()
+        if name in ("at", "since", "until") or (name.endswith("_at") and name != "looked_at")
+    ]
+    assert len(moments) > 40
+    for where, field in moments:
+        as_float = "number" in (field.get("type"), *(kind.get("type") for kind in field.get("anyOf", ())))
+        unit = "microseconds" if where == "TranscriptLine.at" else "seconds" if as_float else "milliseconds"
+        assert re.search(f"Unix (time in )?{unit}", field.get("description", "")), where
+    for route in ROUTES:
+        for param in route.query:
+            if param.name in ("at", "until") or (param.name == "since" and "ply" not in param.about):
+                assert "Unix time in milliseconds" in param.about

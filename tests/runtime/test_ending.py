@@ -110,7 +110,8 @@ def test_a_running_game_is_left_as_it_is_and_everybody_is_let_go(tmp_path: Path)
         assert run(config(tmp_path), during) == 0
     assert rows(tmp_path, "select result from games") == [(None,)]
     assert [event for event in logs if event["log_level"] in ("warning", "error")] == []
-    assert rows(tmp_path, "select 1 from connections where closed_at is null") == []
+    closed = rows(tmp_path, "select closed_at is null, reason from connections")
+    assert closed == 2 * [(0, "the server was stopped")]
 
 
 def test_connections_of_a_killed_server_end_at_the_next_start(tmp_path: Path) -> None:

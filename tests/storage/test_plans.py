@@ -133,6 +133,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.audit(20, action="kick"),
         lambda h: h.audit(20, subject="Bot3"),
     ],
+    "stream_rated_games": [lambda h: streamed(h.bulk.stream_rated_games(GamesAsked(venue="9x9")))],
     "stream_games": [lambda h: streamed(h.bulk.stream_games(GamesAsked(venue="9x9")))],
     "stream_refits": [lambda h: streamed(h.bulk.stream_refits("9x9", "bayes"))],
     "stream_details": [lambda h: streamed(h.bulk.stream_details(GamesAsked(venue="9x9", max_moves=0)))],

@@ -148,3 +148,17 @@ async def test_who_asks_too_often_is_told_so_as_it_asked(empty_history: History)
         now += 31_000
         assert (await web.get("/api/v1")).status_code == 200
         assert (await web.get("/api/v1")).status_code == 429
+
+
+def test_nobody_is_told_to_wait_for_nothing() -> None:
+    """Whole seconds, one at least, in words and in figures."""
+    clock = [0.0]
+    limits = Limits(WebSettings(requests_per_minute=600), lambda: clock[0])
+    for _ in range(600):
+        limits.spend(Limit.REQUESTS, "192.0.2.1")
+    clock[0] = 0.012
+    with pytest.raises(TooMuch) as refusal:
+        limits.spend(Limit.REQUESTS, "192.0.2.1")
+    assert refusal.value.retry_after_s == 1
+    assert "Please wait for 1 s." in refusal.value.sentence
+    assert [Refused("x", "x.", wait).retry_after_s for wait in (0.0, 0.088000056, 1.0, 1.2, None)] == [1, 1, 1, 2, None]

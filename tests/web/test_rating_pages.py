@@ -18,6 +18,7 @@ from cgos_server.storage.history import History
 from cgos_server.web.pages.bot import CHANGES
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.strengths import FRESH_S, StrengthsOf
+from cgos_server.web.words import likelihood
 
 SETTINGS = WebSettings(server_name="Riverside", venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 ODDS = f"/venue/{VENUE}/odds"
@@ -109,7 +110,8 @@ async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History
         assert row[2 + i] == "–"
         for j, other in enumerate(best):
             if i != j:
-                assert abs(int(row[2 + j]) + int(other[2 + i]) - 100) <= 1
+                both = [int(text.removeprefix("over ").removeprefix("under ")) for text in (row[2 + j], other[2 + i])]
+                assert abs(sum(both) - 100) <= 1
     # By hand from the saved state.
     saved = await rated.rating_state(VENUE, "bayes")
     assert saved is not None
@@ -118,11 +120,12 @@ async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History
     state = system.load(saved.state)
     ant, fox = NAMES.index("Ant") + 1, NAMES.index("Fox") + 1
     share = system.superiority(state, fox, ant)  # type: ignore[attr-defined]
-    assert best[0][2 + [row[1] for row in best].index("Ant")] == f"{100 * share:.0f}"
+    assert best[0][2 + [row[1] for row in best].index("Ant")] == "over 99"
+    assert 0.995 < share < 1
     moved = await web.get(f"{ODDS}?a=Fox&b=Ant")
     assert (moved.status_code, moved.headers["location"]) == (307, f"{PAIR}?a=Fox&b=Ant")
     pair = await get(web, f"{PAIR}?a=Fox&b=Ant")
-    assert f"Fox with a probability of {100 * share:.1f} %" in pair.text
+    assert f"Fox with a probability of {likelihood(share, 1)} %" in pair.text
     assert f"Fox is expected to score {100 * system.predict(state, fox, ant).score:.1f} %" in pair.text
     assert f"from the joint distribution of all strengths as of result {saved.seq}" in pair.text
     for query in ("a=Fox&b=Fox", "a=Fox&b=Nobody", "a=<script>&b=Ant"):

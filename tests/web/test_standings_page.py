@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,9 +11,12 @@ from urllib.parse import urljoin
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 from support.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, client, get
 
+from cgos_server.cli.main import main
+from cgos_server.service.listed import Placed
 from cgos_server.storage.history import History
 from cgos_server.web.pages import venue as module
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
@@ -38,7 +43,7 @@ async def test_every_column_sorts_both_ways(web: httpx2.AsyncClient, rated: Hist
     ranks = {name: rank for rank, name in enumerate(rows, 1)}
     page = await get(web, f"{STANDINGS}?sort={'-' if down else ''}{column}")
     key = module.COLUMNS[column][0]
-    values = [key(module.Row(ranks[name], rows[name], False)) for name in shown(page)]
+    values = [key(Placed(ranks[name], rows[name], False)) for name in shown(page)]
     assert len(values) == len(NAMES)
     assert values == sorted(values, reverse=down)
     heads = [attributes for tag, attributes in page.tags if tag == "th" and attributes.get("aria-sort")]
@@ -68,33 +73,62 @@ async def test_places_stay_those_among_all(web: httpx2.AsyncClient) -> None:
     assert int(row[0]) == everybody.index("Ant") + 1
 
 
-async def test_filters_leave_out_the_provisional_and_the_retired(
-    rated_past: Path, tmp_path: Path, rated: History
-) -> None:
+async def test_the_provisional_can_be_left_out(web: httpx2.AsyncClient, rated: History) -> None:
     provisional = {row.version for row in await rated.standings(VENUE, "bayes") if row.provisional}
     assert provisional
-    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
-    now = T0 + 40 * 86_400_000
-    alter(data, "UPDATE games SET ended_at = ?, started_at = ? WHERE black_id = 2 OR white_id = 2", now, now)
-    async with History(data / "cgos.sqlite") as history:
-        seen = {row.version for row in await history.standings(VENUE, "bayes") if (row.last_game_at or 0) == now}
-        async with client(history, SETTINGS, now) as web:
-            settled = await get(web, f"{STANDINGS}?settled=1")
-            active = await get(web, f"{STANDINGS}?active=1")
-    assert set(shown(settled)) == set(NAMES) - provisional
-    assert set(shown(active)) == seen
-    assert 0 < len(seen) <= len(NAMES)
+    assert set(shown(await get(web, f"{STANDINGS}?settled=1"))) == set(NAMES) - provisional
 
 
-async def test_a_newcomer_that_has_not_played_is_not_retired(rated_past: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["bayes", "cgos-elo"])
+async def test_the_past_says_what_was_provisional(web: httpx2.AsyncClient, rated: History, system: str) -> None:
+    """Whatever has changed since: on the page, in the API and by the command."""
+    last = await rated.last_entry(VENUE)
+    for as_of in range(14, last + 1, 9):
+        stored = {row.version: row for row in await rated.standings(VENUE, system, as_of)}
+        path = f"/api/v1/venues/{VENUE}/standings?system={system}&as_of={as_of}"
+        for line in (await web.get(path)).json()["items"]:
+            row = stored[line["version"]]
+            sure = 1.96 * row.spread <= 100 if system == "bayes" else row.spread <= 16
+            assert line["provisional"] is (not sure and not row.anchor), (as_of, line)
+    ran = await asyncio.to_thread(
+        CliRunner().invoke, main, ["standings", "--data", str(rated.location.parent), "--venue", VENUE, "--as-of", "20"]
+    )
+    assert "provisional" in ran.stdout
+    assert "?" in ran.stdout
+
+
+async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Path, tmp_path: Path) -> None:
+    """The same on the page, in the API and by the command; places are those among all that have a rated game."""
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
-    alter(data, "INSERT INTO versions SELECT 99, bot_id, 'New', 'new', 'new', '', '', '', 0 FROM versions WHERE id = 2")
+    later = T0 + 40 * 86_400_000
+    alter(data, "UPDATE games SET ended_at = ? WHERE id = (SELECT max(id) FROM games)", later)
+    alter(data, "INSERT INTO versions SELECT 99, bot_id, 'New', 'new', 'New', '', '', '', 0 FROM versions WHERE id = 2")
     alter(
         data,
-        "INSERT INTO ratings SELECT venue_id, system, 99, mean, spread, 0, 1, 0, seq FROM ratings WHERE version_id = 2",
+        "INSERT INTO ratings SELECT venue_id, system, 99, 9999, spread, 0, 1, 0, seq FROM ratings WHERE version_id = 2",
     )
-    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS, T0) as web:
-        assert "New" in shown(await get(web, f"{STANDINGS}?active=1"))
+    async with History(data / "cgos.sqlite") as history:
+        rows = await history.standings(VENUE, "bayes")
+        async with client(history, SETTINGS, T0) as web:
+            active, everybody = await get(web, STANDINGS), await get(web, f"{STANDINGS}?show=all")
+            told = (await web.get(f"/api/v1/venues/{VENUE}/standings")).json()["items"]
+            all_told = (await web.get(f"/api/v1/venues/{VENUE}/standings?show=all")).json()["items"]
+            best = (await web.get(f"/api/v1/venues/{VENUE}/crosstable?top=2")).json()["versions"]
+            place = (await web.get("/api/v1/versions/New")).json()["ratings"][0]["standing"]["rank"]
+    assert rows[0].version == "New"
+    playing = [row.version for row in rows if row.last_game_at == later]
+    assert len(playing) == 2
+    ranks = {row.version: rank for rank, row in enumerate(rows)} | {"New": None}
+    assert shown(active) == [line["version"] for line in told] == best == playing
+    assert {line["version"]: line["rank"] for line in told} == {name: ranks[name] for name in playing}
+    assert shown(everybody) == [*(row.version for row in rows[1:]), "New"], "what has no place stands last"
+    assert {line["version"]: line["rank"] for line in all_told} == ranks
+    assert place is None
+    for asked, names in (((), playing), (("--all",), [row.version for row in rows])):
+        command = ["standings", "--data", str(data), "--venue", VENUE, "--json", *asked]
+        ran = await asyncio.to_thread(CliRunner().invoke, main, command)
+        lines = json.loads(ran.stdout)[VENUE]
+        assert [(line["version"], line["rank"]) for line in lines] == [(name, ranks[name]) for name in names]
 
 
 async def test_as_of_a_day_is_as_of_its_last_entry(web: httpx2.AsyncClient, rated: History) -> None:

@@ -109,3 +109,14 @@ def test_terms() -> None:
     assert words.terms(Ruleset(size=9, komi2=14), control) == "9×9, komi 7, 5 min, positional superko"
     open_rules = Ruleset(size=19, komi2=15, ko=Ko.SIMPLE, suicide=True)
     assert words.terms(open_rules, control) == "19×19, komi 7.5, 5 min, simple ko, suicide allowed"
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (0.5, 0, "50"), (0.994, 0, "99"), (0.995, 0, "over 99"), (1.0, 0, "over 99"), (0.0049, 0, "under 1"),
+        (0.0, 1, "under 1"), (0.0006, 1, "0.1"), (0.9994, 1, "99.9"), (0.9996, 1, "over 99"),
+    ],
+)  # fmt: skip
+def test_odds_are_never_certain(share: float, digits: int, text: str) -> None:
+    assert words.likelihood(share, digits) == text

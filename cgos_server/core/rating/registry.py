@@ -16,6 +16,7 @@ from cgos_server.core.rating.cgos_elo import CgosElo
 from cgos_server.core.rating.egf2021 import Egf2021
 from cgos_server.core.rating.glicko2 import Glicko2
 from cgos_server.core.rating.gor import VARIANTS, Gor
+from cgos_server.core.rating.graded import PROVISIONAL_GAMES, Graded
 from cgos_server.errors import Refused
 
 SYSTEMS: Final = ("bayes", "whole-history", "cgos-elo", "gor", "egf2021", "glicko2")
@@ -113,6 +114,21 @@ def rating_system(name: str, initial: float, options: Mapping[str, Any]) -> Rati
 def sure(name: str) -> bool:
     """True where the system of that name says standard deviations. A name that is not known here says none."""
     return name in _SURE
+
+
+def provisional(system: RatingSystem, spread: float, games: int) -> bool:
+    """Whether a rating that a system published with this spread was provisional; one of an anchor never is."""
+    match system:
+        case CgosElo():
+            return spread > system.provisional_k
+        case Graded():
+            return games < PROVISIONAL_GAMES
+        case Glicko2():
+            return Z95 * spread > system.provisional
+    from cgos_server.core.rating.bayes.answers import Answers
+
+    assert isinstance(system, Answers)
+    return games == 0 or Z95 * spread > system.provisional
 
 
 def half_width(name: str, spread: float) -> float | None:

@@ -5,6 +5,7 @@ Must not know: routes, SQL.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -16,11 +17,13 @@ from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
 from cgos_server.protocol import api_games as games
 from cgos_server.protocol import api_messages as api
+from cgos_server.protocol.api_bulk import ExportedGame
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.ws_render import rules_info, time_info
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.expectation import Compared
 from cgos_server.storage.answers import GameChange, GameRow, LedgerRow, RatingPoint, Standing
+from cgos_server.storage.bulk_history import RatedGame
 from cgos_server.storage.game_answers import OpponentRow, PairRecord
 from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
@@ -32,6 +35,7 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 _NOT: Final = object()
+_LABEL: Final = re.compile(r"([0-9]+)(\??)")
 
 
 def like(kind: type[T], row: object, **more: Any) -> T:
@@ -76,7 +80,7 @@ async def venue_meant(site: Site, asked: str | None, version: str) -> str:
     raise Wrong("venue", f"{version} is rated in several venues: say `venue`, one of {', '.join(rated)}.")
 
 
-def standing(rank: int, row: Standing) -> api.Standing:
+def standing(rank: int | None, row: Standing) -> api.Standing:
     """One line of standings."""
     return like(api.Standing, row, rank=rank, half_width=half_width(row.system, row.spread))
 
@@ -158,7 +162,29 @@ def rating_change(row: RatingPoint) -> api.RatingChange:
 
 def entry(row: LedgerRow) -> LedgerEntry:
     """One entry of a ledger."""
-    return like(LedgerEntry, row, digest=if_there(row.digest, str))
+    return like(LedgerEntry, row, digest=if_there(row.digest, "{:#018x}".format))
+
+
+def exported_games(rows: Sequence[RatedGame], headline: Callable[[str, list[str]], str]) -> list[ExportedGame]:
+    """Games as lines of an export.
+
+    :param headline: which of a venue's rating systems is its headline
+    """
+    made = []
+    for row, changes in rows:
+        system = headline(row.venue, [each.system for each in changes]) if changes else None
+        found = {each.version: each for each in changes if each.system == system}
+        ratings: dict[str, Any] = {}
+        for side, version, label in (("black", row.black, row.black_label), ("white", row.white, row.white_label)):
+            shown, was = _LABEL.fullmatch(label), found.get(version)
+            ratings |= {
+                f"{side}_rating": if_there(shown, lambda text: int(text[1])),
+                f"{side}_provisional": if_there(shown, lambda text: bool(text[2])),
+                f"{side}_mean": if_there(was, lambda each: each.before_mean),
+                f"{side}_half_width": if_there(was, lambda each: half_width(each.system, each.before_spread)),
+            }
+        made.append(like(ExportedGame, row, system=system, **ratings))
+    return made
 
 
 def exported(kind: type[T], rows: Sequence[Any]) -> list[T]:

@@ -21,16 +21,16 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cgos_server.errors import OurFault
 from cgos_server.protocol import api_route, sgf
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit, RefitMove
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame, ExportedRefit, RefitMove
 from cgos_server.protocol.api_figures import LedgerEntry
-from cgos_server.protocol.api_games import Game
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.game_answers import GamesAsked, NamedRefit
-from cgos_server.web.api.asked import exported, like, system_among, systems_of
+from cgos_server.web.api.asked import exported, exported_games, like, system_among, systems_of
 from cgos_server.web.api.bulk_forms import Csv, File, Form, Ndjson, Tar, stream
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.reading_games import games_asked
 from cgos_server.web.leaving import while_there
+from cgos_server.web.pages.asked import Systems
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
 
@@ -53,8 +53,9 @@ class Exports:
 
     async def games(self, asked: Asked) -> Bulk:
         """Ended games, oldest first."""
-        chunks = self._site.history.bulk.stream_games(await self._found(asked), asked.count("after"))
-        return self._lines(asked, chunks, Game, "games", await self._next_after())
+        chunks = self._site.history.bulk.stream_rated_games(await self._found(asked), asked.count("after"))
+        rows = functools.partial(exported_games, headline=Systems(self._site).headline)
+        return self._lines(asked, chunks, ExportedGame, "games", await self._next_after(), rows)
 
     async def files(self, asked: Asked) -> Bulk:
         """The same games as files in an archive, a folder a venue."""
@@ -86,13 +87,21 @@ class Exports:
         chunks = self._site.history.bulk.stream_ledger(venue, asked.count("after"))
         return self._lines(asked, chunks, LedgerEntry, f"{venue}-ledger", last)
 
-    def _lines(self, asked: Asked, chunks: Chunks, kind: type[msgspec.Struct], name: str, next_after: int) -> Bulk:
+    def _lines(
+        self,
+        asked: Asked,
+        chunks: Chunks,
+        kind: type[msgspec.Struct],
+        name: str,
+        next_after: int,
+        rows: Callable[[Any], Sequence[Any]] | None = None,
+    ) -> Bulk:
         as_table = asked.operation.media == (api_route.CSV,)
         form = Csv(kind) if as_table else Ndjson()
         return self._bulk(
             asked,
             chunks,
-            functools.partial(exported, kind),
+            rows or functools.partial(exported, kind),
             form,
             f"{name}.{'csv' if as_table else 'ndjson'}",
             next_after,

@@ -19,6 +19,7 @@ from cgos_server.protocol.api_route import PREFIX, Limit
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.expectation import compare
+from cgos_server.service.listed import best, placed
 from cgos_server.service.pairing_stats import statistics
 from cgos_server.storage.answers import Counts, VenueRow
 from cgos_server.web.api.asked import (
@@ -34,6 +35,7 @@ from cgos_server.web.api.asked import (
 )
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.recomputing import Recomputing
+from cgos_server.web.leaving import awaited
 from cgos_server.web.pages.asked import Systems
 from cgos_server.web.problems import Wrong
 from cgos_server.web.site import Site
@@ -132,13 +134,17 @@ class Reading:
         if as_of is not None and as_of > last:
             raise Refused("no-entry", f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
         seq, corrected = last if as_of is None else as_of, None
+        stored = await self._history.standings(venue, system, as_of) if system else []
+        published = placed(stored, self._site.settings.rated(venue).system)
+        everybody = asked.word("show") == "all"
         if asked.flag("recomputed"):
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(asked.request))
-            found = await self._recomputing.standings(venue, system, seq)
-            corrected, rows = found.corrected, found.rows
+            found = await awaited(asked.request.receive, self._recomputing.standings(venue, system, seq))
+            retired = {each.standing.version for each in published if each.retired}
+            corrected = found.corrected
+            rows = [row for row in found.rows if everybody or (row.rank is not None and row.version not in retired)]
         else:
-            published = await self._history.standings(venue, system, as_of) if system else []
-            rows = [standing(rank, row) for rank, row in enumerate(published, 1)]
+            rows = [standing(each.rank, each.standing) for each in published if everybody or each.listed]
         return api.Standings(
             venue=venue,
             system=system,
@@ -155,8 +161,8 @@ class Reading:
         venue, names = asked.word("venue"), asked.names("versions")
         if names is None:
             system = system_among(None, await systems_of(self._site, venue), venue)
-            best = await self._history.standings(venue, system, limit=asked.count("top")) if system else []
-            names = [row.version for row in best if row.games]
+            top = asked.count("top")
+            names = [row.version for row in await best(self._history, venue, system, top)] if system else []
         names = list(dict.fromkeys(names))
         pairs = await self._history.crosstable(venue, names)
         return api.Crosstable(venue=venue, versions=names, pairs=[record(pair) for pair in pairs])

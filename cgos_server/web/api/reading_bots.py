@@ -125,7 +125,7 @@ class ReadingBots:
             venue: self._systems.order(venue, [row.system for row in rows if row.venue == venue])
             for venue in {row.venue for row in rows}
         }
-        return sorted(rows, key=lambda row: (row.venue, systems[row.venue].index(row.system), row.rank))
+        return sorted(rows, key=lambda row: (row.venue, systems[row.venue].index(row.system), -row.mean))
 
     def _headlines(self, rows: list[RankedRow]) -> dict[str, str]:
         venues = {row.venue for row in rows}

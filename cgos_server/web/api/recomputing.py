@@ -1,7 +1,8 @@
 """Standings computed again for readers: in a process of its own, one at a time, with a deadline, and kept.
 
-The same question that is being computed is computed once for everybody who asks; another one meanwhile is refused.
-Must not know: HTTP, the formulas.
+The same question is computed once for everybody who waits for its answer, and given up when nobody does any more;
+another one meanwhile is refused. What took too long once is refused at once for a while. Must not know: HTTP, the
+formulas.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -26,12 +30,18 @@ from cgos_server.web.limiting import TooMuch
 from cgos_server.web.settings import DATABASE_VARIABLE, Rated
 from cgos_server.web.site import Site
 
-DEADLINE_S: Final = 120.0
-KEPT: Final = 16
-_BUSY_RETRY_S: Final = 15.0
+DEADLINE_S: Final = 30.0
+"""So long anybody may have it computed. More than that is for the command, which has no deadline."""
 
-Key = tuple[str, str, int, int]
-"""Venue, system, the last entry that counts, the last entry that there is (which may correct an earlier one)."""
+KEPT: Final = 16
+TOO_LONG_MS: Final = 3_600_000
+"""For so long it is remembered that a venue's standings take too long."""
+
+_BUSY_RETRY_S: Final = 15.0
+_CHUNK: Final = 65_536
+
+Key = tuple[str, str, int, frozenset[tuple[int, int | None]]]
+"""Venue, system, the last entry that counts, and what corrected games count as now."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -69,6 +79,13 @@ class Recomputed(msgspec.Struct, frozen=True):
     rows: list[api.Standing]
 
 
+class _TooLong(NamedTuple):
+    """A venue's standings took too long up to entry `last`: from then on they do. `until`: Unix milliseconds."""
+
+    last: int
+    until: int
+
+
 class Recomputing:
     """One an application."""
 
@@ -76,77 +93,124 @@ class Recomputing:
         self._site = site
         self._deadline_s = deadline_s
         self._known: OrderedDict[Key, Recomputed] = OrderedDict()
-        self._under_way: tuple[Key, asyncio.Event] | None = None
+        self._under_way: dict[Key, _Computation] = {}
+        self._too_long: dict[tuple[str, str], _TooLong] = {}
 
     async def standings(self, venue: str, system: str, last: int) -> Recomputed:
         """Standings after entry `last`, games as they count today. Raises TooMuch, Refused, OurFault."""
-        key = (venue, system, last, await self._site.history.last_entry(venue))
-        while key not in self._known:
-            if self._under_way is None:
-                await self._compute(key)
-            elif self._under_way[0] == key:
-                await self._under_way[1].wait()  # bounded by the other one's deadline
-            else:
+        key = (venue, system, last, frozenset((await self._site.history.amended(venue)).items()))
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        hopeless = self._too_long.get((venue, system))
+        if hopeless is not None and last >= hopeless.last and self._site.now_ms() < hopeless.until:
+            raise self._refusal(venue, system, last)
+        computation = self._under_way.get(key)
+        if computation is None:
+            if self._under_way:
                 sentence = "Other standings are being computed just now, one at a time. Please try again in a while."
                 raise TooMuch(Limit.RECOMPUTE, sentence, _BUSY_RETRY_S)
-        self._known.move_to_end(key)
-        return self._known[key]
-
-    async def _compute(self, key: Key) -> None:
-        venue, system, last, _ = key
-        done = asyncio.Event()
-        self._under_way = (key, done)
-        location = self._site.history.location
-        path = str(location) if isinstance(location, Path) else ""
+            computation = self._under_way[key] = self._begun(venue, system, last)
         try:
-            found = await self._asked(
-                Task(path, venue, system, self._site.settings.rated(venue), last),
-                {DATABASE_VARIABLE: location.dsn if isinstance(location, PostgresUrl) else ""},
-            )
+            async with computation:
+                found = await computation.answer()
+        except TimeoutError as error:
+            self._too_long[venue, system] = _TooLong(last, self._site.now_ms() + TOO_LONG_MS)
+            raise self._refusal(venue, system, last) from error
         finally:
-            self._under_way = None
-            done.set()
-        rows = [
-            api.Standing(
-                rank=rank,
-                version=row.version,
-                mean=row.mean,
-                half_width=half_width(system, row.spread),
-                spread=row.spread,
-                games=row.games,
-                provisional=row.provisional,
-                anchor=row.anchor,
-                last_game=None,
-                last_game_at=None,
-                seq=None,
-            )
-            for rank, row in enumerate(found.rows, 1)
-        ]
-        self._known[key] = Recomputed(found.corrected, rows)
+            if not computation.waiting and self._under_way.get(key) is computation:
+                del self._under_way[key]
+        if key not in self._known:
+            ranks = accumulate(int(row.games > 0) for row in found.rows)
+            rows = [
+                _standing(rank if row.games else None, row, system) for rank, row in zip(ranks, found.rows, strict=True)
+            ]
+            self._known[key] = Recomputed(found.corrected, rows)
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
+        return self._known[key]
 
-    async def _asked(self, task: Task, environment: Mapping[str, str]) -> Found:
-        """What a child of our own finds. Raises Refused where it takes too long, OurFault where it fails."""
+    def _begun(self, venue: str, system: str, last: int) -> _Computation:
+        location = self._site.history.location
+        path = str(location) if isinstance(location, Path) else ""
+        return _Computation(
+            Task(path, venue, system, self._site.settings.rated(venue), last),
+            {DATABASE_VARIABLE: location.dsn if isinstance(location, PostgresUrl) else ""},
+            self._deadline_s,
+        )
+
+    def _refusal(self, venue: str, system: str, last: int) -> Refused:
+        command = ["cgos-server", "standings", "--venue", venue, "--system", system, "--as-of", str(last)]
+        sentence = (
+            f"To compute these standings again takes longer than the {self._deadline_s:g} s that everybody has. "
+            f"Whoever runs the server has time for it: `{shlex.join([*command, '--as', 'recomputed'])}`."
+        )
+        return Refused("not-now", sentence)
+
+
+class _Computation:
+    """One child, for everybody who waits for its answer: as a context, for as long as somebody waits.
+
+    Whoever waits holds the lock in turn and reads what the child says, so that any of them may leave at any time.
+    """
+
+    def __init__(self, task: Task, environment: Mapping[str, str], deadline_s: float) -> None:
+        self.waiting = 0
+        self._task = task
+        self._environment = environment
+        self._until = asyncio.get_running_loop().time() + deadline_s
+        self._reading = asyncio.Lock()
+        self._child: asyncio.subprocess.Process | None = None
+        self._said = bytearray()
+
+    async def __aenter__(self) -> None:
+        self.waiting += 1
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.waiting -= 1
+        if not self.waiting and self._child is not None and self._child.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._child.kill()
+            await self._child.wait()
+
+    async def answer(self) -> Found:
+        """What the child finds. Raises TimeoutError where it takes too long, OurFault where it fails."""
+        async with asyncio.timeout_at(self._until), self._reading:
+            child = self._child = self._child or await self._started()
+            assert child.stdout is not None
+            while said := await child.stdout.read(_CHUNK):
+                self._said += said
+            failed = await child.wait()
+        if failed:
+            raise OurFault(f"standings could not be computed again: the child ended with {failed}")
+        return msgspec.json.decode(self._said, type=Found)
+
+    async def _started(self) -> asyncio.subprocess.Process:
         child = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "cgos_server.web.api.recompute_child"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=os.environ | environment,
+            env=os.environ | self._environment,
         )
-        try:
-            async with asyncio.timeout(self._deadline_s):
-                answer, _ = await child.communicate(msgspec.json.encode(task))
-        except TimeoutError as error:
-            sentence = (
-                f"This takes longer than {self._deadline_s:g} s. `cgos-server standings --answer recomputed` has time."
-            )
-            raise Refused("not-now", sentence) from error
-        finally:
-            if child.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    child.kill()
-                await child.wait()
-        if child.returncode:
-            raise OurFault(f"standings could not be computed again: the child ended with {child.returncode}")
-        return msgspec.json.decode(answer, type=Found)
+        assert child.stdin is not None
+        child.stdin.write(msgspec.json.encode(self._task))
+        child.stdin.write_eof()
+        return child
+
+
+def _standing(rank: int | None, row: Row, system: str) -> api.Standing:
+    return api.Standing(
+        rank=rank,
+        version=row.version,
+        mean=row.mean,
+        half_width=half_width(system, row.spread),
+        spread=row.spread,
+        games=row.games,
+        provisional=row.provisional,
+        anchor=row.anchor,
+        last_game=None,
+        last_game_at=None,
+        seq=None,
+    )

@@ -25,7 +25,7 @@ class Placed(Protocol):
     """A version with its place among all."""
 
     @property
-    def rank(self) -> int: ...
+    def rank(self) -> int | None: ...
     @property
     def standing(self) -> Standing: ...
 
@@ -35,7 +35,7 @@ def standing_rows(rows: Iterable[Placed], on: Scale, now_ms: int) -> Markup:
     return Markup("".join(_row(row.rank, row.standing, on, now_ms) for row in rows))
 
 
-def _row(rank: int, row: Standing, on: Scale, now_ms: int) -> str:
+def _row(rank: int | None, row: Standing, on: Scale, now_ms: int) -> str:
     name = escape(row.version)
     half = half_width(row.system, row.spread)
     mark = _ANCHOR if row.anchor else _PROVISIONAL if row.provisional else ""
@@ -47,7 +47,7 @@ def _row(rank: int, row: Standing, on: Scale, now_ms: int) -> str:
             f'<time datetime="{words.machine_moment(at)}" title="{words.moment(at)} UTC">{words.ago(at, now_ms)}</time>'
         )
     return (
-        f'<tr data-name="{name}"><td class="n rank">{rank}</td>'
+        f'<tr data-name="{name}"><td class="n rank">{"" if rank is None else rank}</td>'
         f'<td><a href="/bot/{quote(row.version, safe="")}">{name}</a></td>'
         f'<td class="n rating" data-v="{row.mean}">{row.mean:.0f}<span class="mark">{mark}</span>{beside}</td>'
         f"{interval}"

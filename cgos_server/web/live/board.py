@@ -14,7 +14,7 @@ from cgos_server.protocol.api_live import LiveEnd, LiveMove, LiveRating
 from cgos_server.storage.answers import GameDetail, MoveRow
 from cgos_server.web import analysis, words
 from cgos_server.web.live.bell import Bell
-from cgos_server.web.live.framing import Form, Message, framed, message, portion
+from cgos_server.web.live.framing import END, Form, Message, framed, message, portion
 from cgos_server.web.stored_game import StoredGame, clock_of
 
 CHUNKS: Final = 8
@@ -91,7 +91,7 @@ class Board:
         """The game has ended: everything may be told at once."""
         self._game = StoredGame(detail)
         self._add(detail.moves)
-        self._end = message(_end(self._game))
+        self._end = message(_end(self._game), END)
         self.told = -1
         self._tell(self.known)
 

@@ -17,6 +17,9 @@ RETRY_MS: Final = 2000
 """After so long a browser connects again."""
 
 
+END: Final = "end"
+"""The identity of a game's last message: whoever comes back with it has had everything."""
+
 PORTION: Final = 262_144
 """Bytes that are handed to a connection at once. Whoever does not read holds so much memory and no more."""
 

@@ -19,7 +19,7 @@ from cgos_server.errors import OurFault, Refused, StoreError
 from cgos_server.web.caching import weights
 from cgos_server.web.leaving import while_there
 from cgos_server.web.live.bell import heard
-from cgos_server.web.live.framing import Form, framed, heartbeat, opening, remark
+from cgos_server.web.live.framing import END, Form, framed, heartbeat, opening, remark
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.live.news import Portion
 
@@ -71,11 +71,14 @@ class Streams:
         self._hub = hub
 
     async def game(self, request: Request, game: int, since: int) -> Response:
-        """A game's moves after ply `since`, or after the last one that a returning browser had; then its end."""
+        """A game's moves after ply `since`, or after the last one that a returning browser had; then its end. One that
+        had the end gets nothing."""
         last = _last_ply(request)
         # Refused, where it is, before anything is sent.
         async with self._hub.watching(game):
             pass
+        if request.headers.get("last-event-id") == END:
+            return Response(status_code=204)  # by which a browser's EventSource comes back no more
         form = form_of(request)
         return Streaming(self.game_chunks(game, since if last is None else last, form), form)
 

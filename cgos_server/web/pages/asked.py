@@ -17,6 +17,8 @@ from starlette.requests import Request
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.errors import Refused
+from cgos_server.protocol.api_route import LARGEST
+from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow, Standing, VenueRow
 from cgos_server.storage.game_answers import BotDetail
 from cgos_server.web import words
@@ -25,9 +27,6 @@ from cgos_server.web.stored_game import StoredGame
 
 PAGE_SIZE: Final = 30
 """Games on one page of a list."""
-
-LARGEST: Final = 2**63 - 1
-"""The largest number that a row can have."""
 
 
 class Systems:
@@ -50,10 +49,10 @@ class Systems:
         counts = await self._site.history.rated_counts(venue)
         return {system: counts[system] for system in self.order(venue, counts)}
 
-    async def headline_standings(self, venue: str, limit: int | None = None) -> list[Standing]:
-        """The best `limit`, or all, under the headline."""
+    async def best(self, venue: str, limit: int) -> list[Standing]:
+        """The first `limit` that are listed under the headline."""
         for system in await self.rated(venue):
-            return await self._site.history.standings(venue, system, limit=limit)
+            return await best(self._site.history, venue, system, limit)
         return []
 
 

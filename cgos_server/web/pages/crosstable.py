@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_server.errors import Refused
 from cgos_server.service.expectation import Jointly, chances
+from cgos_server.service.listed import best
 from cgos_server.storage.game_answers import PairRecord
 from cgos_server.web.drawing.heat_table import Cell, heat_rows
 from cgos_server.web.pages.asked import Systems, number, venue_of
@@ -47,8 +48,7 @@ class CrosstablePage:
                 raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
             names = sorted(means, key=lambda each: (-means[each], each))
         else:
-            rows = await history.standings(name, system, limit=top) if system else []
-            means = {row.version: row.mean for row in rows if row.games}
+            means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}
             names = list(means)
         try:
             records = await history.crosstable(name, names)

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.rating.registry import sure
+from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow, Standing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import Systems, terms_of
@@ -60,7 +61,7 @@ class FrontPage:
         for name in order:
             rated = await self._systems.rated(name)
             system = next(iter(rated), "")
-            rows = await history.standings(name, system, limit=FRONT_ROWS) if system else []
+            rows = await best(history, name, system, FRONT_ROWS) if system else []
             venues.append(
                 VenueView(
                     name,

@@ -14,9 +14,10 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.verdict import Reason
 from cgos_server.errors import Refused
+from cgos_server.protocol.api_route import LARGEST
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.pages.asked import DAY_MS, LARGEST, PAGE_SIZE, bot_of, date, page_of, with_query
+from cgos_server.web.pages.asked import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query
 from cgos_server.web.site import Site
 
 RESULTS: Final = {"B": "Black won", "W": "White won", "draw": "drawn", "none": "no result"}

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.rating.registry import sure
 from cgos_server.errors import Refused
+from cgos_server.service.listed import RETIRED_DAYS, Placed, placed
 from cgos_server.storage.answers import Standing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.drawing.interval_svg import scale
@@ -26,14 +27,11 @@ from cgos_server.web.site import Site
 ROWS: Final = 200
 """Versions on one page of standings."""
 
-RETIRED_DAYS: Final = 30
-"""Without a game for so many days a version is retired: our choice."""
-
 _RECENT: Final = 10
 _RUNNING: Final = 60
 _LONGEST_SEARCH: Final = 60
 
-Key = Callable[["Row"], Any]
+Key = Callable[[Placed], Any]
 
 COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
     "rank": (lambda row: row.rank, False),
@@ -46,24 +44,17 @@ COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
 """Column -> what it is sorted by, and whether the largest is asked for first."""
 
 
-class Row(NamedTuple):
-    """A version in the standings with its place among all."""
-
-    rank: int
-    standing: Standing
-    retired: bool
-
-
 class Asked(NamedTuple):
     """What a page of standings was asked for.
 
+    :ivar everybody: also those that are not listed by default
     :ivar sort: a key of :data:`COLUMNS`
     :ivar page: from 1
     """
 
     search: str
     settled: bool
-    active: bool
+    everybody: bool
     sort: str
     down: bool
     page: int
@@ -79,13 +70,13 @@ class Asked(NamedTuple):
         return cls(
             (query.get("q") or "").strip()[:_LONGEST_SEARCH],
             bool(query.get("settled")),
-            bool(query.get("active")),
+            query.get("show") == "all",
             column,
             sort.startswith("-"),
             number(query.get("page")) or 1,
         )
 
-    def choose(self, rows: list[Row]) -> list[Row]:
+    def choose(self, rows: list[Placed]) -> list[Placed]:
         """The rows that are wanted, in the order that is wanted; those without a value stand last."""
         wanted = self.search.lower()
         found = [
@@ -93,7 +84,7 @@ class Asked(NamedTuple):
             for row in rows
             if wanted in row.standing.version.lower()
             and not (self.settled and row.standing.provisional)
-            and not (self.active and row.retired)
+            and (self.everybody or row.listed)
         ]
         key = COLUMNS[self.sort][0]
         known = [row for row in found if key(row) is not None]
@@ -120,11 +111,7 @@ class VenuePages:
             raise HTTPException(404, "This venue is not rated by a system of this name.")
         as_of = await self._as_of(request, name)
         standings = await self._standings(name, system, as_of) if system else []
-        then = self._site.now_ms() - RETIRED_DAYS * DAY_MS
-        rows = [
-            Row(rank, row, row.last_game_at is not None and row.last_game_at < then)
-            for rank, row in enumerate(standings, 1)
-        ]
+        rows = placed(standings, self._site.settings.rated(name).system)
         found = asked.choose(rows)
         pages = max(1, -(-len(found) // ROWS))
         page = min(asked.page, pages)
@@ -147,8 +134,10 @@ class VenuePages:
             rows=standing_rows(
                 found[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), self._site.now_ms()
             ),
-            provisional=sum(bool(row.provisional) for row in standings),
+            provisional=sum(bool(row.standing.provisional) for row in rows),
             retired=sum(row.retired for row in rows),
+            unrated=sum(row.rank is None for row in rows),
+            whole=not asked.search and not asked.settled and pages == 1,
             retired_days=RETIRED_DAYS,
             anchors=any(row.anchor for row in standings),
             asked=asked,
@@ -157,7 +146,7 @@ class VenuePages:
             earlier=with_query(request, page=page - 1) if page > 1 else None,
             later=with_query(request, page=page + 1) if page < pages else None,
             pages=pages,
-            plain=with_query(request, q=None, settled=None, active=None, page=None),
+            plain=with_query(request, q=None, settled=None, show="all", page=None),
             as_of=as_of,
             on=request.query_params.get("on", ""),
             last=await history.last_entry(name),

@@ -78,7 +78,7 @@ def _entry(feed: ET.Element, base: str, game: GameRow) -> None:
         entry,
         "summary",
         f"{game.black} ({game.black_label}) with Black and {game.white} ({game.white_label}) with White in "
-        f"{game.venue}: {result} after {game.moves} moves.{counts}",
+        f"{game.venue}: {result} after {words.count(game.moves, 'move')}.{counts}",
     )
 
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from cgos_server.errors import Refused
+from cgos_server.protocol.api_route import LARGEST
 from cgos_server.web.people.sessions import Form
 
 DAY_MS: Final = 86_400_000
-LARGEST: Final = 2**53
-"""Beyond this a number in a form is a slip."""
 
 
 def needed(form: Form, name: str, what: str) -> str:

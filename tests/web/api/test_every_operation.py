@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from web.past import BOTS, ENDED, NOW
 
 from cgos_server.protocol import openapi
 from cgos_server.protocol.api_messages import Problem
-from cgos_server.protocol.api_route import JSON, PREFIX, PROBLEM, Limit, Needs, Operation
+from cgos_server.protocol.api_route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
 from cgos_server.protocol.api_routes import BY_ID, ROUTES
+from cgos_server.storage.bulk_history import ROWS_AT_ONCE
 from cgos_server.storage.history import History
 from cgos_server.web.api.addresses import handlers
 from cgos_server.web.application import Application, create_app
@@ -147,6 +151,55 @@ async def test_what_needs_a_token_asks_for_one(web: httpx2.AsyncClient, operatio
     assert response.headers["www-authenticate"] == "Bearer"
     assert "access-control-allow-origin" not in response.headers
     assert msgspec.json.decode(response.content, type=Problem).code == "no-token"
+
+
+NUMBERS = [
+    (operation, param)
+    for operation in (BY_ID[name] for name in ASKED if name not in ENDLESS)
+    for param in (*operation.params(), *operation.query)
+    if param.kind == "number"
+]
+"""Every number that anybody may give."""
+EDGES = (LARGEST - 1, LARGEST, LARGEST + 1, 2**63 - ROWS_AT_ONCE, 2**63 - 3, 2**63 - 1, 2**63, 2**64, 10**40)
+
+
+@pytest.mark.parametrize(("operation", "param"), NUMBERS, ids=lambda each: getattr(each, "id", None) or each.name)
+def test_numbers_beyond_what_a_database_holds_are_answered(database: Path, operation: Operation, param: Param) -> None:
+    """To the last byte: an answer that has begun can only break off."""
+    with asyncio.Runner() as runner:
+        history = History(database)
+        opened = httpx2.AsyncClient(transport=httpx2.ASGITransport(app(history)), base_url="http://x")
+
+        @settings(max_examples=12, derandomize=True, deadline=None)
+        @given(st.sampled_from(EDGES) | st.integers(0, 2**65))
+        def ask(number: int) -> None:
+            path, _, query = (PREFIX + ASKED[operation.id]).partition("?")
+            asked = dict(part.split("=") for part in query.split("&") if part)
+            if param in operation.query:
+                asked |= {param.name: str(number)}
+            else:
+                path = PREFIX + operation.path.replace(f"{{{param.name}}}", str(number))
+            response = runner.run(opened.get(path, params=asked))
+            assert response.status_code in ((200, 404) if param.least <= number <= param.most else (400,))
+
+        ask()
+        runner.run(opened.aclose())
+        runner.run(history.close())
+
+
+PAGES_WITH_NUMBERS = (
+    *("/venue/9x9?as_of={}", "/venue/9x9?page={}", "/venue/9x9/crosstable?top={}", "/venue/9x9/rounds?before={}"),
+    *("/games?before={}", "/games?after={}", "/games?min_moves={}", "/games?max_moves={}", "/game/{}", "/game/{}.sgf"),
+    *("/game/1?ply={}", "/game/1/said?from={}", "/game/{}/pairing", "/round/{}", "/embed/game/{}", "/og/game/{}.png"),
+    *("/bot/amigo?before={}", "/venue/9x9?show={}"),
+)
+
+
+@pytest.mark.parametrize("address", PAGES_WITH_NUMBERS)
+async def test_pages_answer_such_numbers_too(history: History, address: str) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app(history)), base_url="http://x") as opened:
+        for number in EDGES:
+            assert (await opened.get(address.format(number))).status_code in (200, 400, 404), number
 
 
 # -- the page of documentation

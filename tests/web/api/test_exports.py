@@ -16,9 +16,10 @@ import httpx2
 import msgspec
 import pytest
 from sgfmill import sgf as sgfmill
+from support.rated_past import VENUE
 from web.past import ENDED, FRESH, NOW, RUNNING
 
-from cgos_server.protocol.api_bulk import ExportedChange
+from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.protocol.api_games import Game
 from cgos_server.protocol.sgf_reader import main_lines
@@ -89,7 +90,8 @@ async def test_what_is_unknown_is_refused_before_the_stream_begins(client: httpx
 
 
 async def test_tables_hold_the_same_as_lines(client: httpx2.AsyncClient) -> None:
-    for name, kind in (("games", Game), ("venues/9x9/ratings", ExportedChange), ("venues/9x9/ledger", LedgerEntry)):
+    kinds = {"games": ExportedGame, "venues/9x9/ratings": ExportedChange, "venues/9x9/ledger": LedgerEntry}
+    for name, kind in kinds.items():
         table = await client.get(f"{EXPORT}/{name}.csv")
         assert table.headers["content-type"].startswith("text/csv")
         rows = list(csv.DictReader(io.StringIO(table.text, newline="")))
@@ -100,6 +102,34 @@ async def test_tables_hold_the_same_as_lines(client: httpx2.AsyncClient) -> None
                 cell = getattr(value, field)
                 expected = "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
                 assert row[field] == expected, (name, field)
+
+
+async def test_games_have_their_ratings_as_numbers(client: httpx2.AsyncClient, history: History) -> None:
+    games = decoded((await client.get(f"{EXPORT}/games.ndjson")).text, ExportedGame)
+    for game in games:
+        for side in ("black", "white"):
+            label = f"{getattr(game, side + '_rating')}{'?' if getattr(game, side + '_provisional') else ''}"
+            assert label == getattr(game, f"{side}_label")
+    told = {change.version: change for change in (await history.game(1)).ratings}
+    first = games[0]
+    assert (first.system, first.black_mean, first.white_mean) == (
+        "cgos-elo", told[first.black].before_mean, told[first.white].before_mean,
+    )  # fmt: skip
+    assert first.black_half_width is None, "a system with a K-factor has no interval"
+    void = games[ENDED - 1]
+    assert (void.system, void.black_mean, void.white_half_width) == (None, None, None)
+
+
+async def test_games_have_intervals_where_the_system_says_one(rated: History) -> None:
+    settings = WebSettings(venues={VENUE: VenueSettings(rated=Rated(("bayes", "cgos-elo")))})
+    transport = httpx2.ASGITransport(create_app(rated, settings, lambda: NOW))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as web:
+        games = decoded((await web.get(f"{EXPORT}/games.ndjson")).text, ExportedGame)
+    for game in games:
+        changes = {each.version: each for each in (await rated.game(game.id)).ratings if each.system == "bayes"}
+        assert game.system == "bayes"
+        assert game.white_mean == changes[game.white].before_mean
+        assert game.white_half_width == 1.959963984540054 * changes[game.white].before_spread
 
 
 async def test_the_ratings_are_the_published_ones(client: httpx2.AsyncClient, history: History) -> None:
@@ -124,7 +154,7 @@ def test_digests_keep_all_their_digits() -> None:
     row = LedgerRow(1, 0, "game", 1, None, "one", "other", 2, None, digest=2**62 + 1)
     (line,) = exported(LedgerEntry, [row])
     assert line == entry(row)
-    assert json.loads(msgspec.json.encode(line))["digest"] == "4611686018427387905"
+    assert json.loads(msgspec.json.encode(line))["digest"] == "0x4000000000000001"
     assert entry(msgspec.structs.replace(row, digest=None)).digest is None
 
 

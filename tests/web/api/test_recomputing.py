@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from support.rated_past import VENUE, open_past
 
+from cgos_server.cli.standings import standings
 from cgos_server.errors import Refused
 from cgos_server.protocol.api_route import Limit
 from cgos_server.service.recomputing import recompute
 from cgos_server.storage.history import History
-from cgos_server.web.api.recomputing import Recomputing
+from cgos_server.web.api.recomputing import TOO_LONG_MS, Recomputing
 from cgos_server.web.application import create_app
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, TooMuch
 from cgos_server.web.live.hub import Hub
@@ -48,6 +53,28 @@ async def history(corrected: Path) -> AsyncIterator[History]:
         yield opened
 
 
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The process ids of the children that were started."""
+    started: list[int] = []
+    real = asyncio.create_subprocess_exec
+
+    async def start(*words: Any, **more: Any) -> asyncio.subprocess.Process:
+        child = await real(*words, **more)
+        started.append(child.pid)
+        return child
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    return started
+
+
+async def begun(children: list[int]) -> None:
+    """Until a child was started."""
+    async with asyncio.timeout(20):
+        while not children:  # noqa: ASYNC110 - there is nothing to wait for
+            await asyncio.sleep(0.001)
+
+
 def site(history: History) -> Site:
     return Site(history, SETTINGS, "x", lambda: 0, Hub(history, SETTINGS, lambda: 0))
 
@@ -74,23 +101,69 @@ async def test_they_are_what_the_command_computes(history: History) -> None:
         assert (refused.status_code, refused.json()["limit"]) == (429, "recompute")
 
 
-async def test_one_question_at_a_time_and_the_same_one_once(history: History) -> None:
+async def test_one_question_at_a_time_and_the_same_one_once(history: History, children: list[int]) -> None:
     recomputing = Recomputing(site(history))
     last = await history.last_entry(VENUE)
     async with asyncio.TaskGroup() as group:
         both = [group.create_task(recomputing.standings(VENUE, SYSTEM, last)) for _ in range(2)]
-        await asyncio.sleep(0)
-        while recomputing._under_way is None:  # noqa: ASYNC110 - there is nothing to wait for
-            await asyncio.sleep(0.001)
+        await begun(children)
         with pytest.raises(TooMuch) as refusal:
             await recomputing.standings(VENUE, SYSTEM, last - 1)
     assert refusal.value.limit is Limit.RECOMPUTE
     assert both[0].result() is both[1].result()
+    assert await recomputing.standings(VENUE, SYSTEM, last) is both[0].result()
+    assert len(children) == 1
 
 
-async def test_what_takes_too_long_is_ended(history: History) -> None:
-    recomputing = Recomputing(site(history), deadline_s=0.01)
-    with pytest.raises(Refused) as refusal:
-        await recomputing.standings(VENUE, SYSTEM, await history.last_entry(VENUE))
-    assert refusal.value.code == "not-now"
-    assert recomputing._under_way is None
+async def test_whoever_leaves_does_not_take_the_answer_from_the_others(history: History, children: list[int]) -> None:
+    recomputing = Recomputing(site(history))
+    last = await history.last_entry(VENUE)
+    first = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
+    second = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
+    await begun(children)
+    first.cancel()
+    assert (await second).corrected == 2
+    assert first.cancelled()
+    assert len(children) == 1
+
+
+async def test_what_nobody_waits_for_any_more_is_given_up(history: History, children: list[int]) -> None:
+    """By the API's own way of hearing that its visitor has gone."""
+    app = create_app(history, SETTINGS, lambda: 0)
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+        "path": f"/api/v1/venues/{VENUE}/standings", "raw_path": b"", "query_string": b"recomputed=true",
+        "root_path": "", "headers": [], "client": ("127.0.0.1", 1), "server": ("x", 80),
+    }  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        await begun(children)
+        return {"type": "http.disconnect"}
+
+    async def send(_message: Any) -> None:
+        pass
+
+    await app(scope, receive, send)
+    assert children
+    for child in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
+
+
+async def test_what_takes_too_long_is_ended_and_not_begun_again(history: History, children: list[int]) -> None:
+    now = 0
+    recomputing = Recomputing(Site(history, SETTINGS, "x", lambda: now, Hub(history, SETTINGS, lambda: now)), 0.01)
+    last = await history.last_entry(VENUE)
+    for after in (last - 1, last - 1, last):
+        with pytest.raises(Refused) as refusal:
+            await recomputing.standings(VENUE, SYSTEM, after)
+        assert refusal.value.code == "not-now"
+    assert len(children) == 1
+    now = TOO_LONG_MS
+    with pytest.raises(Refused):
+        await recomputing.standings(VENUE, SYSTEM, last)
+    assert len(children) == 2
+    (words,) = re.findall("`cgos-server standings (.*)`", refusal.value.sentence)
+    chosen = standings.make_context("standings", shlex.split(words)).params
+    assert (chosen["venue"], chosen["system"], chosen["as_of"]) == (VENUE, SYSTEM, last)
+    assert chosen["answer"] == "recomputed"

@@ -85,6 +85,29 @@ async def test_a_quiet_stream_says_that_it_lives(monkeypatch: pytest.MonkeyPatch
     await chunks.aclose()
 
 
+async def test_a_browser_that_had_the_end_comes_back_no_more() -> None:
+    """One that lost its connection before the end gets it."""
+    world = World()
+    world.begin(1)
+    world.play(1)
+    world.play(1)
+    world.end(1)
+    handlers = Streams(world.hub)
+
+    def coming(last: str) -> Request:
+        return Request(SCOPE | {"query_string": b"", "headers": [(b"last-event-id", last.encode())]})
+
+    statuses = {}
+    for last in ("", "2", "end"):
+        visit = Visit()
+        response = await handlers.game(coming(last), 1, 0)
+        statuses[last] = response.status_code
+        await response(SCOPE, visit.receive, visit.send)
+        assert visit.text.count("id: end\nevent: end\n") == (last != "end")
+        assert visit.text.count("event: move") == (2 if last == "" else 0)
+    assert statuses == {"": 200, "2": 200, "end": 204}
+
+
 async def test_head_has_no_body_and_no_length() -> None:
     world, visit = World(), Visit()
     world.begin(1)
