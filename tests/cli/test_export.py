@@ -21,7 +21,7 @@ from cgos_server.storage.sql_store import open_store
 
 def test_games_and_ledger(run: Any, as_json: Callable[..., Any], tmp_path: Path) -> None:
     lines, table = tmp_path / "games.ndjson", tmp_path / "games.csv.gz"
-    assert "1 rows" in run("export", "games", str(lines)).stderr
+    assert "1 row to" in run("export", "games", str(lines)).stderr
     (game,) = [json.loads(line) for line in lines.read_text().splitlines()]
     listed = next(row for row in as_json("games") if row["id"] == 1)
     assert {name: game[name] for name in listed} == listed
