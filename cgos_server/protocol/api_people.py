@@ -11,9 +11,21 @@ import msgspec
 from msgspec import Meta
 
 from cgos_server.protocol.api_messages import Answer, Count, Id, Moment
+from cgos_server.protocol.names import ACCOUNT_PASSWORD_MIN, PASSWORD_MAX, PASSWORD_MIN
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Password = Annotated[str, Meta(min_length=1, max_length=256)]
+"""One that is compared with the one that is kept."""
+
+
+def _new_password(least: int) -> dict[str, Any]:
+    """The rules for a password that is to be, for programs. Whoever breaks them is answered by the rule itself, with a
+    sentence, and not by the reader of bodies."""
+    return {"minLength": least, "maxLength": PASSWORD_MAX, "pattern": "^[!-~]*$"}
+
+
+BotPassword = Annotated[Password, Meta(extra_json_schema=_new_password(PASSWORD_MIN))]
+AccountPassword = Annotated[Password, Meta(extra_json_schema=_new_password(ACCOUNT_PASSWORD_MIN))]
 Label = Annotated[str, Meta(max_length=100)]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 Scope = Literal["bots", "admin"]
@@ -187,11 +199,18 @@ class SignIn(Body, frozen=True, kw_only=True):
     password: Password
 
 
+class Register(Body, frozen=True, kw_only=True):
+    """The name and the password of an account that is to be: ten characters at least."""
+
+    name: Name
+    password: AccountPassword
+
+
 class ChangePassword(Body, frozen=True, kw_only=True):
-    """One's own password, the old one and the new one."""
+    """One's own password, the old one and the new one, which has ten characters at least."""
 
     old: Password
-    new: Password
+    new: AccountPassword
 
 
 class MakeToken(Body, frozen=True, kw_only=True):
@@ -232,9 +251,15 @@ class SetLimits(Body, frozen=True, kw_only=True):
 
 
 class SetPassword(Body, frozen=True, kw_only=True):
-    """The new password of a bot or an account."""
+    """The new password of a bot."""
 
-    password: Password
+    password: BotPassword
+
+
+class SetAccountPassword(Body, frozen=True, kw_only=True):
+    """The new password of an account: ten characters at least."""
+
+    password: AccountPassword
 
 
 class RecallBot(Body, frozen=True, kw_only=True):
@@ -294,7 +319,7 @@ class AddBot(Body, frozen=True, kw_only=True):
     """A bot that may play at once."""
 
     name: Name
-    password: Password
+    password: BotPassword
 
 
 class SetOwner(Body, frozen=True, kw_only=True):
@@ -310,10 +335,10 @@ class LinkFamily(Body, frozen=True, kw_only=True):
 
 
 class AddAccount(Body, frozen=True, kw_only=True):
-    """A person's account. `admin`: an operator's."""
+    """A person's account; its password has ten characters at least. `admin`: an operator's."""
 
     name: Name
-    password: Password
+    password: AccountPassword
     admin: bool = False
 
 

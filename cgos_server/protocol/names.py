@@ -12,6 +12,9 @@ from typing import Final
 NAME_MIN: Final = 3
 NAME_MAX: Final = 18
 PASSWORD_MIN: Final = 3
+"""Of bots: what the CGOS lines have always taken."""
+ACCOUNT_PASSWORD_MIN: Final = 10
+"""Of people's accounts."""
 PASSWORD_MAX: Final = 128
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]*")
@@ -58,3 +61,11 @@ def password_fault(password: str) -> str | None:
     if fold(password) == "quit":
         return "This password cannot be used: a line that says only 'quit' closes the connection."
     return None
+
+
+def account_password_fault(password: str) -> str | None:
+    """As :func:`password_fault`, for a password that a person's account is to have."""
+    fault = password_fault(password)
+    if fault is None and len(password) < ACCOUNT_PASSWORD_MIN:
+        return f"The password of an account has at least {ACCOUNT_PASSWORD_MIN} characters."
+    return fault

@@ -22,6 +22,7 @@ from cgos_server.core.facts import AnyFact
 from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
 from cgos_server.net.forwarded import bare, is_among, origin
+from cgos_server.protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import about
 from cgos_server.storage.answers import GameDetail, GameRow
@@ -103,6 +104,7 @@ class Site:
             half_width=half_width,
             finely=words.finely,
             scale=scale,
+            account_password_min=ACCOUNT_PASSWORD_MIN,
             interval=standing_interval,
             program_version=__version__,
             static_version=static_version,

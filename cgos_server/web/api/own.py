@@ -48,7 +48,7 @@ class Own:
 
     async def register(self, asked: Asked) -> people.Session:
         """A new account and its first session."""
-        body: people.SignIn = asked.body
+        body: people.Register = asked.body
         address = self._site.visitor(asked.request)
         deed = deeds.AccountRegister(name=body.name, password=body.password, address=address)
         return like(people.Session, expected(await self._site.ask(deed), deeds.SignedIn))

@@ -154,7 +154,7 @@ class DeedsServer:
             ]
         )
 
-    async def sign_in(self, name: str, password: str = "secret") -> str:
+    async def sign_in(self, name: str, password: str = "long-secret") -> str:
         """A session's text."""
         answer = await self.ask("POST", "/sign-in", {"name": name, "password": password}, status=200)
         return str(answer.json()["session"])
