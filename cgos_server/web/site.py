@@ -34,6 +34,7 @@ from cgos_server.web.drawing.interval_svg import scale, standing_interval
 from cgos_server.web.explaining import Explaining
 from cgos_server.web.limiting import Limits
 from cgos_server.web.live.hub import Hub
+from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import WebSettings, networks
 from cgos_server.web.strengths import StrengthsOf
 
@@ -58,6 +59,7 @@ class Site:
     :ivar data: the server's data directory, where the transcripts are; None where there is none
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
+    :ivar outside: the way to where webhooks are sent
     :ivar works: what runs beside answering
     :ivar now_ms: Unix time in milliseconds
     """
@@ -71,6 +73,7 @@ class Site:
         hub: Hub,
         call: Call | None = None,
         data: Path | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.history = history
         self.settings = settings
@@ -78,6 +81,7 @@ class Site:
         self.hub = hub
         self.call = call
         self.data = data
+        self.outside = outside or Outside(networks(settings.webhooks_to))
         self.hearers: list[Callable[[AnyFact | None], None]] = [hub.heard]
         self.works: list[Work] = [hub.run]
         self._proxies = networks(settings.proxies)

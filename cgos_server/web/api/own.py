@@ -94,6 +94,8 @@ class Own:
     async def make_webhook(self, asked: Asked) -> people.NewWebhook:
         """An address that is told."""
         body: people.MakeWebhook = asked.body
+        await person_of(self._site, asked, Sight.OWN_BOTS)  # or strangers would have names looked up
+        await self._site.outside.permit(body.url)
         deed = deeds.WebhookAdd(url=body.url, events=list(body.events), bot=body.bot)
         return like(people.NewWebhook, await answered(self._site, asked, deed, deeds.WebhookMade))
 

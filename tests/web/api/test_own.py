@@ -263,8 +263,12 @@ async def test_webhooks(server: DeedsServer, session: str) -> None:
     await server.ask("DELETE", f"/me/webhooks/{made['id']}", token=session, status=200)
     (hook,) = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()["items"]
     assert (hook["why"], hook["stopped_at"]) == ("removed", server.clock_ms)
-    bad = body | {"url": "ftp://a.example"}
-    assert await code(server, "POST", "/me/webhooks", bad, session, status=422) == "url"
+    for url, why in (
+        ("ftp://a.example", "url"), ("http://a.example:25/told", "url"),
+        ("https://127.0.0.1/told", "forbidden-address"),
+        ("http://10.0.0.1:8080/", "forbidden-address"), ("http://[::1]:9000/", "forbidden-address"),
+    ):  # fmt: skip
+        assert await code(server, "POST", "/me/webhooks", body | {"url": url}, session, status=422) == why
 
 
 async def test_a_transcript_is_read(server: DeedsServer, session: str) -> None:
