@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cgos_server.protocol import api_people as people
-from cgos_server.protocol.api_route import NDJSON, Limit, Needs, Operation, Param, limit_param
+from cgos_server.protocol.api_route import NDJSON, Limit, Needs, Operation, Param, limit_param, name_param
 
 OWN, OWN_BOTS, ADMIN = "Your own", "Your own bots", "Operators"
 _DONE = people.Done
@@ -80,8 +80,8 @@ ADMINS: Final = (
     )),
     _admin("admin_connections", "GET", "/connections", "Who signed in from where, newest first.", people.ConnectionPage,
            query=(
-        Param("bot", "text", "Of this bot or version.", 1, 64),
-        Param("venue", "text", "In the venue of this name.", 1, 64),
+        name_param("bot", "Of this bot or version."),
+        name_param("venue", "In the venue of this name."),
         Param("address", "text", "From exactly this address.", 1, 64),
         Param("open", "flag", "Only those without an end.", default=False),
         Param("before", "number", "Only those before this number: `next` of the page before.", 1),

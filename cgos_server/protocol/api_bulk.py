@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_server.protocol.api_messages import Answer, Count, Id, Moment
+from cgos_server.protocol.api_messages import Answer, Count, Id, Moment, WireName
 
 
 class ExportedChange(Answer, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
     at: Moment
     kind: Annotated[str, Meta(description="The entry's kind: enter, game, anchor, unanchor, link, unlink, correction.")]
     system: str
-    version: str
+    version: WireName
     game: Annotated[int | None, Meta(description="Of a game or a correction.")]
     before_mean: float
     before_spread: float
@@ -37,7 +37,7 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
 class RefitMove(Answer, frozen=True, kw_only=True):
     """Where a refit put a version."""
 
-    version: str
+    version: WireName
     mean: float
     spread: float
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from cgos_server.protocol.api_messages import WireName
+
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     """A move that the engine considered, its figures from the mover's side.
@@ -77,7 +79,7 @@ class LiveMove(Live, frozen=True, tag="move"):
 class LiveRating(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a game did to a rating. `before` and `after` as people read them, with the interval where there is one."""
 
-    version: str
+    version: WireName
     system: str
     before: str
     after: str
@@ -113,10 +115,10 @@ class LiveGame(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     game: int
-    venue: str
+    venue: WireName
     size: int
-    black: str
-    white: str
+    black: WireName
+    white: WireName
     black_label: str
     white_label: str
     started_at: int
@@ -140,9 +142,9 @@ class VenueStarted(Live, frozen=True, tag="started"):
     """A game has begun. `board`: how it stands, with the moves that were given; where moves are followed."""
 
     game: int
-    venue: str
-    black: str
-    white: str
+    venue: WireName
+    black: WireName
+    white: WireName
     black_label: str
     white_label: str
     at: int
@@ -153,7 +155,7 @@ class VenueMove(Live, frozen=True, tag="move"):
     """A move of any running game. `left_ms` is the mover's time after it."""
 
     game: int
-    venue: str
+    venue: WireName
     ply: int
     move: str
     left_ms: int
@@ -163,7 +165,7 @@ class VenueEnded(Live, frozen=True, tag="ended"):
     """A game has ended."""
 
     game: int
-    venue: str
+    venue: WireName
     result: str
     reason: str
     at: int
@@ -173,9 +175,9 @@ class VenueRating(Live, frozen=True, tag="rating"):
     """A rating of the headline system moved because of entry `seq` of the venue's ledger. `after_half_width`: half of
     its 95 % interval after it, where there is one."""
 
-    venue: str
+    venue: WireName
     seq: int
-    version: str
+    version: WireName
     before_mean: float
     after_mean: float
     after_half_width: float | None = None
@@ -184,15 +186,15 @@ class VenueRating(Live, frozen=True, tag="rating"):
 class VenueArrived(Live, frozen=True, tag="arrived"):
     """A version signed in."""
 
-    venue: str
-    version: str
+    venue: WireName
+    version: WireName
 
 
 class VenueLeft(Live, frozen=True, tag="left"):
     """A version's connection is gone."""
 
-    venue: str
-    version: str
+    venue: WireName
+    version: WireName
 
 
 GameEvent = LiveMove | LiveEnd

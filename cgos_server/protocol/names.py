@@ -11,13 +11,15 @@ from typing import Final
 
 NAME_MIN: Final = 3
 NAME_MAX: Final = 18
+NAME_PATTERN: Final = "^[A-Za-z0-9_.-]*$"
+"""The characters of all names: of people, bots, versions and venues."""
 PASSWORD_MIN: Final = 3
 """Of bots: what the CGOS lines have always taken."""
 ACCOUNT_PASSWORD_MIN: Final = 10
 """Of people's accounts."""
 PASSWORD_MAX: Final = 128
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]*")
+_NAME = re.compile(NAME_PATTERN)
 _PASSWORD = re.compile(r"[!-~]*")
 _DIGITS = frozenset("0123456789")
 
