@@ -60,7 +60,7 @@ from cgos_server.service.passwords import Passwords
 from cgos_server.service.people import DAY_MS
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
-from cgos_server.storage.location import note_elsewhere
+from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
@@ -151,12 +151,17 @@ class App:
         data = config.server.data
         database = config.server.location
         try:
-            data.mkdir(parents=True, exist_ok=True)
+            make_directory(data)
             lock = stack.enter_context(DatabaseLock(database, "cgos-server serve", _LOCK_PATIENCE_S))
         except OSError as error:
             raise Refused(
                 "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
             ) from error
+        if others_may_look(data):
+            log.warning(
+                "other users of this machine can look into the data directory; if none of them has to: chmod 700",
+                data=str(data),
+            )
         await asyncio.to_thread(schema.prepare, database)
         if config.server.database is not None:
             note_elsewhere(data, config.server.database)
