@@ -122,7 +122,7 @@ async def test_a_disabled_account_is_out_at_once(house: House) -> None:
 async def test_a_token_of_the_api_is_no_session(house: House) -> None:
     browser = await house.signed_in("alice")
     made = await browser.send("/account", "access make", label="a", scopes="bots", days="3")
-    token = made.text.split('<pre class="copy"><code>')[1].split("<")[0]
+    token = made.text.split('<pre class="copy"')[1].split("<code>")[1].split("<")[0]
     answer = await house.browser().get("/account", headers={"Cookie": f"cgos-session={token}"})
     assert answer.status_code == 303
 
