@@ -401,10 +401,15 @@ class App:
         server = self.config.server
         shown = WebSettings(
             server_name=server.name,
-            venues={name: VenueSettings.of(live.venue, live.port) for name, live in self.venues.items()},
+            venues={
+                config.name: VenueSettings.of(live.venue, live.port, str(config.public_address))
+                for config in self.config.venue
+                for live in (self.venues[config.name],)
+            },
             bots_host=self.config.listen.bots_host,
             registration=server.registration.value,
             websocket=self._ws_port,
+            websocket_url=str(self.config.websocket.public_url),
             public_url=settings.public_url.rstrip("/"),
             proxies=tuple(map(str, settings.proxies.parts)),
             accounts=settings.accounts.value,

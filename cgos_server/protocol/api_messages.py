@@ -105,6 +105,8 @@ class Venue(Answer, frozen=True, kw_only=True):
         Meta(description="Rating system -> its options that differ from the defaults, to compute its ratings again."),
     ]
     port: Annotated[Count, Meta(description="Where bots connect by the CGOS protocol; 0: nowhere.")]
+    address: Annotated[str, Meta(description="Host and port of that, such as `cgos.example.org:6809`; or empty.")]
+    websocket: Annotated[str, Meta(description="Where bots connect by WebSocket, `ws://` or `wss://`; or empty.")]
     systems: Annotated[list[str], Meta(description="Its rating systems, the headline first.")]
     policy: str | None
     method: Annotated[str | None, Meta(description="How it pairs.")]
