@@ -63,7 +63,7 @@ from cgos_server.service.people import DAY_MS
 from cgos_server.storage import schema
 from cgos_server.storage.causes import cause_of
 from cgos_server.storage.history import History
-from cgos_server.storage.location import note_elsewhere
+from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
@@ -152,12 +152,17 @@ class App:
         data = config.server.data
         database = config.server.location
         try:
-            data.mkdir(parents=True, exist_ok=True)
+            make_directory(data)
             lock = stack.enter_context(DatabaseLock(database, "cgos-server serve", _LOCK_PATIENCE_S))
         except OSError as error:
             raise Refused(
                 "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
             ) from error
+        if others_may_look(data):
+            log.warning(
+                "other users of this machine can look into the data directory; if none of them has to: chmod 700",
+                data=str(data),
+            )
         await asyncio.to_thread(schema.prepare, database)
         if config.server.database is not None:
             note_elsewhere(data, config.server.database)
@@ -419,10 +424,15 @@ class App:
         server = self.config.server
         shown = WebSettings(
             server_name=server.name,
-            venues={name: VenueSettings.of(live.venue, live.port) for name, live in self.venues.items()},
+            venues={
+                config.name: VenueSettings.of(live.venue, live.port, str(config.public_address))
+                for config in self.config.venue
+                for live in (self.venues[config.name],)
+            },
             bots_host=self.config.listen.bots_host,
             registration=server.registration.value,
             websocket=self._ws_port,
+            websocket_url=str(self.config.websocket.public_url),
             public_url=settings.public_url.rstrip("/"),
             proxies=tuple(map(str, settings.proxies.parts)),
             accounts=settings.accounts.value,

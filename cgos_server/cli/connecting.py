@@ -14,12 +14,13 @@ from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.figures import stored_venues
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.reading import venue_terms
-from cgos_server.web.connecting import Commands, commands
-from cgos_server.web.pages.connect import bots_host, place_of
+from cgos_server.web.connecting import Commands, bots_host, commands, lines_address, websocket_address
+from cgos_server.web.pages.connect import place_of
 
 _TITLES = {
+    "install": "The client, from the package's file (python3 -m build makes it from the source)",
     "secret": "A file with the password",
-    "engine": "GNU Go, by lines",
+    "engine": "GNU Go",
     "try_out": "A built-in bot, to see whether it works",
     "check": "Whether an engine is fit, without any server",
     "versions": "By WebSocket, each version with a rating of its own",
@@ -54,12 +55,14 @@ def connect(setup: Setup, venue: str | None, host: str | None, as_json: bool) ->
 def _commands(setup: Setup, venue: str, host: str | None) -> Commands:
     config = setup.config
     reached = bots_host(host or config.listen.bots_host, config.web.public_url, "")
-    port = next(each.port for each in config.venue if each.name == venue)
+    (chosen,) = [each for each in config.venue if each.name == venue]
     fixed: Any = next((row.fixed for row in stored_venues(setup) if row.name == venue), None)
     if fixed is None:
         fixed = _configured(setup, venue)
-    websocket = config.websocket.port if config.websocket.enabled else 0
-    return commands(place_of(reached, venue, port, websocket, fixed))
+    public_lines, public_url = ("", "") if host else (str(chosen.public_address), str(config.websocket.public_url))
+    lines = lines_address(public_lines, reached, chosen.port)
+    websocket = websocket_address(public_url, reached, config.websocket.port if config.websocket.enabled else 0)
+    return commands(place_of(lines, websocket, venue, fixed))
 
 
 def _configured(setup: Setup, venue: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from cgos_server.service.control import ServerStatus
 from cgos_server.service.requests import StatusNow, StatusRequest, ask
 from cgos_server.storage import DATABASE
 from cgos_server.storage.history import History
+from cgos_server.storage.location import make_directory
 from cgos_server.web import words
 
 VENUE = "9x9"
@@ -100,7 +101,7 @@ def players() -> Iterator[Player]:
 def demo(seconds: float | None, keep: Path | None) -> None:
     """Run a server with six built-in bots and GNU Go, and watch."""
     if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
+        make_directory(keep)
         sys.exit(asyncio.run(_demo(keep, seconds)))
     with tempfile.TemporaryDirectory(prefix="cgos-demo-") as directory:
         sys.exit(asyncio.run(_demo(Path(directory), seconds)))

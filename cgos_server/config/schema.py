@@ -13,7 +13,18 @@ from typing import Annotated
 import msgspec
 
 from cgos_server.config.pairing import PairingConfig
-from cgos_server.config.values import Count, Networks, NotNegative, Port, Positive, Span, Words, doc
+from cgos_server.config.values import (
+    Count,
+    Networks,
+    NotNegative,
+    Port,
+    Positive,
+    PublicAddress,
+    Span,
+    WebSocketUrl,
+    Words,
+    doc,
+)
 from cgos_server.core.clock import TimeSystem
 from cgos_server.core.games.base import Ko
 from cgos_server.service.accounts import Registration
@@ -141,6 +152,13 @@ class WebSocketConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         str, doc("Its address; empty means every address of the machine, IPv4 and IPv6. TLS is a proxy's work.")
     ] = ""
     port: Annotated[Port, doc("Its port; 0 takes any free one.")] = 6868
+    public_url: Annotated[
+        WebSocketUrl,
+        doc(
+            "The address by which bots reach it, such as `wss://bots.example.org` where a proxy speaks TLS; empty: "
+            "`ws://` with the host of the venues' ports and this port. Shown wherever people are told how to connect."
+        ),
+    ] = WebSocketUrl()
     compression: Annotated[
         bool, doc("Whether clients may compress messages; costs more processor time than it saves for single moves.")
     ] = False
@@ -357,6 +375,13 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         doc("The venue's name: letters, digits, `_`, `.` and `-`."),
     ]
     port: Annotated[Port, doc("The port where its bots connect; 0 takes any free one.")]
+    public_address: Annotated[
+        PublicAddress,
+        doc(
+            "Where bots reach that port, such as `cgos.example.org:6809`; empty: `listen.bots_host`, or else the host "
+            "of the pages, and the port. Shown wherever people are told how to connect."
+        ),
+    ] = PublicAddress()
     game: Annotated[str, doc("What is played: `go`. Fixed by the first start.")] = "go"
     size: Annotated[int, msgspec.Meta(ge=1, le=1000), doc("Board size (Go: 2 to 25). Fixed by the first start.")]
     komi: Annotated[float, doc("White's compensation, a multiple of 0.5. Fixed by the first start.")] = 7.5

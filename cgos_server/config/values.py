@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -24,6 +25,7 @@ def us(seconds: float) -> int:
 
 
 _UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
 
 
@@ -88,6 +90,52 @@ class Words:
 
     def __str__(self) -> str:
         return ", ".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicAddress:
+    """Host and port as ``cgos.example.org:6809``, IPv6 in brackets; empty for none."""
+
+    text: str = ""
+
+    @classmethod
+    def parse(cls, value: object) -> PublicAddress:
+        """Raises ValueError for anything else."""
+        if value != "":
+            _is_host(value, urlsplit(f"//{value}"), needs_port=True)
+        return cls(str(value))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class WebSocketUrl:
+    """``wss://cgos.example.org`` or ``ws://...``, with a port or without, with nothing behind it; empty for none."""
+
+    text: str = ""
+
+    @classmethod
+    def parse(cls, value: object) -> WebSocketUrl:
+        """Raises ValueError for anything else."""
+        text = str(value).rstrip("/")
+        if value != "":
+            parts = urlsplit(text)
+            if parts.scheme not in ("ws", "wss"):
+                raise ValueError
+            _is_host(value, parts, needs_port=False)
+        return cls(text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _is_host(value: object, parts: SplitResult, *, needs_port: bool) -> None:
+    """Raises ValueError unless these are the parts of a host and a port."""
+    if not isinstance(value, str) or not _HOST.fullmatch(parts.netloc) or parts.path or parts.query or parts.fragment:
+        raise ValueError
+    if parts.port == 0 or (needs_port and parts.port is None):
+        raise ValueError
 
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cgos_server.protocol import api_people as people
-from cgos_server.protocol.api_route import NDJSON, Limit, Needs, Operation, Param, limit_param
+from cgos_server.protocol.api_route import NDJSON, Limit, Needs, Operation, Param, limit_param, name_param
 
 OWN, OWN_BOTS, ADMIN = "Your own", "Your own bots", "Operators"
 _DONE = people.Done
@@ -32,7 +32,7 @@ OWNERS: Final = (
     Operation("sign_in", "POST", "/sign-in", "Sign in with an account's password.", people.Session, OWN,
               body=people.SignIn, limit=Limit.SIGN_IN, about=_SESSION),
     Operation("register", "POST", "/accounts", "Make one's own account, where that is open, and sign in.",
-              people.Session, OWN, body=people.SignIn, limit=Limit.SIGN_IN, status=201),
+              people.Session, OWN, body=people.Register, limit=Limit.SIGN_IN, status=201),
     _own("sign_out", "DELETE", "/me/session", "End the session with which this is asked."),
     _own("my_sessions", "GET", "/me/sessions", "One's own sessions.", people.Sessions),
     _own("change_password", "PUT", "/me/password", "Replace one's own password; every other session ends.",
@@ -80,8 +80,8 @@ ADMINS: Final = (
     )),
     _admin("admin_connections", "GET", "/connections", "Who signed in from where, newest first.", people.ConnectionPage,
            query=(
-        Param("bot", "text", "Of this bot or version.", 1, 64),
-        Param("venue", "text", "In the venue of this name.", 1, 64),
+        name_param("bot", "Of this bot or version."),
+        name_param("venue", "In the venue of this name."),
         Param("address", "text", "From exactly this address.", 1, 64),
         Param("open", "flag", "Only those without an end.", default=False),
         Param("before", "number", "Only those before this number: `next` of the page before.", 1),
@@ -115,7 +115,7 @@ ADMINS: Final = (
     _admin("accounts", "GET", "/accounts", "All accounts of people.", people.Accounts),
     _admin("add_account", "POST", "/accounts", "Make a person's account.", body=people.AddAccount, status=201),
     _admin("set_account_password", "PUT", "/accounts/{account}/password",
-           "Replace an account's password; its sessions end.", body=people.SetPassword),
+           "Replace an account's password; its sessions end.", body=people.SetAccountPassword),
     _admin("disable_account", "POST", "/accounts/{account}/disable", "Keep a person out; its sessions and tokens end.",
            body=people.DisableAccount),
     _admin("enable_account", "POST", "/accounts/{account}/enable", "Let a person in again."),

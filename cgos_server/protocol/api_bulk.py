@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cgos_server.protocol.api_games import Game
-from cgos_server.protocol.api_messages import Answer, Count, HalfWidth, Id, Moment
+from cgos_server.protocol.api_messages import Answer, Count, HalfWidth, Id, Moment, WireName
 
 Shown = Annotated[int | None, Meta(description="The number of the label: the rating as it was shown at the start.")]
 Doubtful = Annotated[bool | None, Meta(description="Whether the label says that it is provisional (`?`).")]
@@ -49,7 +49,7 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
     at: Moment
     kind: Annotated[str, Meta(description="The entry's kind: enter, game, anchor, unanchor, link, unlink, correction.")]
     system: str
-    version: str
+    version: WireName
     game: Annotated[int | None, Meta(description="Of a game or a correction.")]
     before_mean: float
     before_spread: float
@@ -61,7 +61,7 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
 class RefitMove(Answer, frozen=True, kw_only=True):
     """Where a refit put a version."""
 
-    version: str
+    version: WireName
     mean: float
     spread: float
 

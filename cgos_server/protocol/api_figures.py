@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from cgos_server.protocol.api_messages import Answer, Count, Id, Moment, Share
+from cgos_server.protocol.api_messages import Answer, Count, Id, Moment, Share, WireName
 
 
 class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
@@ -20,13 +20,13 @@ class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
     at: Moment
     kind: str
     game: int | None = None
-    version: str | None = None
-    black: str | None = None
-    white: str | None = None
+    version: WireName | None = None
+    black: WireName | None = None
+    white: WireName | None = None
     score2: int | None = None
     value: Annotated[float | None, Meta(description="A rating (enter, anchor).")] = None
     sd: Annotated[float | None, Meta(description="Standard deviation, Elo.")] = None
-    other: Annotated[str | None, Meta(description="The predecessor (enter, link, unlink).")] = None
+    other: Annotated[WireName | None, Meta(description="The predecessor (enter, link, unlink).")] = None
     was2: Annotated[int | None, Meta(description="What the game counted as so far (correction).")] = None
     repeat: Annotated[bool, Meta(description="The same two played the very same game before.")] = False
     digest: Annotated[
@@ -38,7 +38,7 @@ class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
 class LedgerPage(Answer, frozen=True, kw_only=True):
     """Entries of a venue's ledger in order. `next` is the `after` of the next page, null at the end as it is now."""
 
-    venue: str
+    venue: WireName
     items: list[LedgerEntry]
     next: int | None
     last_entry: Count
@@ -74,7 +74,7 @@ class PairingFigures(Answer, frozen=True, kw_only=True):
 class VenueMetrics(Answer, frozen=True, kw_only=True):
     """A venue in figures: now (null where the server that plays does not answer), and over its latest games."""
 
-    venue: str
+    venue: WireName
     at: Moment
     playing: Count | None
     idle: Annotated[Count | None, Meta(description="Versions that are ready for a game.")]
@@ -116,8 +116,8 @@ class SpoiltFigures(Answer, frozen=True, kw_only=True):
 class VersionFigures(Answer, frozen=True, kw_only=True):
     """How a version's games in a venue ended, and how much of the last days it was signed in anywhere."""
 
-    version: str
-    venue: str
+    version: WireName
+    venue: WireName
     verdicts: list[Ending]
     colors: Annotated[dict[str, ColorFigures], Meta(description="`black` and `white`.")]
     spoilt: Annotated[dict[str, SpoiltFigures], Meta(description="Lost by `time`, `illegal move` or `forfeit`.")]

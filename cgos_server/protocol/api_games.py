@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_server.protocol.api_messages import Answer, ColorWord, Count, HalfWidth, Id, Moment, Share
+from cgos_server.protocol.api_messages import Answer, ColorWord, Count, HalfWidth, Id, Moment, Share, WireName
 from cgos_server.protocol.ws_messages import RulesInfo, TimeInfo
 
 
@@ -22,9 +22,9 @@ class Game(Answer, frozen=True, kw_only=True):
     """
 
     id: Id
-    venue: str
-    black: str
-    white: str
+    venue: WireName
+    black: WireName
+    white: WireName
     black_label: Annotated[str, Meta(description="Black's rating as it was shown at the start: `1800` or `1800?`.")]
     white_label: str
     started_at: Moment
@@ -75,7 +75,7 @@ class GameChange(Answer, frozen=True, kw_only=True):
 
     system: str
     seq: int
-    version: str
+    version: WireName
     before_mean: float
     before_spread: float
     before_half_width: HalfWidth
@@ -101,10 +101,10 @@ class Pairing(Answer, frozen=True, kw_only=True):
 
     game: int
     round: int
-    black: str
-    white: str
-    high: Annotated[str, Meta(description="The higher rated one of the two.")]
-    low: str
+    black: WireName
+    white: WireName
+    high: Annotated[WireName, Meta(description="The higher rated one of the two.")]
+    low: WireName
     reason: str
     colors: Annotated[str, Meta(description="Why these colours.")]
     detail: Any
@@ -152,7 +152,7 @@ class Round(Answer, frozen=True, kw_only=True):
 class RoundPage(Answer, frozen=True, kw_only=True):
     """A venue's rounds, newest first. `next` is the `before` of the next page, null at the end."""
 
-    venue: str
+    venue: WireName
     items: list[Round]
     next: int | None
 
@@ -161,7 +161,7 @@ class Ready(Answer, frozen=True, kw_only=True):
     """A version that could play when the round was decided. `sd` is 0 where it was not known; `left_over` says why it
     stayed unpaired, empty for one that was paired, or went away meanwhile."""
 
-    name: str
+    name: WireName
     rating: float
     sd: float
     games: int
@@ -180,7 +180,7 @@ class Partner(Answer, frozen=True, kw_only=True):
     """One whom a version could have met. `worth` and `costs` are bits; `worth` is null where the method has no
     objective. `kept`: what the two were kept from each other by, in words."""
 
-    name: str
+    name: WireName
     rating: float
     expected: Share
     worth: float | None
@@ -208,7 +208,7 @@ class RoundDetail(Answer, frozen=True, kw_only=True):
     """
 
     round: Id
-    venue: str
+    venue: WireName
     number: int
     at: Moment
     policy: str

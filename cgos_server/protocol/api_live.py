@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from cgos_server.protocol.api_messages import Moment
+from cgos_server.protocol.api_messages import Moment, WireName
 
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -79,7 +79,7 @@ class LiveMove(Live, frozen=True, tag="move"):
 class LiveRating(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a game did to a rating. `before` and `after` as people read them, with the interval where there is one."""
 
-    version: str
+    version: WireName
     system: str
     before: str
     after: str
@@ -115,10 +115,10 @@ class LiveGame(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     game: int
-    venue: str
+    venue: WireName
     size: int
-    black: str
-    white: str
+    black: WireName
+    white: WireName
     black_label: str
     white_label: str
     started_at: Moment
@@ -142,9 +142,9 @@ class VenueStarted(Live, frozen=True, tag="started"):
     """A game has begun. `board`: how it stands, with the moves that were given; where moves are followed."""
 
     game: int
-    venue: str
-    black: str
-    white: str
+    venue: WireName
+    black: WireName
+    white: WireName
     black_label: str
     white_label: str
     at: Moment
@@ -155,7 +155,7 @@ class VenueMove(Live, frozen=True, tag="move"):
     """A move of any running game. `left_ms` is the mover's time after it."""
 
     game: int
-    venue: str
+    venue: WireName
     ply: int
     move: str
     left_ms: int
@@ -165,7 +165,7 @@ class VenueEnded(Live, frozen=True, tag="ended"):
     """A game has ended."""
 
     game: int
-    venue: str
+    venue: WireName
     result: str
     reason: str
     at: Moment
@@ -175,9 +175,9 @@ class VenueRating(Live, frozen=True, tag="rating"):
     """A rating of the headline system moved because of entry `seq` of the venue's ledger. `after_half_width`: half of
     its 95 % interval after it, where there is one."""
 
-    venue: str
+    venue: WireName
     seq: int
-    version: str
+    version: WireName
     before_mean: float
     after_mean: float
     after_half_width: float | None = None
@@ -186,15 +186,15 @@ class VenueRating(Live, frozen=True, tag="rating"):
 class VenueArrived(Live, frozen=True, tag="arrived"):
     """A version signed in."""
 
-    venue: str
-    version: str
+    venue: WireName
+    version: WireName
 
 
 class VenueLeft(Live, frozen=True, tag="left"):
     """A version's connection is gone."""
 
-    venue: str
-    version: str
+    venue: WireName
+    version: WireName
 
 
 GameEvent = LiveMove | LiveEnd

@@ -13,10 +13,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from cgos_server.protocol.names import NAME_PATTERN
 from cgos_server.protocol.ws_messages import RulesInfo, TimeInfo
 
 Moment = Annotated[int, Meta(description="Unix time in milliseconds.")]
 Share = Annotated[float, Meta(ge=0, le=1, description="From 0 to 1.")]
+WireName = Annotated[str, Meta(extra_json_schema={"pattern": NAME_PATTERN})]
+"""Of a person, a bot, a version or a venue. The pattern is for programs that are made from the description: nothing is
+refused by it."""
 Count = Annotated[int, Meta(ge=0)]
 Id = Annotated[int, Meta(ge=1)]
 ColorWord = Literal["black", "white"]
@@ -56,7 +60,7 @@ class Index(Answer, frozen=True, kw_only=True):
     at: Moment
     openapi: Annotated[str, Meta(description="Path of the description of this API.")]
     documentation: Annotated[str, Meta(description="Path of the page for people.")]
-    venues: list[str]
+    venues: list[WireName]
 
 
 class Status(Answer, frozen=True, kw_only=True):
@@ -88,7 +92,7 @@ class Venue(Answer, frozen=True, kw_only=True):
     """
 
     id: Id
-    name: str
+    name: WireName
     created_at: Moment
     rules: RulesInfo
     time: TimeInfo
@@ -101,6 +105,8 @@ class Venue(Answer, frozen=True, kw_only=True):
         Meta(description="Rating system -> its options that differ from the defaults, to compute its ratings again."),
     ]
     port: Annotated[Count, Meta(description="Where bots connect by the CGOS protocol; 0: nowhere.")]
+    address: Annotated[str, Meta(description="Host and port of that, such as `cgos.example.org:6809`; or empty.")]
+    websocket: Annotated[str, Meta(description="Where bots connect by WebSocket, `ws://` or `wss://`; or empty.")]
     systems: Annotated[list[str], Meta(description="Its rating systems, the headline first.")]
     policy: str | None
     method: Annotated[str | None, Meta(description="How it pairs.")]
@@ -120,7 +126,7 @@ class Standing(Answer, frozen=True, kw_only=True):
     rank: Annotated[
         Id | None, Meta(description="Among all that have a rated game, retired ones included; null without one.")
     ]
-    version: str
+    version: WireName
     mean: Annotated[float, Meta(description="The rating, Elo or the system's points.")]
     half_width: HalfWidth
     spread: Annotated[float, Meta(description="A standard deviation, or the K of a system with a K-factor.")]
@@ -139,7 +145,7 @@ class Standings(Answer, frozen=True, kw_only=True):
     start as it counts now, and `corrected` of them count otherwise than they did at first.
     """
 
-    venue: str
+    venue: WireName
     system: str
     systems: Annotated[list[str], Meta(description="All systems that have published here, the headline first.")]
     seq: Count
@@ -152,8 +158,8 @@ class Standings(Answer, frozen=True, kw_only=True):
 class SetAside(Answer, frozen=True, kw_only=True):
     """A version that gets no game in a venue, because it spoilt so many in a row."""
 
-    venue: str
-    version: str
+    venue: WireName
+    version: WireName
     spoilt: Count
     reason: str
     at: Moment
@@ -163,25 +169,25 @@ class BotFacts(Answer, frozen=True, kw_only=True):
     """What is said of a registered bot wherever it is shown."""
 
     id: Id
-    name: str
+    name: WireName
     state: Annotated[str, Meta(description="active, disabled or pending.")]
     reason: Annotated[str, Meta(description="Why it is disabled; empty otherwise.")]
     until: Annotated[Moment | None, Meta(description="When a bot that is disabled may play again.")]
-    owner: Annotated[str | None, Meta(description="The account that it belongs to.")]
+    owner: Annotated[WireName | None, Meta(description="The account that it belongs to.")]
     paused: Annotated[bool, Meta(description="Its owner wants no game for it.")]
     created_at: Moment
     last_seen_at: Annotated[
         Moment | None, Meta(description="Start or end of its latest connection: the start where it is signed in.")
     ]
     signed_in: bool
-    family: Annotated[str | None, Meta(description="The bot that leads its family of one engine.")]
+    family: Annotated[WireName | None, Meta(description="The bot that leads its family of one engine.")]
     set_aside: list[SetAside]
 
 
 class Bot(BotFacts, frozen=True, kw_only=True):
     """A registered bot. `versions` are names of versions, of which the bot's own name may be one."""
 
-    versions: list[str]
+    versions: list[WireName]
 
 
 class BotPage(Answer, frozen=True, kw_only=True):
@@ -195,8 +201,8 @@ class Version(Answer, frozen=True, kw_only=True):
     """A version of a bot: what is rated."""
 
     id: Id
-    name: str
-    bot: str
+    name: WireName
+    bot: WireName
     label: Annotated[str, Meta(description="The version's name within its bot; empty for a bot that is its own.")]
     engine: str
     parameters: Annotated[Any, Meta(description="As its author stated them; null for none.")]
@@ -211,7 +217,7 @@ class Version(Answer, frozen=True, kw_only=True):
 class VersionRating(Answer, frozen=True, kw_only=True):
     """Where a version stands in one venue under one system."""
 
-    venue: str
+    venue: WireName
     system: str
     standing: Standing
 
@@ -242,7 +248,7 @@ class RatingChange(Answer, frozen=True, kw_only=True):
     at: Moment
     kind: str
     game: int | None
-    opponent: str | None
+    opponent: WireName | None
     score: Share | None
     before_mean: float
     before_spread: float
@@ -257,8 +263,8 @@ class RatingChange(Answer, frozen=True, kw_only=True):
 class HistoryPage(Answer, frozen=True, kw_only=True):
     """Every change of one rating, oldest first. `next` is the `after` of the next page, null at the end."""
 
-    version: str
-    venue: str
+    version: WireName
+    venue: WireName
     system: str
     items: list[RatingChange]
     next: str | None
@@ -279,8 +285,8 @@ class RatingCurve(Answer, frozen=True, kw_only=True):
     """A rating's history drawn through no more than some points: the first and the last are among them, and changes by
     refits."""
 
-    version: str
-    venue: str
+    version: WireName
+    venue: WireName
     system: str
     points: list[RatingPoint]
 
@@ -298,8 +304,8 @@ class Record(Answer, frozen=True, kw_only=True):
     """What came of the games of two versions, from the side of `one`. Games without result count in `none`; corrected
     ones as they count now."""
 
-    one: str
-    other: str
+    one: WireName
+    other: WireName
     games: Count
     wins: Count
     losses: Count
@@ -323,7 +329,7 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     measured by the same rule.
     """
 
-    venue: str
+    venue: WireName
     record: Record
     score: Annotated[Share | None, Meta(description="Points for each game with a result; null without one.")]
     expected: Annotated[
@@ -344,7 +350,7 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
 class Opponent(Answer, frozen=True, kw_only=True):
     """What came of a version's games against one opponent, corrected ones as they count now."""
 
-    opponent: str
+    opponent: WireName
     games: Count
     wins: Count
     losses: Count
@@ -364,14 +370,16 @@ class Opponent(Answer, frozen=True, kw_only=True):
 class Opponents(Answer, frozen=True, kw_only=True):
     """Everybody whom a version met in a venue."""
 
-    version: str
-    venue: str
+    version: WireName
+    venue: WireName
     items: list[Opponent]
 
 
 class Crosstable(Answer, frozen=True, kw_only=True):
     """Every pair of these versions that met."""
 
-    venue: str
-    versions: Annotated[list[str], Meta(description="The rows and columns, best first unless they were asked for.")]
+    venue: WireName
+    versions: Annotated[
+        list[WireName], Meta(description="The rows and columns, best first unless they were asked for.")
+    ]
     pairs: list[Record]

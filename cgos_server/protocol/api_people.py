@@ -10,10 +10,22 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from cgos_server.protocol.api_messages import Answer, Count, Id, Moment
+from cgos_server.protocol.api_messages import Answer, Count, Id, Moment, WireName
+from cgos_server.protocol.names import ACCOUNT_PASSWORD_MIN, PASSWORD_MAX, PASSWORD_MIN
 
-Name = Annotated[str, Meta(min_length=1, max_length=64)]
+Name = Annotated[WireName, Meta(min_length=1, max_length=64)]
 Password = Annotated[str, Meta(min_length=1, max_length=256)]
+"""One that is compared with the one that is kept."""
+
+
+def _new_password(least: int) -> Meta:
+    """A password that is to be. Its rules are for programs: whoever breaks them is answered by the rule itself, with a
+    sentence, and not by the reader of bodies."""
+    return Meta(extra_json_schema={"minLength": least, "maxLength": PASSWORD_MAX, "pattern": "^[!-~]*$"})
+
+
+BotPassword = Annotated[str, _new_password(PASSWORD_MIN)]
+AccountPassword = Annotated[str, _new_password(ACCOUNT_PASSWORD_MIN)]
 Label = Annotated[str, Meta(max_length=100)]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 Scope = Literal["bots", "admin"]
@@ -34,7 +46,7 @@ class Done(Answer, frozen=True, kw_only=True):
 class Me(Answer, frozen=True, kw_only=True):
     """Whose token this is, and what it may do."""
 
-    account: str
+    account: WireName
     admin: bool
     scopes: list[str]
     expires_at: Moment | None
@@ -44,7 +56,7 @@ class Session(Answer, frozen=True, kw_only=True):
     """Somebody is signed in. This is the only time that the session's text is seen; it is sent as a token is, and can
     do what its account can."""
 
-    account: str
+    account: WireName
     admin: bool
     session: str
     until: Moment
@@ -69,7 +81,7 @@ class Sessions(Answer, frozen=True, kw_only=True):
 class OwnBot(Answer, frozen=True, kw_only=True):
     """One's own bot."""
 
-    name: str
+    name: WireName
     state: str
     reason: str
     until: Moment | None
@@ -77,7 +89,7 @@ class OwnBot(Answer, frozen=True, kw_only=True):
     games_a_day: int | None
     avoid: list[str]
     hours: Annotated[str, Meta(description="When its games may begin, in UTC; empty: always.")]
-    versions: list[str]
+    versions: list[WireName]
     tokens: Annotated[Count, Meta(description="How many of its tokens are valid.")]
     last_seen_at: Annotated[
         Moment | None, Meta(description="Start or end of its latest connection: the start where it is signed in.")
@@ -93,8 +105,8 @@ class VersionNow(Answer, frozen=True, kw_only=True):
     `owes ready`, `being counted`, `slow to read`, `venue paused`, `server stops`. Others may come.
     """
 
-    version: str
-    venue: Annotated[str | None, Meta(description="null: it is signed in nowhere.")]
+    version: WireName
+    venue: Annotated[WireName | None, Meta(description="null: it is signed in nowhere.")]
     state: str
     since: Annotated[float | None, Meta(description="When that began, Unix time in seconds; null: not known.")]
     games: Annotated[list[Id], Meta(description="Those that it plays.")]
@@ -106,7 +118,7 @@ class OwnBotNow(Answer, frozen=True, kw_only=True):
     """What one's bot does just now, at most two seconds old. `known`: false where the server that plays does not
     answer; then `sentence` says so and there are no `items`."""
 
-    bot: str
+    bot: WireName
     known: bool
     sentence: str
     items: list[VersionNow]
@@ -157,7 +169,7 @@ class Webhook(Answer, frozen=True, kw_only=True):
     id: Id
     url: str
     events: list[str]
-    bot: Annotated[str | None, Meta(description="Of this bot alone; null: of all one's bots.")]
+    bot: Annotated[WireName | None, Meta(description="Of this bot alone; null: of all one's bots.")]
     created_at: Moment
     stopped_at: Moment | None
     why: str
@@ -187,11 +199,18 @@ class SignIn(Body, frozen=True, kw_only=True):
     password: Password
 
 
+class Register(Body, frozen=True, kw_only=True):
+    """The name and the password of an account that is to be: ten characters at least."""
+
+    name: Name
+    password: AccountPassword
+
+
 class ChangePassword(Body, frozen=True, kw_only=True):
-    """One's own password, the old one and the new one."""
+    """One's own password, the old one and the new one, which has ten characters at least."""
 
     old: Password
-    new: Password
+    new: AccountPassword
 
 
 class MakeToken(Body, frozen=True, kw_only=True):
@@ -232,9 +251,15 @@ class SetLimits(Body, frozen=True, kw_only=True):
 
 
 class SetPassword(Body, frozen=True, kw_only=True):
-    """The new password of a bot or an account."""
+    """The new password of a bot."""
 
-    password: Password
+    password: BotPassword
+
+
+class SetAccountPassword(Body, frozen=True, kw_only=True):
+    """The new password of an account: ten characters at least."""
+
+    password: AccountPassword
 
 
 class RecallBot(Body, frozen=True, kw_only=True):
@@ -294,7 +319,7 @@ class AddBot(Body, frozen=True, kw_only=True):
     """A bot that may play at once."""
 
     name: Name
-    password: Password
+    password: BotPassword
 
 
 class SetOwner(Body, frozen=True, kw_only=True):
@@ -310,10 +335,10 @@ class LinkFamily(Body, frozen=True, kw_only=True):
 
 
 class AddAccount(Body, frozen=True, kw_only=True):
-    """A person's account. `admin`: an operator's."""
+    """A person's account; its password has ten characters at least. `admin`: an operator's."""
 
     name: Name
-    password: Password
+    password: AccountPassword
     admin: bool = False
 
 
@@ -333,8 +358,8 @@ class PreviewPairing(Body, frozen=True, kw_only=True):
 class PreviewedPair(Answer, frozen=True, kw_only=True):
     """Two versions that would meet; `detail` is what was weighed."""
 
-    high: str
-    low: str
+    high: WireName
+    low: WireName
     reason: str
     detail: dict[str, Any]
 
@@ -343,7 +368,7 @@ class Previewed(Answer, frozen=True, kw_only=True):
     """What an act of pairing would decide now. Nothing comes of it. `sits_out`: name -> why; `total`: what the pairs
     are worth together, in millionths, null where the method does not say."""
 
-    venue: str
+    venue: WireName
     policy: str
     method: str
     options: dict[str, Any]
@@ -358,7 +383,7 @@ class Account(Answer, frozen=True, kw_only=True):
     """A person's account."""
 
     id: Id
-    name: str
+    name: WireName
     admin: bool
     state: str
     created_at: Moment
@@ -378,11 +403,11 @@ class TranscriptLine(Answer, frozen=True, kw_only=True):
     """
 
     at: Annotated[int, Meta(description="When it was received or written: Unix time in microseconds.")]
-    name: str
+    name: WireName
     connection: int
     way: str
     text: str
-    venue: str
+    venue: WireName
     game: int
 
 
@@ -390,9 +415,9 @@ class Arranged(Answer, frozen=True, kw_only=True):
     """A game that is about to begin. `plies`: moves of an old game with which it begins."""
 
     game: int
-    venue: str
-    black: str
-    white: str
+    venue: WireName
+    black: WireName
+    white: WireName
     rated: bool
     plies: int
 
@@ -401,9 +426,9 @@ class EndedGame(Answer, frozen=True, kw_only=True):
     """A game that was ended."""
 
     game: int
-    venue: str
-    black: str
-    white: str
+    venue: WireName
+    black: WireName
+    white: WireName
     result: str
 
 
@@ -417,9 +442,9 @@ class Connection(Answer, frozen=True, kw_only=True):
     """A sign-in of a bot. `reason` is why it went; without an end it is there, or a crash has hidden it."""
 
     id: Id
-    venue: str
-    version: str
-    bot: str
+    venue: WireName
+    version: WireName
+    bot: WireName
     address: str
     client: Annotated[str, Meta(description="What it said it is.")]
     opened_at: Moment
@@ -450,7 +475,7 @@ class Access(Answer, frozen=True, kw_only=True):
 class AccessList(Answer, frozen=True, kw_only=True):
     """Somebody's sessions and tokens, ended ones too while they are kept, newest first."""
 
-    account: str
+    account: WireName
     items: list[Access]
 
 
@@ -475,7 +500,7 @@ class AuditPage(Answer, frozen=True, kw_only=True):
 class VenueNow(Answer, frozen=True, kw_only=True):
     """A venue in the live server."""
 
-    name: str
+    name: WireName
     port: int
     playing: int
     idle: int
@@ -487,8 +512,8 @@ class VenueNow(Answer, frozen=True, kw_only=True):
 class BotNow(Answer, frozen=True, kw_only=True):
     """A signed-in version."""
 
-    name: str
-    venue: str
+    name: WireName
+    venue: WireName
     state: str
     address: str
     client: str
@@ -503,9 +528,9 @@ class GameNow(Answer, frozen=True, kw_only=True):
     """A running game."""
 
     game: int
-    venue: str
-    black: str
-    white: str
+    venue: WireName
+    black: WireName
+    white: WireName
     ply: int
     black_here: bool
     white_here: bool

@@ -22,16 +22,18 @@ from cgos_server.protocol.api_route import (
     Operation,
     Param,
     limit_param,
+    name_param,
 )
+from cgos_server.protocol.names import NAME_PATTERN
 
 _MOMENT = "Unix time in milliseconds."
 _SYSTEM = Param("system", "text", "A rating system; without it the venue's headline.", 1, 64)
-_VENUE = Param("venue", "text", "Only in the venue of this name.", 1, 64)
+_VENUE = name_param("venue", "Only in the venue of this name.")
 _BEFORE = Param("before", "number", "Only those before this number: `next` of the page before.", 1)
 _FILTERS: Final = (
     _VENUE,
-    Param("bot", "text", "Played by this bot or version.", 1, 64),
-    Param("opponent", "text", "Against this bot or version; together with `bot`.", 1, 64),
+    name_param("bot", "Played by this bot or version."),
+    name_param("opponent", "Against this bot or version; together with `bot`."),
     Param(
         "reason",
         "text",
@@ -117,7 +119,7 @@ READING: Final = (
         VENUES,
         "Who beat whom how often, among the best or among these.",
         api.Crosstable,
-        Param("versions", "names", "These versions, instead of the best.", most=64, many=100),
+        Param("versions", "names", "These versions, instead of the best.", most=64, many=100, pattern=NAME_PATTERN),
         Param("top", "number", "So many of the best that are active.", 2, 100, default=30),
     ),
     _read("pair", "/venues/{venue}/pairs/{one}/{other}", VENUES, "Two versions compared.", api.PairStatistics),
@@ -146,7 +148,7 @@ READING: Final = (
         BOTS,
         "All bots, by name.",
         api.BotPage,
-        Param("after", "text", "Names after this one: `next` of the page before.", 1, 64),
+        name_param("after", "Names after this one: `next` of the page before."),
         limit_param(1000, 200),
     ),
     _read("bot", "/bots/{bot}", BOTS, "One bot with its versions.", api.BotDetail),
@@ -157,7 +159,7 @@ READING: Final = (
         BOTS,
         "A rating's changes, each with its game; or its curve.",
         (api.HistoryPage, api.RatingCurve),
-        Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
+        name_param("venue", "In this venue; needed where the version is rated in several."),
         _SYSTEM,
         Param("points", "number", "Not every change, but about so many points of the curve.", 2, 2000),
         Param("after", "text", "Changes after this one: `next` of the page before.", 1, 64),
@@ -170,7 +172,7 @@ READING: Final = (
         BOTS,
         "Whom a version met, and what came of it.",
         api.Opponents,
-        Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
+        name_param("venue", "In this venue; needed where the version is rated in several."),
     ),
     _read(
         "figures",
@@ -178,7 +180,7 @@ READING: Final = (
         BOTS,
         "How a version's games ended, by colour and reason, and how much it was signed in.",
         figures.VersionFigures,
-        Param("venue", "text", "In this venue; needed where the version is rated in several.", 1, 64),
+        name_param("venue", "In this venue; needed where the version is rated in several."),
     ),
     _read(
         "games",

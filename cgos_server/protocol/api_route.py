@@ -9,6 +9,8 @@ import enum
 import re
 from typing import Any, Final, Literal, NamedTuple
 
+from cgos_server.protocol.names import NAME_PATTERN
+
 PREFIX: Final = "/api/v1"
 """Where all paths begin."""
 
@@ -65,6 +67,7 @@ class Param(NamedTuple):
     :ivar least: smallest number
     :ivar most: greatest number; of a text or of each name the greatest length; of names their greatest number is `many`
     :ivar choices: the words to choose from
+    :ivar pattern: what a text, or each name, that there can be looks like; others are only not there
     :ivar default: what holds without it; None: nothing does, or that is the handler's to say
     """
 
@@ -76,6 +79,12 @@ class Param(NamedTuple):
     choices: tuple[str, ...] = ()
     default: str | int | bool | None = None
     many: int = 200
+    pattern: str = ""
+
+
+def name_param(name: str, about: str) -> Param:
+    """The name of a venue, a bot, a version or an account."""
+    return Param(name, "text", about, 1, 64, pattern=NAME_PATTERN)
 
 
 class Operation(NamedTuple):
@@ -123,16 +132,16 @@ class Operation(NamedTuple):
 IN_PATH: Final = {
     param.name: param
     for param in (
-        Param("venue", "text", "Name of a venue.", 1, 64),
-        Param("one", "text", "Name of a version.", 1, 64),
-        Param("other", "text", "Name of another version.", 1, 64),
-        Param("bot", "text", "Name of a bot.", 1, 64),
-        Param("version", "text", "Name of a version.", 1, 64),
+        name_param("venue", "Name of a venue."),
+        name_param("one", "Name of a version."),
+        name_param("other", "Name of another version."),
+        name_param("bot", "Name of a bot."),
+        name_param("version", "Name of a version."),
         Param("game", "number", "Number of a game.", 1),
         Param("round", "number", "Number of an act of pairing.", 1),
         Param("token", "number", "Number of a token.", 1),
         Param("webhook", "number", "Number of a webhook.", 1),
-        Param("account", "text", "Name of a person's account.", 1, 64),
+        name_param("account", "Name of a person's account."),
         Param("right", "text", "What an account may be given.", choices=("admin",)),
     )
 }

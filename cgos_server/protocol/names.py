@@ -11,7 +11,12 @@ from typing import Final
 
 NAME_MIN: Final = 3
 NAME_MAX: Final = 18
+NAME_PATTERN: Final = "^[A-Za-z0-9_.-]*$"
+"""The characters of all names: of people, bots, versions and venues."""
 PASSWORD_MIN: Final = 3
+"""Of bots: what the CGOS lines have always taken."""
+ACCOUNT_PASSWORD_MIN: Final = 10
+"""Of people's accounts."""
 PASSWORD_MAX: Final = 128
 
 BOT_NAME_PATTERN: Final = (
@@ -21,7 +26,7 @@ BOT_NAME_PATTERN: Final = (
 PASSWORD_PATTERN: Final = rf"^(?![Qq][Uu][Ii][Tt]$)[!-~]{{{PASSWORD_MIN},{PASSWORD_MAX}}}$"
 """The same of :func:`password_fault`."""
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]*")
+_NAME = re.compile(NAME_PATTERN)
 _PASSWORD = re.compile(r"[!-~]*")
 _DIGITS = frozenset("0123456789")
 
@@ -65,3 +70,11 @@ def password_fault(password: str) -> str | None:
     if fold(password) == "quit":
         return "This password cannot be used: a line that says only 'quit' closes the connection."
     return None
+
+
+def account_password_fault(password: str) -> str | None:
+    """As :func:`password_fault`, for a password that a person's account is to have."""
+    fault = password_fault(password)
+    if fault is None and len(password) < ACCOUNT_PASSWORD_MIN:
+        return f"The password of an account has at least {ACCOUNT_PASSWORD_MIN} characters."
+    return fault

@@ -51,6 +51,19 @@ _ABOUT: Final = (
     "(CORS); what needs a token is for programs alone."
 )
 
+GROUPS: Final = {
+    "The server": "What this server is, and how it fares.",
+    "Venues": "Pools in which ratings are comparable: rules, standings, ledgers.",
+    "Bots and versions": "Who plays, and how strong they are.",
+    "Games and pairings": "What was played, and why these two met.",
+    "Live": "What happens now, as streams.",
+    "Exports": "Everything, in bulk.",
+    "Your own": "An account: sign-in, sessions, tokens, webhooks. Most of it needs a token.",
+    "Your own bots": "What an owner does. Needs a token with the scope `bots`.",
+    "Operators": "What an operator does. Needs a token with the scope `admin`.",
+}
+"""Heading of the documentation -> what is below it."""
+
 _REF: Final = "#/components/schemas/{name}"
 _ROLE: Final = re.compile(r":\w+:`~?(?:[\w.]+\.)?(\w+)`")
 _IVAR: Final = re.compile(r"^:ivar (\w+): ", re.MULTILINE)
@@ -69,7 +82,8 @@ FAILURES: Final = {
 }
 """Status of a failure -> what it means."""
 
-_LINES: Final = (NDJSON, SSE)
+_LINES: Final = {NDJSON: "a line (NDJSON)", SSE: "the `data` of an event (SSE)"}
+"""Media type of many values -> where each of them is."""
 
 
 def document() -> dict[str, Any]:
@@ -92,7 +106,12 @@ def document() -> dict[str, Any]:
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/", "description": "The server that gives this description."}],
-        "tags": [{"name": group} for group in dict.fromkeys(operation.group for operation in ROUTES)],
+        # Whoever needs more says so itself.
+        "security": [],
+        "tags": [
+            {"name": group, "description": GROUPS[group]}
+            for group in dict.fromkeys(operation.group for operation in ROUTES)
+        ],
         "paths": paths,
         "components": {
             "schemas": {name: _alone(component) for name, component in sorted(components.items())},
@@ -177,7 +196,7 @@ def _operation(operation: Operation, known: dict[str, Any]) -> dict[str, Any]:
         told["requestBody"] = {"required": True, "content": {JSON: {"schema": known[repr(operation.body)]}}}
     told["responses"] = {
         str(operation.status): {
-            "description": "A stream." if operation.streams else "The answer.",
+            "description": _description(operation),
             "content": {media: _content(operation, media, known) for media in operation.media},
         }
     } | {status: {"$ref": f"#/components/responses/Problem{status}"} for status in statuses(operation)}
@@ -190,6 +209,17 @@ def _operation(operation: Operation, known: dict[str, Any]) -> dict[str, Any]:
         told["x-scope"] = operation.needs.value
     told["x-limits"] = [limit.value for limit in limits(operation)]
     return told
+
+
+def _description(operation: Operation) -> str:
+    """What an answer is. OpenAPI 3.1 has no word for media types of many values one after the other: their schema is
+    that of each."""
+    if not operation.streams:
+        return "The answer."
+    if operation.answer is None:
+        return "A stream."
+    each = [sentence for media, sentence in _LINES.items() if media in operation.media]
+    return f"A stream; the schema is that of each value in it: {' or '.join(each)}."
 
 
 def _failure(status: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -206,11 +236,8 @@ def _failure(status: str, known: dict[str, Any]) -> dict[str, Any]:
 def _content(operation: Operation, media: str, known: dict[str, Any]) -> dict[str, Any]:
     either = [known[repr(kind)] for kind in answers(operation)]
     schema = {"anyOf": either} if len(either) > 1 else next(iter(either), None)
-    if media == JSON:
+    if media == JSON or (media in _LINES and schema is not None):
         return {"schema": schema}
-    if media in _LINES:
-        text: dict[str, Any] = {"schema": {"type": "string"}}
-        return text if schema is None else text | {"x-line": schema}
     return {"schema": {"type": "string"}}
 
 
@@ -226,7 +253,9 @@ def _param(param: Param, place: str) -> dict[str, Any]:
 def schema_of(param: Param) -> dict[str, Any]:
     """What a parameter may be, as a JSON schema."""
     schema: dict[str, Any]
-    text = {"type": "string", "minLength": param.least, "maxLength": min(param.most, LONGEST)}
+    text: dict[str, Any] = {"type": "string", "minLength": param.least, "maxLength": min(param.most, LONGEST)}
+    if param.pattern:
+        text["pattern"] = param.pattern
     if param.choices:
         schema = {"type": "string", "enum": list(param.choices)}
     elif param.kind == "flag":
@@ -269,7 +298,10 @@ def _flat(text: str) -> str:
 
 
 def _alone(node: Any) -> Any:
-    """A schema whose references stand alone: older readers take nothing else beside one."""
+    """A schema as all generators read it: a reference has nothing beside it, and no schema is a plain `false`, which is
+    said of the items after those of a tuple, whose number `maxItems` limits already."""
     if isinstance(node, dict):
-        return {"$ref": node["$ref"]} if "$ref" in node else {key: _alone(inner) for key, inner in node.items()}
+        if "$ref" in node:
+            return {"$ref": node["$ref"]}
+        return {key: _alone(inner) for key, inner in node.items() if (key, inner) != ("items", False)}
     return [_alone(inner) for inner in node] if isinstance(node, list) else node

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from cgos_server.errors import Refused
-from cgos_server.protocol.names import bot_name_fault, fold, password_fault
+from cgos_server.protocol.names import account_password_fault, bot_name_fault, fold, password_fault
 from cgos_server.protocol.session import Credentials, Declaration, Limits
 from cgos_server.service.audit import audit
 from cgos_server.service.failures import WRONG_PASSWORD, Failures
@@ -152,9 +152,15 @@ class Accounts:
         return self._bot_locks.setdefault(bot_id, asyncio.Lock())
 
     async def new_password(self, password: str, address: str = "") -> str:
-        """The hash of a password that is to be. Raises Refused (``password``, ``busy``); `address` as in
+        """The hash of a password that a bot is to have. Raises Refused (``password``, ``busy``); `address` as in
         :meth:`Passwords.hash`."""
-        fault = password_fault(password)
+        return await self._hashed(password, password_fault(password), address)
+
+    async def new_account_password(self, password: str, address: str = "") -> str:
+        """As :meth:`new_password`, for a person's account."""
+        return await self._hashed(password, account_password_fault(password), address)
+
+    async def _hashed(self, password: str, fault: str | None, address: str) -> str:
         if fault is None and looks_like_token(password):
             fault = "A password must not look like a token: choose another."
         if fault is not None:

@@ -7,7 +7,6 @@ what (see authority), how the live server gives games, how a webhook is delivere
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -42,6 +41,7 @@ from cgos_server.service.requests import (
     WebhookMade,
     WebhookRemove,
 )
+from cgos_server.service.webhook_urls import target
 from cgos_server.storage.records import (
     BotOwner,
     BotWishes,
@@ -58,8 +58,6 @@ MOST_WEBHOOKS: Final = 10
 MOST_AVOIDED: Final = 200
 """Versions that a bot's owner may name as not to be met, as many as the bot itself may name."""
 MOST_GAMES_A_DAY: Final = 1_000_000
-URL_MAX: Final = 500
-"""Characters of a webhook's address."""
 
 
 class Owning:
@@ -222,9 +220,7 @@ class Owning:
 
     async def webhook_add(self, request: WebhookAdd, caller: Caller) -> WebhookMade:
         """Raises Refused (``url``, ``events``, ``full``, ``unknown-bot``)."""
-        fault = url_fault(request.url)
-        if fault is not None:
-            raise Refused("url", fault)
+        to = target(request.url)
         events = [event for event in EVENTS if event in request.events]
         if not events or set(events) != set(request.events):
             raise Refused("events", f"A webhook is told one or more of: {', '.join(EVENTS)}.")
@@ -240,7 +236,7 @@ class Owning:
             )  # fmt: skip
             # The address may hold a word that only its owner knows: its host is enough for the record.
             await self._deeds.commit(
-                request, person.name, [added], webhook=number, host=urlsplit(request.url).hostname or "",
+                request, person.name, [added], webhook=number, host=to.host,
                 bot="" if bot is None else bot.name, events=" ".join(events),
             )  # fmt: skip
         return WebhookMade(number, secret)
@@ -264,25 +260,6 @@ def stored_limits(limits: Limits) -> str:
         return ""
     said = {"games_a_day": limits.games_a_day, "avoid": sorted(limits.avoid), "hours": str(limits.hours)}
     return msgspec.json.encode(said).decode()
-
-
-def url_fault(url: str) -> str | None:
-    """None where something may be sent to `url`, otherwise a sentence that says what to change. Where its name leads is
-    looked at when something is sent."""
-    if len(url) > URL_MAX or not url.isascii() or not url.isprintable() or " " in url:
-        return f"An address has at most {URL_MAX} printable ASCII characters without blanks."
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "This is not an address such as https://example.org/told."
-    if parts.scheme not in ("https", "http") or not host:
-        return "An address begins with https:// or http:// and a host."
-    if "@" in parts.netloc:
-        return "An address holds no name and no password before its host."
-    if parts.fragment:
-        return "An address has no part after '#': it would not be sent."
-    return None
 
 
 def _has_no_owner(bot: BotLogin, person: Person) -> None:

@@ -130,7 +130,7 @@ class People:
         try:
             async with self._accounts.name_lock(request.name):
                 await self._accounts.must_be_free(request.name)
-                hashed = await self._accounts.new_password(request.password, address)
+                hashed = await self._accounts.new_account_password(request.password, address)
                 owner = Owner(self._ids.owner(), request.name, hashed, False, "active")
                 added = OwnerAdded(owner.id, owner.name, fold(owner.name), hashed, 0, self._now_ms())
                 return await self._session(request, owner, address, [added])
@@ -191,7 +191,7 @@ class People:
                 owner = await self._still(person)
                 if not await self._passwords.verify(owner.password, request.old, caller.address):
                     raise Refused(WRONG_PASSWORD, "The old password is not right.")
-            hashed = await self._accounts.new_password(request.new, caller.address)
+            hashed = await self._accounts.new_account_password(request.new, caller.address)
             ended = await self._ended(owner.id, sessions_only=True, but=person.access_id)
             changed = OwnerChanged(hashed, int(owner.admin), owner.state, owner.id)
             await self._deeds.commit(request, owner.name, [changed, *ended], sessions_ended=len(ended))
@@ -255,7 +255,7 @@ class People:
             raise Refused("name", fault)
         async with self._accounts.name_lock(request.name):
             await self._accounts.must_be_free(request.name)
-            hashed = await self._accounts.new_password(request.password)
+            hashed = await self._accounts.new_account_password(request.password)
             added = OwnerAdded(
                 self._ids.owner(), request.name, fold(request.name), hashed, int(request.admin), self._now_ms()
             )
@@ -266,7 +266,7 @@ class People:
         """Also ends all sessions."""
         async with self._accounts.name_lock(request.name):  # a row is replaced as a whole
             owner = await self._owner(request.name)
-            hashed = await self._accounts.new_password(request.password)
+            hashed = await self._accounts.new_account_password(request.password)
             ended = await self._ended(owner.id, sessions_only=True)
             changed = OwnerChanged(hashed, int(owner.admin), owner.state, owner.id)
             await self._deeds.commit(request, owner.name, [changed, *ended])

@@ -94,3 +94,15 @@ def note_elsewhere(data: Path, location: Location | None) -> None:
 def note_path(path: Path) -> Path:
     """The file in which :func:`note_elsewhere` leaves word, for the SQLite file at `path`."""
     return path.with_name(_ELSEWHERE)
+
+
+def make_directory(path: Path) -> None:
+    """The directory of a database, where there is none: its owner's alone (0700), since hashes of passwords,
+    transcripts and the control socket lie in it. One that is there stays as it is: it may be more than ours. Raises
+    OSError."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def others_may_look(path: Path) -> bool:
+    """Whether anybody but its owner can list, enter or change a directory. Raises OSError."""
+    return bool(path.stat().st_mode & 0o077)

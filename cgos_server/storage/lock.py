@@ -19,7 +19,7 @@ from typing import IO, Protocol
 import msgspec
 
 from cgos_server.errors import DatabaseLocked
-from cgos_server.storage.location import Location
+from cgos_server.storage.location import Location, make_directory
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class DatabaseLock:
 
 class _FileLock:
     def __init__(self, path: Path, purpose: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
         # Never removed: a lock file that comes and goes can be locked twice, once under each of its lives.
         self._file: IO[bytes] = lock_path(path).open("a+b")
         try:

@@ -24,7 +24,7 @@ import cgos_server
 from cgos_server.errors import SchemaMismatch, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.connections import connect_for_reading, migrating_engine
-from cgos_server.storage.location import Location, PostgresUrl, elsewhere, note_path
+from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ def prepare(location: Location, even_elsewhere: bool = False) -> None:
         return
     with _store_errors(location, "made"):
         if isinstance(location, Path):
-            location.parent.mkdir(parents=True, exist_ok=True)
+            make_directory(location.parent)
             location.touch(mode=0o600)
         on_connection(location, _make)
 

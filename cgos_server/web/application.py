@@ -44,6 +44,7 @@ from cgos_server.web.pages import (
 )
 from cgos_server.web.pages.failures import Failures
 from cgos_server.web.people import addresses as people
+from cgos_server.web.people.outside import Outside
 from cgos_server.web.remembering import Remembering
 from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Call, Site, Work, wall_ms
@@ -79,6 +80,7 @@ def create_app(
     hub: Hub | None = None,
     call: Call | None = None,
     data: Path | None = None,
+    outside: Outside | None = None,
     remember_s: float = 0.0,
 ) -> Application:
     """The application. `history` stays the caller's to close.
@@ -87,9 +89,11 @@ def create_app(
     :param hub: told the facts of the live server by the caller
     :param call: the way to the live server; None where there is none
     :param data: the server's data directory, for transcripts
+    :param outside: the way to where webhooks are sent; None: the one that the settings permit
     :param remember_s: seconds for which everybody who asks for the same gets the same answer
     """
-    site = Site(history, settings, _version_of(STATIC), now_ms, hub or Hub(history, settings, now_ms), call, data)
+    hub = hub or Hub(history, settings, now_ms)
+    site = Site(history, settings, _version_of(STATIC), now_ms, hub, call, data, outside)
     failures = Failures(site)
     handlers = {HTTPException: failures.refused, StoreError: failures.unreadable, Exception: failures.failed}
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)

@@ -6,10 +6,14 @@ shown.
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
+from cgos_server import __version__
 from cgos_server.core.games.base import Ko, Ruleset
 from cgos_server.core.games.notation import vertex
+from cgos_server.web.settings import WebSettings
 
 GNUGO_SIZES: Final = range(5, 20)
 """Boards on which GNU Go 3.8 is of use; it takes none that is larger."""
@@ -24,28 +28,61 @@ _KO: Final = {
 }
 
 
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")
+_ANYWHERE = ("", "0.0.0.0", "::")
+
+
 class Place(NamedTuple):
     """Where a bot is to play.
 
-    :ivar host: as bots reach it, IPv6 in brackets
-    :ivar port: of the venue's lines
-    :ivar websocket: the port of all venues, 0 where there is none
+    :ivar lines: host and port of the venue's lines, IPv6 in brackets
+    :ivar websocket: the address of all venues, such as ``wss://host``; empty where there is none
     :ivar main_ms: the clock of a game's first move
     """
 
-    host: str
-    port: int
-    websocket: int
+    lines: str
+    websocket: str
     venue: str
     rules: Ruleset
     main_ms: int
 
 
-class Commands(NamedTuple):
-    """What to type, or to put into a file; empty for what does not go there.
+def lines_address(public: str, host: str, port: int) -> str:
+    """Where bots of a venue connect: as configured, else by this host and port."""
+    return public or f"{host}:{port}"
 
+
+def websocket_address(public: str, host: str, port: int) -> str:
+    """Where bots of all venues connect by WebSocket; empty where there is no port for it (0)."""
+    return (public or f"ws://{host}:{port}") if port else ""
+
+
+def bots_host(configured: str, public_url: str, asked: str) -> str:
+    """Where bots find the server: as configured, or where its pages are, or by which they were asked for.
+
+    :param asked: the header Host, which may be anything
+    """
+    if configured not in _ANYWHERE:
+        return f"[{configured}]" if ":" in configured else configured
+    if public_url:
+        found = urlsplit(public_url).hostname or "localhost"
+        return f"[{found}]" if ":" in found else found
+    match = _HOST.fullmatch(asked)
+    return match[1] if match else "localhost"
+
+
+def addresses(settings: WebSettings, host: str) -> dict[str, str]:
+    """Venue -> where its bots connect; `host` for those of which nothing else is configured."""
+    return {name: lines_address(venue.public_address, host, venue.port) for name, venue in settings.venues.items()}
+
+
+class Commands(NamedTuple):
+    """What to type, or to put into a file; empty for what does not go there. Where WebSocket comes encrypted
+    (``wss://``) the client's commands go that way, so that the password stays secret.
+
+    :ivar install: brings the client
     :ivar secret: makes the file with the password
-    :ivar engine: GNU Go by the venue's port
+    :ivar engine: GNU Go in the venue
     :ivar try_out: a built-in bot
     :ivar check: an engine without any server
     :ivar versions: GNU Go by WebSocket, as a version of its own
@@ -54,6 +91,7 @@ class Commands(NamedTuple):
     :ivar dialogue: what is said on it
     """
 
+    install: str
     secret: str
     engine: str
     try_out: str
@@ -75,23 +113,26 @@ def gnugo(rules: Ruleset) -> str:
 def commands(place: Place) -> Commands:
     """For a bot called MyBot."""
     engine = gnugo(place.rules)
-    lines, by_websocket = f"{place.host}:{place.port}", f"ws://{place.host}:{place.websocket}"
+    encrypted = place.websocket.startswith("wss:")
+    server = f"{place.websocket} --venue {place.venue}" if encrypted else place.lines
+    host, _, port = place.lines.rpartition(":")
     who = "--name MyBot --password-file mybot.password"
     size = place.rules.size
     checked = next((each for each in CHECKED_SIZES if each >= size), CHECKED_SIZES[-1])
     return Commands(
+        install=_INSTALL,
         secret="printf '%s\\n' 'choose-a-password' > mybot.password\nchmod 600 mybot.password",
-        engine=f"cgos-client run --server {lines} {who} -- \\\n    {engine}" if engine else "",
-        try_out=f"cgos-client bot greedy --server {lines} {who}",
+        engine=f"cgos-client run --server {server} {who} -- \\\n    {engine}" if engine else "",
+        try_out=f"cgos-client bot greedy --server {server} {who}",
         check=f"cgos-client check --size {checked} -- {engine}" if engine else "",
         versions=(
-            f"cgos-client run --server {by_websocket} --venue {place.venue} --slots 2 --version 1.0 \\\n"
+            f"cgos-client run --server {place.websocket} --venue {place.venue} --slots 2 --version 1.0 \\\n"
             f"    {who} -- \\\n    {engine}"
             if engine and place.websocket
             else ""
         ),
-        program=_PROGRAM.format(by_websocket, place.venue) if place.websocket else "",
-        by_hand=f"nc {place.host.strip('[]')} {place.port}",
+        program=_PROGRAM.format(place.websocket, place.venue) if place.websocket else "",
+        by_hand=f"nc {host.strip('[]')} {port}",
         dialogue=_DIALOGUE.format(
             size=size,
             komi=f"{place.rules.komi2 / 2:.1f}",
@@ -100,6 +141,11 @@ def commands(place: Place) -> Commands:
         ),
     )
 
+
+_INSTALL: Final = f"""\
+python3 -m venv cgos
+cgos/bin/pip install cgos_server-{__version__}-py3-none-any.whl
+export PATH="$PWD/cgos/bin:$PATH\""""
 
 _DIALOGUE: Final = """\
 S: protocol genmove_analyze

@@ -50,6 +50,7 @@ class VenueSettings(msgspec.Struct, frozen=True):
     """A venue as it is configured now; what its first game fixed is in the database.
 
     :ivar port: where its bots connect
+    :ivar public_address: by which host and port they reach it; empty: by that port
     :ivar delay_s: how long after it was played a move of a running game may be shown
     :ivar policy: when it pairs, a value of :class:`cgos_server.core.venue.Policy`
     :ivar method: how it pairs, with `pairing`: the options that differ from the method's defaults
@@ -73,9 +74,10 @@ class VenueSettings(msgspec.Struct, frozen=True):
     void_after_s: float = 0.0
     set_aside: int = 0
     counts: bool = True
+    public_address: str = ""
 
     @classmethod
-    def of(cls, venue: Venue, port: int) -> VenueSettings:
+    def of(cls, venue: Venue, port: int, public_address: str = "") -> VenueSettings:
         """As the venue is configured."""
         options = {name: dict(chosen) for name, chosen in venue.rating_options.items() if chosen}
         pairing = venue.pairing
@@ -96,6 +98,7 @@ class VenueSettings(msgspec.Struct, frozen=True):
             venue.void_after / 1e6,
             pairing.set_aside,
             venue.rated,
+            public_address,
         )
 
 
@@ -109,6 +112,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     :ivar refresh_s: seconds after which pages about what happens now load themselves again where nothing runs in the
         browser; 0: never
     :ivar websocket: the port where bots of all venues connect by WebSocket; 0 where there is none
+    :ivar websocket_url: by which they reach it; empty: by that port
     :ivar public_url: the pages' address for people, without a slash at its end; empty: by which a page was asked for
     :ivar proxies: networks whose ``X-Forwarded-For`` is believed
     :ivar accounts: whether people may make accounts: ``open`` or ``closed``
@@ -125,6 +129,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     registration: str = "open"
     refresh_s: int = 10
     websocket: int = 0
+    websocket_url: str = ""
     public_url: str = ""
     proxies: tuple[str, ...] = ()
     accounts: str = "open"

@@ -22,6 +22,7 @@ from cgos_server.core.facts import AnyFact
 from cgos_server.core.rating.registry import half_width
 from cgos_server.errors import Refused
 from cgos_server.net.forwarded import bare, is_among, origin
+from cgos_server.protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import about
 from cgos_server.storage.answers import GameDetail, GameRow
@@ -33,6 +34,7 @@ from cgos_server.web.drawing.interval_svg import scale, standing_interval
 from cgos_server.web.explaining import Explaining
 from cgos_server.web.limiting import Limits
 from cgos_server.web.live.hub import Hub
+from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import WebSettings, networks
 from cgos_server.web.strengths import StrengthsOf
 
@@ -57,6 +59,7 @@ class Site:
     :ivar data: the server's data directory, where the transcripts are; None where there is none
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
+    :ivar outside: the way to where webhooks are sent
     :ivar works: what runs beside answering
     :ivar now_ms: Unix time in milliseconds
     """
@@ -70,6 +73,7 @@ class Site:
         hub: Hub,
         call: Call | None = None,
         data: Path | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.history = history
         self.settings = settings
@@ -77,6 +81,7 @@ class Site:
         self.hub = hub
         self.call = call
         self.data = data
+        self.outside = outside or Outside(networks(settings.webhooks_to))
         self.hearers: list[Callable[[AnyFact | None], None]] = [hub.heard]
         self.works: list[Work] = [hub.run]
         self._proxies = networks(settings.proxies)
@@ -103,6 +108,7 @@ class Site:
             half_width=half_width,
             finely=words.finely,
             scale=scale,
+            account_password_min=ACCOUNT_PASSWORD_MIN,
             interval=standing_interval,
             program_version=__version__,
             static_version=static_version,

@@ -210,7 +210,7 @@ async def test_the_keyboard_reaches_the_content_first(visitors: Visitors) -> Non
 async def test_commands_have_a_button_that_copies_them(visitors: Visitors) -> None:
     visitor = await visitors(permissions=["clipboard-read", "clipboard-write"])
     page = await visitor.open("/connect")
-    block = page.locator(".copied").nth(1)
+    block = page.locator(".copied").nth(2)
     await block.get_by_role("button").click()
     await block.get_by_role("button", name="Copied").wait_for()
     copied = await page.evaluate("navigator.clipboard.readText()")

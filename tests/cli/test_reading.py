@@ -137,6 +137,15 @@ def test_how_to_connect(run: Any, as_json: Any, tmp_path: Path) -> None:
     assert "--server ws://localhost:6868 --venue 9x9" in told["versions"]
     assert as_json("connect", where=tmp_path / "new") == told
     run("connect", "8x8", fails=2)
+    public = tmp_path / "public.toml"
+    public.write_text(
+        '[websocket]\npublic_url = "wss://bots.example.org"\n[[venue]]\nname = "9x9"\nport = 6809\nsize = 9\n'
+        'public_address = "cgos.example.org:7000"\ntime = { system = "absolute", main = "5m" }\n'
+    )
+    text = run("connect", "--config", str(public)).stdout
+    assert "--server wss://bots.example.org --venue 9x9 --name MyBot" in text
+    assert "nc cgos.example.org 7000" in text
+    assert "--server there:6809 " in run("connect", "--host", "there", "--config", str(public)).stdout
 
 
 def test_when_a_bot_came_and_what_was_said(run: Any, as_json: Any, data: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_bot_from_add_to_enable(run: Any, data: Path, tmp_path: Path, as_json:
 
 def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> None:
     new = tmp_path / "new"
-    run("account", "add", "admin1", "--admin", given="secret\n", where=new)
+    run("account", "add", "admin1", "--admin", given="long-secret\n", where=new)
     run("bot", "add", "Delta", given="secret\n", where=new)
     run("anchor", "set", "Delta", "1500", "--venue", "9x9", where=new)
     assert "admin1   admin   active" in run("account", "list", where=new).stdout
@@ -102,27 +102,29 @@ def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> N
 )  # fmt: skip
 def test_what_creates_nothing_makes_no_database(run: Any, tmp_path: Path, words: str) -> None:
     typo, empty = tmp_path / "typo", tmp_path / "empty"
-    refused = run(*words.split(), given="secret\n", fails=1, where=typo).stderr
+    refused = run(*words.split(), given="long-secret\n", fails=1, where=typo).stderr
     assert refused.startswith(f"Error: There is no database at {typo / 'cgos.sqlite'}. ")
     assert "cgos-server serve" in refused
     assert "--data" in refused
     assert not typo.exists()
     empty.mkdir()
     (empty / "cgos.sqlite").touch()
-    assert "There is no database at" in run(*words.split(), given="secret\n", fails=1, where=empty).stderr
+    assert "There is no database at" in run(*words.split(), given="long-secret\n", fails=1, where=empty).stderr
     assert (empty / "cgos.sqlite").stat().st_size == 0
 
 
 def test_accounts(run: Any, as_json: Any) -> None:
-    run("account", "add", "Person", given="secret\n")
+    run("account", "add", "Person", given="long-secret\n")
     run("account", "grant", "Person", "admin")
     assert as_json("account", "list")[0]["admin"] is True
-    run("account", "passwd", "Person", given="other\n")
+    run("account", "passwd", "Person", given="long-other\n")
     run("account", "revoke", "Person", "admin")
     assert as_json("account", "list")[0]["admin"] is False
     run("account", "grant", "Person", "king", fails=2)
     assert "There is no account Nobody" in run("account", "grant", "Nobody", "admin", fails=1).stderr
-    assert "is taken" in run("account", "add", "alpha", given="secret\n", fails=1).stderr
+    for command in (("add", "Other"), ("passwd", "Person")):
+        assert "at least 10 characters" in run("account", *command, given="ninechars\n", fails=1).stderr
+    assert "is taken" in run("account", "add", "alpha", given="long-secret\n", fails=1).stderr
 
 
 def test_tokens(run: Any, data: Path, as_json: Any) -> None:

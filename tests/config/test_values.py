@@ -24,7 +24,7 @@ from cgos_server.config import (
     venue_value,
 )
 from cgos_server.config.schema import RatingConfig, VenueConfig
-from cgos_server.config.values import Networks, Span
+from cgos_server.config.values import Networks, PublicAddress, Span, WebSocketUrl
 from cgos_server.config.venues import _rating_keys
 from cgos_server.config.words import strip
 from cgos_server.core.clock import TimeControl, TimeSystem
@@ -412,6 +412,33 @@ def test_examples_in_the_documentation_load(write: Any) -> None:
     assert len(blocks) >= 2
     for block in blocks:
         load(write(block))
+
+
+@pytest.mark.parametrize("text", ["", "cgos.example.org:6809", "[2001:db8::1]:6809", "192.0.2.1:1"])
+def test_public_addresses(text: str) -> None:
+    assert str(PublicAddress.parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "value", ["cgos.example.org", ":6809", "a b:1", "a:0", "a:70000", "a:1/x", "me@a:1", "ws://a:1", 6809]
+)
+def test_public_addresses_that_are_none(value: object) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        PublicAddress.parse(value)
+
+
+@pytest.mark.parametrize("text", ["", "wss://bots.example.org", "ws://127.0.0.1:6868", "wss://[2001:db8::1]:1"])
+def test_websocket_urls(text: str) -> None:
+    assert str(WebSocketUrl.parse(text)) == text
+    assert str(WebSocketUrl.parse(f"{text}/" if text else text)) == text
+
+
+@pytest.mark.parametrize(
+    "value", ["bots.example.org", "https://a", "wss://", "wss://a/9x9", "wss://me@a", "wss://a?x=1", "wss://a:0", 1]
+)
+def test_websocket_urls_that_are_none(value: object) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        WebSocketUrl.parse(value)
 
 
 def test_optional_types_are_seen_through() -> None:

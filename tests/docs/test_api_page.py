@@ -135,7 +135,7 @@ async def test_every_write_example_is_done(tmp_path: Path) -> None:
     async with deeds_server(tmp_path) as server:
         for name in ("amigo", "Sakura-5k"):
             await server.admin.handle(deeds.BotAdd(name=name, password="its-password"))
-        await server.admin.handle(deeds.AccountAdd(name="Olive", password="secret", admin=True))
+        await server.admin.handle(deeds.AccountAdd(name="Olive", password="long-secret", admin=True))
         await server.played(1, 1, 2)
         session = await server.sign_in("Olive")
         made = await server.ask("POST", "/me/tokens", {"scopes": ["bots", "admin"]}, session, 201)

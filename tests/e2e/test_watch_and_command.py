@@ -74,9 +74,9 @@ def connect(talks: contextlib.ExitStack, serving: ServerProcess) -> Talk:
 
 def test_a_viewer_follows_games_that_an_operator_arranges(tmp_path: Path, talks: contextlib.ExitStack) -> None:
     with server(tmp_path) as serving:
-        assert serving.command("account", "add", "admin1", "--admin", stdin="secret\n").returncode == 0
+        assert serving.command("account", "add", "admin1", "--admin", stdin="long-secret\n").returncode == 0
         operator = connect(talks, serving)
-        for line, answer in (("e1 script", "username"), ("admin1", "password"), ("secret", "ok")):
+        for line, answer in (("e1 script", "username"), ("admin1", "password"), ("long-secret", "ok")):
             operator.say(line)
             assert operator.line() == answer
         viewer = Viewer(connect(talks, serving))
@@ -131,9 +131,9 @@ def test_a_viewer_follows_games_that_an_operator_arranges(tmp_path: Path, talks:
 
 def test_operators_need_the_right_password_and_the_right_network(tmp_path: Path, talks: contextlib.ExitStack) -> None:
     with server(tmp_path, settings='[admin]\nnetworks = "192.0.2.0/24"\n') as serving:
-        serving.command("account", "add", "admin1", "--admin", stdin="secret\n")
+        serving.command("account", "add", "admin1", "--admin", stdin="long-secret\n")
         talk = connect(talks, serving)
-        for line in ("e1 script", "admin1", "secret"):
+        for line in ("e1 script", "admin1", "long-secret"):
             talk.say(line)
         assert [talk.line(), talk.line()] == ["username", "password"]
         assert talk.line().startswith("Error: ")

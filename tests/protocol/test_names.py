@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.protocol.names import bot_name_fault, fold, name_fault, password_fault
+from cgos_server.protocol.names import account_password_fault, bot_name_fault, fold, name_fault, password_fault
 
 _WORDS = string.ascii_letters + string.digits + "_.-"
 
@@ -86,3 +86,12 @@ def test_good_passwords(password: str) -> None:
 )
 def test_bad_passwords(password: str, says: str) -> None:
     assert says in (password_fault(password) or "")
+
+
+@pytest.mark.parametrize(
+    ("password", "says"),
+    [("abcdefghi", "at least 10"), ("ab", "at least 3"), ("x" * 129, "at most 128"), ("ten letters", "without blanks")],
+)
+def test_passwords_of_accounts_are_longer(password: str, says: str) -> None:
+    assert says in (account_password_fault(password) or "")
+    assert account_password_fault("abcdefghij") is None

@@ -48,6 +48,40 @@ def nodes(node: Any) -> Iterator[dict[str, Any]]:
             yield from nodes(inner)
 
 
+def test_generators_find_every_type_where_it_is_used(document: dict[str, Any]) -> None:
+    """The lines of streams too; and no schema is a plain boolean, which some of them cannot read."""
+    used = {node["$ref"].rpartition("/")[2] for node in nodes(document) if "$ref" in node}
+    assert set(document["components"]["schemas"]) <= used
+    assert "x-line" not in openapi.encoded()
+    for node in nodes(document["components"]["schemas"]):
+        if "prefixItems" in node:
+            assert len(node["prefixItems"]) == node["minItems"] == node["maxItems"]
+        assert not isinstance(node.get("items"), bool)
+
+
+def test_every_operation_says_whether_it_needs_a_token(document: dict[str, Any]) -> None:
+    assert document["security"] == []
+    for route in ROUTES:
+        told = document["paths"][PREFIX + route.path][route.method.lower()]
+        assert told.get("security", []) == ([] if route.needs is Needs.NOTHING else [{"token": []}])
+
+
+def test_names_say_of_which_characters_they_are(document: dict[str, Any]) -> None:
+    names = [
+        param["schema"]
+        for place in document["paths"].values()
+        for told in place.values()
+        for param in told.get("parameters", ())
+        if param["name"] in ("bot", "venue", "version", "one", "account")
+    ]
+    schemas = document["components"]["schemas"]
+    for kind, field in (("Standing", "version"), ("Game", "black"), ("Venue", "name"), ("AddBot", "name")):
+        names.append(schemas[kind]["properties"][field])
+    assert {schema.get("pattern") for schema in names} == {"^[A-Za-z0-9_.-]*$"}
+    password = schemas["Register"]["properties"]["password"]
+    assert (password["minLength"], schemas["SetPassword"]["properties"]["password"]["minLength"]) == (10, 3)
+
+
 def test_every_reference_leads_somewhere_and_stands_alone(document: dict[str, Any]) -> None:
     references = [node for node in nodes(document) if "$ref" in node]
     assert len(references) > 100

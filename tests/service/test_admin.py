@@ -188,23 +188,23 @@ async def test_a_bot_from_its_beginning_to_its_end(admin: Admin, accounts: Accou
 
 
 async def test_bots_that_cannot_be(admin: Admin, store: Any) -> None:
-    await admin.handle(BotAdd(name="Newbot", password="secret"))
-    await admin.handle(AccountAdd(name="Person", password="secret"))
-    assert await code(admin, BotAdd(name="newbot", password="secret")) == "name-taken"
-    assert await code(admin, BotAdd(name="person", password="secret")) == "name-taken"
-    assert await code(admin, BotAdd(name="admin9", password="secret")) == "name-or-password"
+    await admin.handle(BotAdd(name="Newbot", password="long-secret"))
+    await admin.handle(AccountAdd(name="Person", password="long-secret"))
+    assert await code(admin, BotAdd(name="newbot", password="long-secret")) == "name-taken"
+    assert await code(admin, BotAdd(name="person", password="long-secret")) == "name-taken"
+    assert await code(admin, BotAdd(name="admin9", password="long-secret")) == "name-or-password"
     assert await code(admin, BotPasswd(name="Newbot", password="x")) == "password"
     with pytest.raises(Refused, match=r"no bot newbot\. Did you mean Newbot\?$"):
-        await admin.handle(BotPasswd(name="newbot", password="secret"))
+        await admin.handle(BotPasswd(name="newbot", password="long-secret"))
     assert await code(admin, BotDisable(name="Nobody", reason="gone")) == "unknown-bot"
     assert len(store.groups) == 2
 
 
 async def test_registering_at_once_by_command_and_by_sign_in(admin: Admin, accounts: Accounts, store: Any) -> None:
     results = await asyncio.gather(
-        admin.handle(AccountAdd(name="Newbot", password="secret")),
-        accounts.sign_in(signed("Newbot", "secret")),
-        admin.handle(BotAdd(name="NEWBOT", password="secret")),
+        admin.handle(AccountAdd(name="Newbot", password="long-secret")),
+        accounts.sign_in(signed("Newbot", "long-secret")),
+        admin.handle(BotAdd(name="NEWBOT", password="long-secret")),
         return_exceptions=True,
     )
     assert [type(result) for result in results].count(Refused) == 2
@@ -212,7 +212,7 @@ async def test_registering_at_once_by_command_and_by_sign_in(admin: Admin, accou
 
 
 async def test_approval(admin: Admin, store: Any) -> None:
-    await admin.handle(BotAdd(name="Newbot", password="secret"))
+    await admin.handle(BotAdd(name="Newbot", password="long-secret"))
     assert await code(admin, Approve(name="Newbot")) == "not-pending"
     await store.commit([BotState("pending", "", None, 1)])
     assert await code(admin, BotEnable(name="Newbot")) == "waits-approval"
@@ -221,37 +221,37 @@ async def test_approval(admin: Admin, store: Any) -> None:
 
 
 async def test_accounts(admin: Admin, store: Any, passwords: Passwords) -> None:
-    await admin.handle(AccountAdd(name="admin1", password="secret", admin=True))
-    await admin.handle(AccountAdd(name="Person", password="secret"))
+    await admin.handle(AccountAdd(name="admin1", password="long-secret", admin=True))
+    await admin.handle(AccountAdd(name="Person", password="long-secret"))
     assert [(o.name, o.admin) for o in store.owners.values()] == [("admin1", True), ("Person", False)]
     await admin.handle(AccountGrant(name="Person", right="admin"))
     assert store.owners["Person"].admin
-    await admin.handle(AccountPasswd(name="Person", password="other"))
+    await admin.handle(AccountPasswd(name="Person", password="long-other"))
     assert store.owners["Person"].admin
-    assert await passwords.verify(store.owners["Person"].password, "other")
+    assert await passwords.verify(store.owners["Person"].password, "long-other")
     await admin.handle(AccountRevoke(name="Person", right="admin"))
     assert not store.owners["Person"].admin
-    assert await passwords.verify(store.owners["Person"].password, "other")
+    assert await passwords.verify(store.owners["Person"].password, "long-other")
     assert await code(admin, AccountGrant(name="Person", right="king")) == "unknown-right"
     assert await code(admin, AccountGrant(name="Nobody", right="admin")) == "unknown-account"
-    assert await code(admin, AccountAdd(name="PERSON", password="secret")) == "name-taken"
-    assert await code(admin, AccountAdd(name="a b", password="secret")) == "name"
+    assert await code(admin, AccountAdd(name="PERSON", password="long-secret")) == "name-taken"
+    assert await code(admin, AccountAdd(name="a b", password="long-secret")) == "name"
     assert await code(admin, AccountAdd(name="Other", password="x")) == "password"
 
 
 async def test_two_changes_of_one_account_at_once_are_both_kept(admin: Admin, store: Any, passwords: Passwords) -> None:
-    await admin.handle(AccountAdd(name="Person", password="secret"))
+    await admin.handle(AccountAdd(name="Person", password="long-secret"))
     await asyncio.gather(
-        admin.handle(AccountPasswd(name="Person", password="other")),
+        admin.handle(AccountPasswd(name="Person", password="long-other")),
         admin.handle(AccountGrant(name="Person", right="admin")),
     )
     assert store.owners["Person"].admin
-    assert await passwords.verify(store.owners["Person"].password, "other")
+    assert await passwords.verify(store.owners["Person"].password, "long-other")
 
 
 async def test_tokens(admin: Admin, accounts: Accounts, store: Any) -> None:
-    await admin.handle(BotAdd(name="Newbot", password="secret"))
-    await admin.handle(BotAdd(name="Other", password="secret"))
+    await admin.handle(BotAdd(name="Newbot", password="long-secret"))
+    await admin.handle(BotAdd(name="Other", password="long-secret"))
     made = await admin.handle(TokenMake(bot="Newbot", label="home"))
     assert isinstance(made, TokenMade)
     (row,) = store.of(TokenAdded)
@@ -267,7 +267,7 @@ async def test_tokens(admin: Admin, accounts: Accounts, store: Any) -> None:
 
 
 async def test_anchors_in_the_live_server(admin: Admin, live: LiveServer, store: Any) -> None:
-    await admin.handle(BotAdd(name="Newbot", password="secret"))
+    await admin.handle(BotAdd(name="Newbot", password="long-secret"))
     request = AnchorSet(venue="9x9", bot="Newbot", rating=1500.5)
     assert await sentence(admin, request) == "Newbot is an anchor of 9x9 at 1500.5."
     pool = live.pools["9x9"]
@@ -284,7 +284,7 @@ async def test_anchors_in_the_live_server(admin: Admin, live: LiveServer, store:
 
 
 async def test_anchors_on_a_closed_database_are_the_same(closed: Admin, admin: Admin, store: Any) -> None:
-    await closed.handle(BotAdd(name="Newbot", password="secret"))
+    await closed.handle(BotAdd(name="Newbot", password="long-secret"))
     await closed.handle(AnchorSet(venue="9x9", bot="Newbot", rating=1500))
     await closed.handle(AnchorSet(venue="9x9", bot="Newbot", rating=1700))
     await closed.handle(AnchorUnset(venue="9x9", bot="Newbot"))
@@ -298,7 +298,7 @@ async def test_anchors_on_a_closed_database_are_the_same(closed: Admin, admin: A
 
 
 async def test_anchors_that_cannot_be(admin: Admin, closed: Admin, live: LiveServer, store: Any) -> None:
-    await admin.handle(BotAdd(name="Newbot", password="secret"))
+    await admin.handle(BotAdd(name="Newbot", password="long-secret"))
     for each in (admin, closed):
         assert await code(each, AnchorSet(venue="8x8", bot="Newbot", rating=1500)) == "unknown-venue"
         assert await code(each, AnchorSet(venue="9x9", bot="Nobody", rating=1500)) == "unknown-bot"
@@ -311,7 +311,7 @@ async def test_anchors_that_cannot_be(admin: Admin, closed: Admin, live: LiveSer
 
 async def test_anchors_are_a_basket_each_with_its_sd(admin: Admin, live: LiveServer, store: Any) -> None:
     for name in ("Exact", "Vague"):
-        await admin.handle(BotAdd(name=name, password="secret"))
+        await admin.handle(BotAdd(name=name, password="long-secret"))
     await admin.handle(AnchorSet(venue="9x9", bot="Exact", rating=1500))
     assert await sentence(admin, AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=60)) == (
         "Vague is an anchor of 9x9 at 2100, known to a standard deviation of 60."
@@ -329,7 +329,7 @@ async def test_anchors_are_a_basket_each_with_its_sd(admin: Admin, live: LiveSer
 async def test_a_version_by_its_wire_name_may_be_an_anchor(
     admin: Admin, accounts: Accounts, live: LiveServer, store: Any
 ) -> None:
-    declared = Credentials("Zen", "secret", None, "", True, "192.0.2.1", Declaration("2", "ZenTwo"))
+    declared = Credentials("Zen", "long-secret", None, "", True, "192.0.2.1", Declaration("2", "ZenTwo"))
     signed_in = await accounts.sign_in(declared)
     pool = live.pools["9x9"]
     pool.enter(1, 1800.0, 0)
@@ -349,7 +349,7 @@ async def test_an_anchor_that_enters_by_being_one_succeeds_its_family(
     admin: Admin, live: LiveServer, store: Any
 ) -> None:
     for name in ("Older", "Newer"):
-        await admin.handle(BotAdd(name=name, password="secret"))
+        await admin.handle(BotAdd(name=name, password="long-secret"))
     await admin.handle(AnchorSet(venue="9x9", bot="Older", rating=1500))
     await admin.handle(FamilyLink(bot="Newer", leader="Older"))
     await admin.handle(AnchorSet(venue="9x9", bot="Newer", rating=1600))
@@ -436,7 +436,7 @@ async def test_pause_resume_and_kick(admin: Admin, live: LiveServer, store: Any)
     assert (await sentence(admin, Kick(bot="Present", reason="too  slow"))).startswith(
         "Closed 1 connection of Present."
     )
-    await admin.handle(BotAdd(name="Absent", password="secret"))
+    await admin.handle(BotAdd(name="Absent", password="long-secret"))
     assert (await sentence(admin, Kick(bot="Absent", reason="hangs"))).startswith("Closed 2 connections of Absent.")
     assert live.asked == [
         ("pause", "9x9", True),
@@ -453,7 +453,7 @@ async def test_pause_resume_and_kick(admin: Admin, live: LiveServer, store: Any)
 
 
 async def test_a_request_and_its_answer_as_lines(admin: Admin, store: Any) -> None:
-    assert await ask(admin.answer, BotAdd(name="Newbot", password="secret")) == Done("The bot Newbot may play.")
+    assert await ask(admin.answer, BotAdd(name="Newbot", password="long-secret")) == Done("The bot Newbot may play.")
     assert isinstance(await ask(admin.answer, TokenMake(bot="Newbot")), TokenMade)
     assert await ask(admin.answer, StatusRequest()) == StatusNow(STATUS)
     assert isinstance(await ask(admin.answer, Match(venue="9x9", white="Wa", black="Bb")), Arranged)
@@ -488,7 +488,7 @@ async def test_a_database_that_does_not_commit_is_told(admin: Admin, store: Any)
 
     store.commit = fail
     with pytest.raises(Refused, match="The server could not do it: the disk is full") as raised:
-        await ask(admin.answer, BotAdd(name="Newbot", password="secret"))
+        await ask(admin.answer, BotAdd(name="Newbot", password="long-secret"))
     assert raised.value.code == "our-fault"
 
 

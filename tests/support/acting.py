@@ -52,14 +52,14 @@ async def code(work: Any) -> str:
     return raised.value.code
 
 
-async def signed_in(admin: Admin, name: str = "Anna", password: str = "secret", address: str = HERE) -> str:
+async def signed_in(admin: Admin, name: str = "Anna", password: str = "long-secret", address: str = HERE) -> str:
     answer = await admin.handle(deeds.SignIn(name=name, password=password, address=address))
     assert isinstance(answer, deeds.SignedIn)
     return answer.session
 
 
 async def account(admin: Admin, name: str = "Anna", *, operator: bool = False) -> str:
-    await admin.handle(deeds.AccountAdd(name=name, password="secret", admin=operator))
+    await admin.handle(deeds.AccountAdd(name=name, password="long-secret", admin=operator))
     return await signed_in(admin, name)
 
 

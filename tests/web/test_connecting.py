@@ -11,8 +11,8 @@ from cgos_server.core.games.go_rules import Go
 from cgos_server.web.connecting import GNUGO_SIZES, Place, commands, gnugo
 
 
-def at(rules: Ruleset, websocket: int = 6868) -> Place:
-    return Place("[::1]", 6809, websocket, "mine", rules, 90_000)
+def at(rules: Ruleset, websocket: str = "ws://[::1]:6868") -> Place:
+    return Place("[::1]:6809", websocket, "mine", rules, 90_000)
 
 
 @pytest.mark.parametrize("size", [2, 5, 19, 25])
@@ -43,7 +43,7 @@ def test_the_dialogue_is_one_of_the_venue(size: int, komi2: int) -> None:
 
 
 def test_the_program_is_one() -> None:
-    assert "ws://[::1]:7000" in commands(at(Ruleset(), 7000)).program
+    assert "ws://[::1]:7000" in commands(at(Ruleset(), "ws://[::1]:7000")).program
     ast.parse(commands(at(Ruleset())).program)
-    nothing = commands(at(Ruleset(), 0))
+    nothing = commands(at(Ruleset(), ""))
     assert (nothing.program, nothing.versions) == ("", "")

@@ -394,6 +394,28 @@ async def test_a_configured_address_for_bots_goes_first(history: History, bots_h
         assert f"--server {shown} " in (await get(web, "/connect")).text
 
 
+async def test_public_addresses_are_shown_instead_of_the_ports(history: History) -> None:
+    settings = WebSettings(
+        venues={"9x9": VenueSettings(16210, public_address="cgos.example.org:6809"), "13x13": VenueSettings(16211)},
+        websocket=16268, websocket_url="wss://bots.example.org", public_url="https://go.example.org",
+    )  # fmt: skip
+    async with client(history, settings) as web:
+        page, other = await get(web, "/connect"), await get(web, "/connect?venue=13x13")
+        venues = {each["name"]: each for each in (await web.get("/api/v1/venues")).json()["items"]}
+        assert "Bots connect to cgos.example.org:6809" in (await get(web, "/venue/9x9")).text
+    for port in ("16210", "16268"):
+        assert port not in page.text
+    assert ["9x9", "cgos.example.org:6809", "below"] in page.rows
+    assert "cgos-client bot greedy --server wss://bots.example.org --venue 9x9 --name MyBot" in page.text
+    assert "nc cgos.example.org 6809" in page.text
+    assert "the password travels encrypted" in page.text
+    assert "pip install cgos_server-" in page.text
+    assert "nc go.example.org 16211" in other.text
+    assert (venues["9x9"]["address"], venues["9x9"]["websocket"]) == ("cgos.example.org:6809", "wss://bots.example.org")
+    assert venues["13x13"]["address"] == "go.example.org:16211"
+    assert (venues["19x19"]["address"], venues["19x19"]["websocket"]) == ("", "")
+
+
 @pytest.mark.parametrize(
     ("registration", "sentence"),
     [("approval", "An operator then has to approve"), ("closed", "New names are not admitted at present")],

@@ -48,7 +48,7 @@ class Own:
 
     async def register(self, asked: Asked) -> people.Session:
         """A new account and its first session."""
-        body: people.SignIn = asked.body
+        body: people.Register = asked.body
         address = self._site.visitor(asked.request)
         deed = deeds.AccountRegister(name=body.name, password=body.password, address=address)
         return like(people.Session, expected(await self._site.ask(deed), deeds.SignedIn))
@@ -94,6 +94,8 @@ class Own:
     async def make_webhook(self, asked: Asked) -> people.NewWebhook:
         """An address that is told."""
         body: people.MakeWebhook = asked.body
+        await person_of(self._site, asked, Sight.OWN_BOTS)  # or strangers would have names looked up
+        await self._site.outside.permit(body.url)
         deed = deeds.WebhookAdd(url=body.url, events=list(body.events), bot=body.bot)
         return like(people.NewWebhook, await answered(self._site, asked, deed, deeds.WebhookMade))
 

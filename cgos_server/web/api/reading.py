@@ -35,6 +35,7 @@ from cgos_server.web.api.asked import (
 )
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.recomputing import Recomputing
+from cgos_server.web.connecting import addresses, bots_host, websocket_address
 from cgos_server.web.leaving import awaited
 from cgos_server.web.pages.asked import Systems
 from cgos_server.web.problems import Wrong
@@ -113,13 +114,13 @@ class Reading:
         told = await self._site.visible_rows(rows)
         return sum(row.moves - seen.moves for row, seen in zip(rows, told, strict=True))
 
-    async def venues(self, _asked: Asked) -> api.Venues:
+    async def venues(self, asked: Asked) -> api.Venues:
         """All venues."""
-        return api.Venues(items=[await self._venue(row) for row in await self._ordered()])
+        return api.Venues(items=[await self._venue(asked, row) for row in await self._ordered()])
 
     async def venue(self, asked: Asked) -> api.Venue:
         """One venue."""
-        return await self._venue(await self._row(asked.word("venue")))
+        return await self._venue(asked, await self._row(asked.word("venue")))
 
     async def standings(self, asked: Asked) -> api.Standings:
         """The standings of a venue."""
@@ -223,7 +224,9 @@ class Reading:
             raise Refused("no-venue", f"There is no venue of this name on the server. {PREFIX}/venues lists them.")
         return found
 
-    async def _venue(self, row: VenueRow) -> api.Venue:
+    async def _venue(self, asked: Asked, row: VenueRow) -> api.Venue:
+        settings = self._site.settings
+        host = bots_host(settings.bots_host, settings.public_url, asked.request.headers.get("host", ""))
         configured = self._site.settings.venues.get(row.name)
         return api.Venue(
             id=row.id,
@@ -234,6 +237,8 @@ class Reading:
             initial=if_there(configured, lambda each: each.rated.initial),
             rating_options={} if configured is None else dict(configured.rated.options),
             port=configured.port if configured else 0,
+            address=addresses(settings, host)[row.name] if configured else "",
+            websocket=websocket_address(settings.websocket_url, host, settings.websocket) if configured else "",
             systems=await systems_of(self._site, row.name),
             policy=configured.policy if configured else None,
             method=configured.method if configured else None,

@@ -22,6 +22,7 @@ from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.drawing.interval_svg import scale
 from cgos_server.web.drawing.standing_rows import standing_rows
 from cgos_server.web.pages.asked import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
+from cgos_server.web.settings import VenueSettings
 from cgos_server.web.site import Site
 
 ROWS: Final = 200
@@ -126,6 +127,7 @@ class VenuePages:
             base=self._site.address(request),
             terms=terms_of(venue),
             port=self._site.settings.ports.get(name),
+            address=self._site.settings.venues.get(name, VenueSettings()).public_address,
             systems=systems,
             system=system,
             sure=sure(system),

@@ -17,11 +17,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
 
 import h11
 
 from cgos_server.errors import Refused
+from cgos_server.service.webhook_urls import Target, target
 from cgos_server.web.settings import Networks
 
 LIMIT_S: Final = 5.0
@@ -30,7 +30,6 @@ LIMIT_S: Final = 5.0
 ANSWER_MAX: Final = 4096
 """Bytes of an answer that are read."""
 
-URL_MAX: Final = 2000
 _ADDRESSES_TRIED = 3
 _LOOKUPS = 8
 _SPECIAL: Final = tuple(
@@ -45,50 +44,11 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 Connect = Callable[..., Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 
 
-class Target(NamedTuple):
-    """Where a message goes. `host` without brackets, `path` with the query."""
-
-    secure: bool
-    host: str
-    port: int
-    path: str
-
-    @property
-    def authority(self) -> str:
-        """The Host header."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
-
-
 class Answered(NamedTuple):
     """What came back: the status, and the beginning of the body."""
 
     status: int
     body: bytes
-
-
-def target(url: str) -> Target:
-    """Raises Refused where nothing is sent to such an address. Ports: 80, 443 and from 1024 on (our choice: below are
-    services that take commands line by line)."""
-    if len(url) > URL_MAX or any(not "!" <= character <= "~" for character in url):
-        raise _bad(f"has at most {URL_MAX} printable ASCII characters without blanks")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise _bad("cannot be read") from error
-    if parts.scheme not in ("http", "https"):
-        raise _bad("begins with https:// or http://")
-    if parts.username is not None or parts.password is not None:
-        raise _bad("names no user and no password: use the secret to know our messages")
-    if not parts.hostname:
-        raise _bad("names a host")
-    secure = parts.scheme == "https"
-    port = port if port is not None else 443 if secure else 80
-    if port not in (80, 443) and port < 1024:
-        raise _bad("has the port 80, 443 or one from 1024 on")
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(secure, parts.hostname, port, path)
 
 
 def forbidden(address: IPv4Address | IPv6Address, permitted: Networks) -> bool:
@@ -143,6 +103,17 @@ class Outside:
         self._limit_s = limit_s
         self._trust: ssl.SSLContext | None = None
 
+    async def permit(self, url: str) -> None:
+        """Raises Refused where it is plain now that nothing will be sent to `url`. Where its name leads later is judged
+        before every message; a name that leads nowhere just now may be one whose servers rest."""
+        to = target(url)
+        try:
+            async with asyncio.timeout(self._limit_s):
+                addresses = await self._resolved(to)
+        except (TimeoutError, Refused):
+            return
+        self._judge(to, addresses)
+
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send it once. Raises Refused with the sentence that says why it did not arrive."""
         to = target(url)
@@ -158,7 +129,7 @@ class Outside:
         except OSError as error:
             raise Refused("not-reached", f"{to.host} cannot be reached.") from error
         except ValueError as error:  # a name that TLS, or the resolver, cannot write
-            raise Refused("bad-url", f"{to.host} is no name of a host.") from error
+            raise Refused("url", f"{to.host} is no name of a host.") from error
 
     async def _post(self, to: Target, headers: Mapping[str, str], body: bytes) -> Answered:
         reader, writer = await self._reach(to, await self._addresses(to))
@@ -172,20 +143,29 @@ class Outside:
                 await writer.wait_closed()
 
     async def _addresses(self, to: Target) -> list[str]:
+        addresses = await self._resolved(to)
+        self._judge(to, addresses)
+        return [str(address) for address in addresses[:_ADDRESSES_TRIED]]
+
+    async def _resolved(self, to: Target) -> list[IPv4Address | IPv6Address]:
+        """At least one address. Raises Refused (``unknown-host``)."""
         try:
-            found = [ipaddress.ip_address(text) for text in await self._resolve(to.host, to.port)]
+            addresses = [ipaddress.ip_address(text) for text in await self._resolve(to.host, to.port)]
         except (OSError, UnicodeError, ValueError) as error:
             raise Refused("unknown-host", f"There is no host {to.host}.") from error
-        if not found:
+        if not addresses:
             raise Refused("unknown-host", f"There is no host {to.host}.")
+        return addresses
+
+    def _judge(self, to: Target, addresses: Sequence[IPv4Address | IPv6Address]) -> None:
+        """Raises Refused (``forbidden-address``)."""
         # One forbidden address is enough: a name that means both has no honest use.
-        if any(forbidden(address, self._permitted) for address in found):
+        if any(forbidden(address, self._permitted) for address in addresses):
             raise Refused(
                 "forbidden-address",
                 f"{to.host} is in a private network, where this server sends nothing. The operator can permit networks "
                 "with web.webhooks_to.",
             )
-        return [str(address) for address in found[:_ADDRESSES_TRIED]]
 
     async def _reach(self, to: Target, addresses: Sequence[str]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         secure = {"ssl": await self._trusted(), "server_hostname": to.host} if to.secure else {}
@@ -229,7 +209,3 @@ async def _exchange(
         if len(said) >= ANSWER_MAX:
             break
     return Answered(status, bytes(said[:ANSWER_MAX]))
-
-
-def _bad(what: str) -> Refused:
-    return Refused("bad-url", f"The address of a webhook {what}.")

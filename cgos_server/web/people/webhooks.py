@@ -30,7 +30,6 @@ from cgos_server.storage.people_answers import BotOwnerRow, WebhookRow
 from cgos_server.web.deliveries import RECENT, Kept, Outcome
 from cgos_server.web.people.happenings import Happening, Happenings
 from cgos_server.web.people.outside import Outside
-from cgos_server.web.settings import networks
 from cgos_server.web.site import Site
 
 FACTS_MAX: Final = 10_000
@@ -138,7 +137,7 @@ class Webhooks:
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._site = site
-        self._outside = outside or Outside(networks(site.settings.webhooks_to))
+        self._outside = outside or site.outside
         self._pause = pause
         self._facts: deque[AnyFact] = deque(maxlen=FACTS_MAX)
         self._come = asyncio.Event()

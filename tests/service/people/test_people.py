@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -22,8 +22,8 @@ from cgos_server.service.people import DAY_MS, MOST_REGISTRATIONS, MOST_SESSIONS
 
 
 async def test_a_session_from_its_beginning_to_its_end(admin: Admin, store: Any, clock: Any) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
-    answer = await admin.handle(deeds.SignIn(name="Anna", password="secret", address=HERE))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+    answer = await admin.handle(deeds.SignIn(name="Anna", password="long-secret", address=HERE))
     assert isinstance(answer, deeds.SignedIn)
     assert (answer.account, answer.admin, answer.until) == ("Anna", False, clock.ms + 2 * DAY_MS)
     await owned(admin, answer.session)
@@ -42,12 +42,12 @@ async def test_a_session_ends_with_its_time(admin: Admin, clock: Any) -> None:
 
 
 async def test_nobody_learns_who_has_an_account(admin: Admin) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
-    await admin.handle(deeds.BotAdd(name="Newbot", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+    await admin.handle(deeds.BotAdd(name="Newbot", password="long-secret"))
     sentences = set()
     for name, password in (
-        ("Anna", "wrong"), ("Nobody", "secret"), ("Newbot", "secret"), ("", ""), ("x" * 10_000, "secret"),
-        ("Anna", "x" * 10_000), ("anna", "secret"),
+        ("Anna", "wrong"), ("Nobody", "long-secret"), ("Newbot", "long-secret"), ("", ""),
+        ("x" * 10_000, "long-secret"), ("Anna", "x" * 10_000), ("anna", "long-secret"),
     ):  # fmt: skip
         with pytest.raises(Refused) as raised:
             await admin.handle(deeds.SignIn(name=name, password=password, address=HERE))
@@ -57,7 +57,7 @@ async def test_nobody_learns_who_has_an_account(admin: Admin) -> None:
 
 
 async def test_wrong_passwords_are_paused_for_one_address(admin: Admin, clock: Any) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
     for _ in range(10):
         assert await code(signed_in(admin, password="wrong")) == "wrong-password"
     assert await code(signed_in(admin)) == "too-many-failures"
@@ -91,9 +91,9 @@ async def test_disabled_accounts_are_nowhere(admin: Admin, store: Any) -> None:
 
 
 async def test_whoever_is_disabled_during_the_check_gets_no_session(admin: Admin, store: Any) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
     asked = [
-        asyncio.create_task(admin.handle(deeds.SignIn(name="Anna", password="secret", address=HERE)))
+        asyncio.create_task(admin.handle(deeds.SignIn(name="Anna", password="long-secret", address=HERE)))
         for _ in range(3)
     ]  # fmt: skip
     await asyncio.sleep(0)
@@ -109,28 +109,55 @@ async def test_whoever_is_disabled_during_the_check_gets_no_session(admin: Admin
 # -- passwords
 
 
+SHORT: Final = "ninechars"
+
+
+async def test_wherever_an_account_gets_a_password_it_has_ten_characters(admin: Admin) -> None:
+    here = await account(admin, "Anna")
+    for made in (
+        admin.handle(deeds.AccountAdd(name="Berta", password=SHORT)),
+        admin.handle(deeds.AccountAdd(name="Berta", password=SHORT, admin=True)),
+        admin.handle(deeds.AccountPasswd(name="Anna", password=SHORT)),
+        admin.handle(deeds.AccountRegister(name="Berta", password=SHORT, address=HERE)),
+        behalf(admin, here, deeds.PasswordChange(old="long-secret", new=SHORT)),
+    ):
+        with pytest.raises(Refused) as raised:
+            await made
+        assert (raised.value.code, raised.value.sentence) == (
+            "password", "The password of an account has at least 10 characters.",
+        )  # fmt: skip
+    await signed_in(admin)
+    await admin.handle(deeds.BotAdd(name="Newbot", password="bot"))
+
+
+async def test_a_short_password_of_before_still_opens_its_account(admin: Admin, store: Any, passwords: Any) -> None:
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+    store.owners["Anna"] = store.owners["Anna"]._replace(password=await passwords.hash("old"))
+    await signed_in(admin, password="old")
+
+
 async def test_a_new_password_ends_the_other_sessions(admin: Admin, store: Any) -> None:
     here, there = await account(admin), await signed_in(admin)
     made = await token(admin, here, "bots")
-    change = deeds.PasswordChange(old="secret", new="better")
-    assert await code(behalf(admin, here, deeds.PasswordChange(old="wrong", new="better"))) == "wrong-password"
-    assert await code(behalf(admin, here, deeds.PasswordChange(old="secret", new="x"))) == "password"
+    change = deeds.PasswordChange(old="long-secret", new="long-better")
+    assert await code(behalf(admin, here, deeds.PasswordChange(old="wrong", new="long-better"))) == "wrong-password"
+    assert await code(behalf(admin, here, deeds.PasswordChange(old="long-secret", new="x"))) == "password"
     assert await code(behalf(admin, made.token, change)) == "scope"
     await behalf(admin, here, change)
     assert [await store.person(digest(each), 0) is not None for each in (here, there, made.token)] == [
         True, False, True,
     ]  # fmt: skip
     assert await code(signed_in(admin)) == "wrong-password"
-    await signed_in(admin, password="better")
-    await admin.handle(deeds.AccountPasswd(name="Anna", password="newest"))
+    await signed_in(admin, password="long-better")
+    await admin.handle(deeds.AccountPasswd(name="Anna", password="long-newest"))
     assert await store.person(digest(here), 0) is None
 
 
 async def test_a_password_that_is_replaced_during_the_check_opens_nothing(admin: Admin, store: Any) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
-    asked = asyncio.create_task(admin.handle(deeds.SignIn(name="Anna", password="secret", address=HERE)))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+    asked = asyncio.create_task(admin.handle(deeds.SignIn(name="Anna", password="long-secret", address=HERE)))
     await asyncio.sleep(0)
-    await admin.handle(deeds.AccountPasswd(name="Anna", password="newest"))
+    await admin.handle(deeds.AccountPasswd(name="Anna", password="long-newest"))
     await asyncio.gather(asked, return_exceptions=True)
     assert await store.valid_access(1, 0) == []
 
@@ -139,7 +166,7 @@ async def test_a_password_that_is_replaced_during_the_check_opens_nothing(admin:
 
 
 async def test_an_account_is_made_and_signed_in(admin: Admin, store: Any) -> None:
-    made = await admin.handle(deeds.AccountRegister(name="Anna", password="secret", address=HERE))
+    made = await admin.handle(deeds.AccountRegister(name="Anna", password="long-secret", address=HERE))
     assert isinstance(made, deeds.SignedIn)
     assert (made.account, made.admin) == ("Anna", False)
     assert await store.person(digest(made.session), 0) is not None
@@ -148,12 +175,12 @@ async def test_an_account_is_made_and_signed_in(admin: Admin, store: Any) -> Non
 
 @pytest.mark.parametrize(
     ("name", "password", "expected"),
-    [("anna", "secret", "name-taken"), ("newbot", "secret", "name-taken"), ("admin7", "secret", "name"),
-     ("x y z", "secret", "name"), ("9lives", "secret", "name"), ("Berta", "x", "password")],
+    [("anna", "long-secret", "name-taken"), ("newbot", "long-secret", "name-taken"), ("admin7", "long-secret", "name"),
+     ("x y z", "long-secret", "name"), ("9lives", "long-secret", "name"), ("Berta", "x", "password")],
 )  # fmt: skip
 async def test_accounts_that_cannot_be_made(admin: Admin, name: str, password: str, expected: str) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
-    await admin.handle(deeds.BotAdd(name="Newbot", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+    await admin.handle(deeds.BotAdd(name="Newbot", password="long-secret"))
     asked = deeds.AccountRegister(name=name, password=password, address=HERE)
     assert await code(admin.handle(asked)) == expected
 
@@ -161,7 +188,7 @@ async def test_accounts_that_cannot_be_made(admin: Admin, name: str, password: s
 async def test_of_two_who_want_one_name_one_gets_it(admin: Admin) -> None:
     answers = await asyncio.gather(
         *(
-            admin.handle(deeds.AccountRegister(name=name, password="secret", address=HERE))
+            admin.handle(deeds.AccountRegister(name=name, password="long-secret", address=HERE))
             for name in ("Anna", "ANNA", "anna")
         ),
         return_exceptions=True,
@@ -171,7 +198,7 @@ async def test_of_two_who_want_one_name_one_gets_it(admin: Admin) -> None:
 
 async def test_accounts_from_one_address_are_limited(admin: Admin, clock: Any) -> None:
     async def register(number: int, address: str = HERE) -> Any:
-        return await admin.handle(deeds.AccountRegister(name=f"Anna{number}", password="secret", address=address))
+        return await admin.handle(deeds.AccountRegister(name=f"Anna{number}", password="long-secret", address=address))
 
     for number in range(MOST_REGISTRATIONS):
         await register(number)
@@ -183,7 +210,7 @@ async def test_accounts_from_one_address_are_limited(admin: Admin, clock: Any) -
 
 async def test_many_registrations_at_once_do_not_pass_the_limit(admin: Admin) -> None:
     asked = [
-        deeds.AccountRegister(name=f"Anna{number}", password="secret", address=f"2001:db8:1:2::{number}")
+        deeds.AccountRegister(name=f"Anna{number}", password="long-secret", address=f"2001:db8:1:2::{number}")
         for number in range(3 * MOST_REGISTRATIONS)
     ]
     answers = await asyncio.gather(*map(admin.handle, asked), return_exceptions=True)
@@ -192,15 +219,15 @@ async def test_many_registrations_at_once_do_not_pass_the_limit(admin: Admin) ->
 
 
 async def test_a_registration_that_fails_does_not_count(admin: Admin) -> None:
-    await admin.handle(deeds.AccountAdd(name="Taken", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Taken", password="long-secret"))
     for _ in range(MOST_REGISTRATIONS):
-        asked = deeds.AccountRegister(name="Taken", password="secret", address=HERE)
+        asked = deeds.AccountRegister(name="Taken", password="long-secret", address=HERE)
         assert await code(admin.handle(asked)) == "name-taken"
-    await admin.handle(deeds.AccountRegister(name="Anna", password="secret", address=HERE))
+    await admin.handle(deeds.AccountRegister(name="Anna", password="long-secret", address=HERE))
 
 
 async def test_all_of_one_customers_addresses_share_a_pause(admin: Admin) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
     for number in range(10):
         assert await code(signed_in(admin, password="wrong", address=f"2001:db8:1:2::{number}")) == "wrong-password"
     assert await code(signed_in(admin, address="2001:db8:1:2:ffff::7")) == "too-many-failures"
@@ -235,7 +262,7 @@ async def test_a_closed_server_makes_none(
     store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Any
 ) -> None:
     admin = Admin(store, ids, accounts, passwords, clock, accounts_open=False)
-    asked = deeds.AccountRegister(name="Anna", password="secret", address=HERE)
+    asked = deeds.AccountRegister(name="Anna", password="long-secret", address=HERE)
     assert await code(admin.handle(asked)) == "registration-closed"
 
 
@@ -321,7 +348,7 @@ async def test_the_actor_inside_is_not_believed(admin: Admin, store: Any) -> Non
 
 
 async def test_an_address_is_one_short_line(admin: Admin, store: Any) -> None:
-    await admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+    await admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
     session = await signed_in(admin, address="1.2.3.4\n" + "x" * 1000)
     await behalf(admin, session, deeds.SignOut(), "a\tb" + "y" * 1000)
     for actor, *_ in audits(store)[1:]:
@@ -334,8 +361,8 @@ async def test_nothing_is_nested(admin: Admin) -> None:
     inner = deeds.OnBehalf(credential=session, address=HERE, request=msgspec.Raw(msgspec.json.encode(PAUSE)))
     for request in (
         inner,
-        deeds.SignIn(name="Anna", password="secret", address=HERE),
-        deeds.AccountRegister(name="Berta", password="secret", address=HERE),
+        deeds.SignIn(name="Anna", password="long-secret", address=HERE),
+        deeds.AccountRegister(name="Berta", password="long-secret", address=HERE),
         deeds.WebhookGiveUp(webhook=1, why="x"),
     ):
         assert await code(behalf(admin, session, request)) == "not-allowed"
@@ -346,8 +373,9 @@ async def test_nothing_is_nested(admin: Admin) -> None:
 async def test_what_is_done_for_somebody_needs_somebody(admin: Admin) -> None:
     await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
     for request in (
-        deeds.SignOut(), deeds.PasswordChange(old="secret", new="better"), deeds.AccessMake(label="", scopes=["bots"]),
-        deeds.BotClaim(bot="Newbot", secret="playing"), deeds.WebhookAdd(url="https://a.example", events=["set-aside"]),
+        deeds.SignOut(), deeds.PasswordChange(old="long-secret", new="long-better"),
+        deeds.AccessMake(label="", scopes=["bots"]), deeds.BotClaim(bot="Newbot", secret="playing"),
+        deeds.WebhookAdd(url="https://a.example", events=["set-aside"]),
     ):  # fmt: skip
         assert await code(admin.handle(request)) == "not-signed-in"
 
@@ -360,8 +388,8 @@ async def test_no_secret_is_kept_or_told_twice(admin: Admin, store: Any, capsys:
     await owned(admin, session)
     made = await token(admin, session, "bots")
     await code(signed_in(admin, password="mistyped"))
-    answer = await behalf(admin, session, deeds.PasswordChange(old="secret", new="another"))
+    answer = await behalf(admin, session, deeds.PasswordChange(old="long-secret", new="long-another"))
     kept = str(store.groups) + str(answer) + "".join(capsys.readouterr())
-    for secret in (session, made.token, "'secret'", "another", "playing", "mistyped"):
+    for secret in (session, made.token, "'secret'", "long-another", "playing", "mistyped"):
         assert secret not in kept
     assert digest(session) not in str(audits(store))

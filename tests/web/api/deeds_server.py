@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 from argon2 import PasswordHasher
 from support import acting
+from support.names import literals
 from web.past import NOW, terms
 
 from cgos_server.core.games.base import Color
@@ -38,6 +39,7 @@ from cgos_server.storage.records import (
 )
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
+from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import VenueSettings, WebSettings
 
 FIXED = '{"game":"go","size":9}'
@@ -113,7 +115,8 @@ class DeedsServer:
             families=Families({}, {}),  # type: ignore[arg-type]
         )
         settings = WebSettings(server_name="Test", venues={"9x9": VenueSettings(port=6809)})
-        app = create_app(history, settings, self.now_ms, call=self.admin.answer, data=data)
+        outside = Outside((), literals)
+        app = create_app(history, settings, self.now_ms, call=self.admin.answer, data=data, outside=outside)
         self.site = app._site
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         self.client = httpx2.AsyncClient(transport=transport, base_url="https://go.example.org")
@@ -154,7 +157,7 @@ class DeedsServer:
             ]
         )
 
-    async def sign_in(self, name: str, password: str = "secret") -> str:
+    async def sign_in(self, name: str, password: str = "long-secret") -> str:
         """A session's text."""
         answer = await self.ask("POST", "/sign-in", {"name": name, "password": password}, status=200)
         return str(answer.json()["session"])

@@ -26,8 +26,8 @@ async def server(tmp_path: Path) -> AsyncIterator[DeedsServer]:
     async with deeds_server(tmp_path) as opened:
         for name in ("Newbot", "Other"):
             await opened.admin.handle(deeds.BotAdd(name=name, password="playing"))
-        await opened.admin.handle(deeds.AccountAdd(name="Olive", password="secret", admin=True))
-        await opened.admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
+        await opened.admin.handle(deeds.AccountAdd(name="Olive", password="long-secret", admin=True))
+        await opened.admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
         await opened.played(16, 1, 2)
         await opened.waiting(90, "Waiter")
         yield opened
@@ -65,8 +65,8 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
     ("reload", "POST", "/admin/reload", None, 200),
     ("drain_server", "POST", "/admin/drain", None, 200),
     ("accounts", "GET", "/admin/accounts", None, 200),
-    ("add_account", "POST", "/admin/accounts", {"name": "Berta", "password": "secret"}, 201),
-    ("set_account_password", "PUT", "/admin/accounts/Anna/password", {"password": "another"}, 200),
+    ("add_account", "POST", "/admin/accounts", {"name": "Berta", "password": "long-secret"}, 201),
+    ("set_account_password", "PUT", "/admin/accounts/Anna/password", {"password": "long-another"}, 200),
     ("disable_account", "POST", "/admin/accounts/Anna/disable", {"reason": "spam"}, 200),
     ("enable_account", "POST", "/admin/accounts/Anna/enable", None, 200),
     ("grant_right", "PUT", "/admin/accounts/Anna/rights/admin", None, 200),
@@ -165,6 +165,7 @@ IMPOSSIBLE: list[tuple[str, Any]] = [
     ("/admin/bots/Newbot/kick", {"reason": " "}), ("/admin/bots/Newbot/disable", {"reason": "x", "until": 5}),
     ("/admin/bots/Newbot/disable", {"reason": "x", "until": 10**18}), ("/admin/bots/Newbot/disable", {}),
     ("/admin/games/17/abort", {"reason": "x", "result": "B+3"}), ("/admin/accounts/Anna/disable", {}),
+    ("/admin/accounts", {"name": "Berta", "password": "ninechars"}),
     ("/admin/bots", {"name": "Third", "password": "x"}), ("/admin/bots", {"name": "x y", "password": "playing"}),
 ]  # fmt: skip
 

@@ -36,9 +36,9 @@ def schema() -> Schema:
 
 
 async def populated(server: DeedsServer) -> None:
-    await server.admin.handle(deeds.AccountAdd(name="Oper", password="secret", admin=True))
-    await server.admin.handle(deeds.AccountAdd(name="Anna", password="secret"))
-    await server.admin.handle(deeds.BotAdd(name="Newbot", password="secret"))
+    await server.admin.handle(deeds.AccountAdd(name="Oper", password="long-secret", admin=True))
+    await server.admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+    await server.admin.handle(deeds.BotAdd(name="Newbot", password="long-secret"))
     await server.admin.handle(deeds.BotOwn(bot="Newbot", account="Oper"))
 
 
@@ -65,7 +65,7 @@ def test_answers_to_operators_conform(
 
     async def asked(told: dict[str, Any]) -> Any:
         server.clock_ms += 60_000  # limits a minute are not what is looked for
-        signed = await server.admin.handle(deeds.SignIn(name="Oper", password="secret", address="198.51.100.9"))
+        signed = await server.admin.handle(deeds.SignIn(name="Oper", password="long-secret", address="198.51.100.9"))
         assert isinstance(signed, deeds.SignedIn)
         told["headers"] = {**dict(told.get("headers", ())), "Authorization": f"Bearer {signed.session}"}
         return await server.client.request(**told)

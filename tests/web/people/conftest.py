@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from argon2 import PasswordHasher
 from support import acting
+from support.names import literals
 from web.past import NOW, Builder, write
 
 from cgos_server.core.games.base import Color
@@ -36,7 +37,8 @@ from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import Application, create_app
-from cgos_server.web.settings import VenueSettings, WebSettings
+from cgos_server.web.people.outside import Outside
+from cgos_server.web.settings import VenueSettings, WebSettings, networks
 
 HOSTILE = "\"'><script>alert(1)</script>&amp;"
 BASE = "http://go.example.org"
@@ -130,7 +132,9 @@ class House:
             "venues": {name: VenueSettings() for name in ("9x9", "13x13", "19x19")},
             "requests_per_minute": 10_000,
         } | settings
-        return create_app(self.history, WebSettings(**given), self.clock, call=self.call, data=self.data)
+        there = WebSettings(**given)
+        outside = Outside(networks(there.webhooks_to), literals)
+        return create_app(self.history, there, self.clock, call=self.call, data=self.data, outside=outside)
 
     def browser(self, base: str = BASE, address: str = "192.0.2.7", **settings: Any) -> Browser:
         return Browser(self.app(**settings), base, address)

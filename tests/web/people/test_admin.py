@@ -19,7 +19,7 @@ from cgos_server.web.site import Site
 PAGES = ("/admin", "/admin/bots", "/admin/bots/amigo", "/admin/connections", "/admin/games", "/admin/venues",
          "/admin/accounts", "/admin/audit")  # fmt: skip
 
-NEW = {"new": "abcdef", "new-again": "abcdef"}
+NEW = {"new": "abcdefghij", "new-again": "abcdefghij"}
 FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("/admin", "reload", {}, True),
     ("/admin", "drain", {"word": "drain"}, True),
@@ -211,7 +211,7 @@ async def test_accounts_are_made_and_lose_their_rights(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
     await browser.send("/admin/accounts", "account add", name="carol", admin="yes", **NEW)
     carol = house.browser()
-    await carol.sign_in("carol", "abcdef")
+    await carol.sign_in("carol", "abcdefghij")
     assert (await carol.get("/admin")).status_code == 200
     await browser.send("/admin/accounts", "account revoke", name="carol", sure="yes")
     assert (await carol.get("/admin")).status_code == 403

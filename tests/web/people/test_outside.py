@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.names import literals
 
 from cgos_server.errors import Refused
-from cgos_server.web.people.outside import ANSWER_MAX, Outside, forbidden, target
+from cgos_server.service.webhook_urls import target
+from cgos_server.web.people.outside import ANSWER_MAX, Outside, forbidden
 from cgos_server.web.settings import networks
 
 LOOPBACK = networks(["127.0.0.0/8"])
@@ -100,11 +102,11 @@ def test_no_private_address_passes(address: ipaddress.IPv4Address) -> None:
 def test_addresses_to_which_nothing_is_sent(url: str) -> None:
     with pytest.raises(Refused) as raised:
         target(url)
-    assert raised.value.code == "bad-url"
+    assert raised.value.code == "url"
 
 
 def test_how_an_address_is_read() -> None:
-    assert target("https://Example.org/a?b=c#d") == (True, "example.org", 443, "/a?b=c")
+    assert target("https://Example.org/a?b=c") == (True, "example.org", 443, "/a?b=c")
     assert target("http://[2606:4700::1]:8080").authority == "[2606:4700::1]:8080"
     assert target("http://example.org:80/x").authority == "example.org"
 
@@ -151,6 +153,27 @@ async def test_a_name_that_changes_its_address_is_resolved_once() -> None:
     assert reached == [("93.184.216.34", 443)], "the address that was judged, not the name"
     assert await refusal(outside.post("https://rebinding.example/", {}, b"")) == "forbidden-address"
     assert len(reached) == 1
+
+
+async def test_what_will_not_be_sent_to_is_told_at_once() -> None:
+    """By the rule that holds at every message; a name may lead elsewhere by then, or nowhere just now."""
+
+    async def resolver(host: str, port: int) -> list[str]:
+        return {"two.example": ["93.184.216.34", "10.0.0.1"], "one.example": ["93.184.216.34"]}[host]
+
+    for url in ("https://127.0.0.1:9999/", "http://127.1/", "http://localhost/", "http://[::1]/", "http://10.1.2.3/"):
+        assert await refusal(Outside().permit(url)) == "forbidden-address", url
+    assert await refusal(Outside((), resolver).permit("https://two.example/")) == "forbidden-address"
+    assert await refusal(Outside((), resolver).permit("http://one.example:25/")) == "url"
+    await Outside((), resolver).permit("https://one.example/")
+    await Outside((), literals).permit("https://nobody.example/")
+    await Outside(LOOPBACK).permit("http://127.0.0.1:9999/")
+
+    async def never(host: str, port: int) -> list[str]:
+        await asyncio.Event().wait()
+        return []
+
+    await Outside((), never, limit_s=0.01).permit("https://slow.example/")
 
 
 async def test_one_private_address_among_several_is_enough() -> None:

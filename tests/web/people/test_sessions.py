@@ -122,7 +122,7 @@ async def test_a_disabled_account_is_out_at_once(house: House) -> None:
 async def test_a_token_of_the_api_is_no_session(house: House) -> None:
     browser = await house.signed_in("alice")
     made = await browser.send("/account", "access make", label="a", scopes="bots", days="3")
-    token = made.text.split('<pre class="copy"><code>')[1].split("<")[0]
+    token = made.text.split('<pre class="copy"')[1].split("<code>")[1].split("<")[0]
     answer = await house.browser().get("/account", headers={"Cookie": f"cgos-session={token}"})
     assert answer.status_code == 303
 
@@ -178,6 +178,8 @@ async def test_registering(house: House) -> None:
 
     assert await register("bob", PASSWORD, "another") == 422
     assert await register("amigo", PASSWORD, PASSWORD) == 422, "a bot is called so"
+    assert await register("bob", "ninechars", "ninechars") == 422
+    assert "at least 10 characters" in (await browser.get("/register")).text
     assert await register("bob", PASSWORD, PASSWORD) == 303
     assert "bob" in (await browser.get("/account")).text
     assert (await house.browser(accounts="closed").get("/register")).status_code == 404
