@@ -200,6 +200,7 @@ class App:
             observe=committed,
             retrying=failed,
             checkpointed=checkpointed,
+            soon=self._clock.before_poll,
         )
         stack.push_async_callback(store.close)
         ids = Ids(await store.next_ids())

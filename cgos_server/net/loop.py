@@ -61,8 +61,18 @@ class PollClock(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.began = self.returned = self.received = now_us()
+        self._before: list[Callable[[], None]] = []
+
+    def before_poll(self, call: Callable[[], None]) -> None:
+        """Call once, when this turn of the loop is over and before it looks for what has arrived. Cheaper than another
+        turn; `call` must not raise, and what it asks of the loop may have to wait for the next event."""
+        self._before.append(call)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self._before:
+            calls, self._before = self._before, []
+            for call in calls:
+                call()
         self.began = began = time.monotonic_ns() // 1000
         before = self.returned
         ready = super().select(0)

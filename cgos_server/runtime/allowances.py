@@ -69,6 +69,9 @@ class Allowances:
     def look(self, player: Player) -> None:
         """Called about once a second: whether its hours have begun or ended, and where it is at its daily limit, its
         games anew."""
+        limits = player.limits
+        if limits.hours is ALWAYS and limits.games_a_day is None and not player.closed:
+            return
         self._hours(player)
         if player.at_limit and self._time.now() - player.counted > RECOUNT_US:
             self._count(player)

@@ -123,7 +123,8 @@ class Player:
     @property
     def available(self) -> bool:
         """True where it could take a game now."""
-        return self._willing and not self.reserved and self.capacity.free
+        # What most of a venue's players fail at comes first: all are looked at for each act of pairing.
+        return self.capacity.free and not self.reserved and self._willing
 
     @property
     def ready_since(self) -> int:

@@ -119,7 +119,8 @@ class Setbacks:
 
     def look(self, player: Player) -> None:
         """Called now and then: the venue may set aside others than before."""
-        player.aside = self.aside(player.version)
+        if self._states or player.aside:
+            player.aside = self.aside(player.version)
 
     def _ask(self, player: Player, asked: bool) -> None:
         player.aside = self.aside(player.version)

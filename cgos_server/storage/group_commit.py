@@ -69,6 +69,7 @@ class GroupCommit(abc.ABC):
     :param observe: see `Observe`
     :param retrying: called in the loop with the error of an attempt that failed and is made again
     :param clock: seconds, monotonic
+    :param soon: calls back once, when this turn of the loop is over; None: the loop's own way
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class GroupCommit(abc.ABC):
         observe: Observe | None,
         retrying: Callable[[Exception], None] | None,
         clock: Callable[[], float],
+        soon: Callable[[Callable[[], None]], object] | None = None,
     ) -> None:
         self._failed = failed
         self._on_error = on_error
@@ -88,6 +90,7 @@ class GroupCommit(abc.ABC):
         self._retrying = retrying
         self._clock = clock
         self._loop = asyncio.get_running_loop()
+        self._soon = soon or self._loop.call_soon
         self._gathered: list[Group] = []
         self._in_flight: list[Group] = []
         self._handed_over: float | None = None
@@ -122,7 +125,9 @@ class GroupCommit(abc.ABC):
         if not self._busy:
             # Not now but when this turn of the loop is over, so that all its moves share the commit.
             self._busy = True
-            self._loop.call_soon(self._hand_over)
+            if self._watch is None:
+                self._watch = self._loop.call_later(self._commit_timeout + _HUNG, self._look_for_a_hang)
+            self._soon(self._hand_over)
 
     async def commit(self, records: Sequence[Record]) -> None:
         """See :meth:`cgos_server.storage.store.Store.commit`. Raises CommitFailed; StoreError once it is closed."""
@@ -168,15 +173,14 @@ class GroupCommit(abc.ABC):
         self._in_flight, self._gathered = self._gathered, []
         self._handed_over = self._clock()
         self._send(self._in_flight)
-        if self._watch is None:
-            self._watch = self._loop.call_later(self._commit_timeout + _HUNG, self._look_for_a_hang)
 
     def _look_for_a_hang(self) -> None:
         """A disk may also neither take a commit nor refuse it. One timer for many batches, set anew when early."""
         self._watch = None
-        if self._handed_over is None or self._failure:
+        if self._failure or not self._busy:
             return
-        left = self._commit_timeout + _HUNG - (self._clock() - self._handed_over)
+        waited = 0.0 if self._handed_over is None else self._clock() - self._handed_over
+        left = self._commit_timeout + _HUNG - waited
         if left > 0:
             self._watch = self._loop.call_later(left, self._look_for_a_hang)
             return

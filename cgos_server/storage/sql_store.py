@@ -372,12 +372,14 @@ async def open_store(
     checkpointed: Callable[[StoreError | None], None] | None = None,
     lock: DatabaseLock | None = None,
     connect: Connect | None = None,
+    soon: Callable[[Callable[[], None]], object] | None = None,
 ) -> SqlStore:
     """Open the store on a database whose schema was checked. The caller holds the database's lock. Raises StoreError.
 
     :param lock: the lock that the caller holds; on PostgreSQL the store takes it over, and must be given it
     :param checkpointed: SQLite only: as for :class:`cgos_server.storage.writer.Writer`
     :param connect: SQLite only: opens the writer's connection, instead of :func:`connect_for_writing`
+    :param soon: SQLite only: as for :class:`cgos_server.storage.group_commit.GroupCommit`
     :param commit_timeout: seconds; this and the other parameters as for
         :class:`cgos_server.storage.group_commit.GroupCommit`
     """
@@ -403,6 +405,7 @@ async def open_store(
         observe=observe,
         retrying=retrying,
         checkpointed=checkpointed,
+        soon=soon,
     )
     await writer.start()
     try:
