@@ -50,7 +50,7 @@ def test_what_follows_the_word_is_dropped_and_the_client_hears_so(text: str, at:
     assert move.text == text.split()[0]
 
 
-@given(st.text(st.characters(exclude_characters="\n\r"), max_size=MOVE_MAX))
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=MOVE_MAX))
 @settings(max_examples=40, deadline=None)
 def test_both_wires_read_the_same_move(text: str) -> None:
     moves, told = by_websocket(text)

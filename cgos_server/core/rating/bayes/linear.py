@@ -31,32 +31,40 @@ def invert(precision: Floats) -> Inverse:
     """Inverse of a symmetric positive definite (D, D) matrix, by halving (Schur complements) down to small blocks.
 
     About 4/3 D^3 operations, nearly all in matrix products. Every block is factorised (Cholesky), so an indefinite
-    matrix is noticed; then it is scaled to a unit diagonal, and the smallest ridge is added with which it passes.
+    matrix is noticed, and so is one with a pivot that rounding alone can make of nothing; then it is scaled to a unit
+    diagonal, and the smallest ridge is added with which it passes.
 
     :raises numpy.linalg.LinAlgError: not positive definite even so
     """
     out = np.empty_like(precision)
     try:
-        log_det = _halve(precision, out)
+        log_det = _halve(precision, out, _rounding(precision))
     except np.linalg.LinAlgError:
         return _with_ridge(precision)
     return Inverse(out, log_det) if isfinite(log_det) else _with_ridge(precision)
 
 
-def _halve(a: Floats, out: Floats) -> float:
+def _rounding(a: Floats) -> Floats:
+    """What rounding can leave of each pivot where nothing should be left. Its sign differs between machines."""
+    return len(a) * float(np.finfo(float).eps) * np.abs(np.diagonal(a))
+
+
+def _halve(a: Floats, out: Floats, rounding: Floats) -> float:
     size = len(a)
     if size <= LEAF:
-        factor = np.linalg.cholesky(a)
+        pivots = np.diagonal(np.linalg.cholesky(a))
+        if (pivots * pivots <= rounding).any():
+            raise np.linalg.LinAlgError("a pivot is nothing but rounding")
         out[...] = np.linalg.inv(a)
-        return 2.0 * float(np.log(np.diagonal(factor)).sum())
+        return 2.0 * float(np.log(pivots).sum())
     half = size // 2
     first, last = slice(0, half), slice(half, size)
-    log_det = _halve(a[first, first], out[first, first])
+    log_det = _halve(a[first, first], out[first, first], rounding[first])
     across = a[first, last]
     toward = out[first, first] @ across
     rest = across.T @ toward
     np.subtract(a[last, last], rest, out=rest)
-    log_det += _halve(rest, out[last, last])
+    log_det += _halve(rest, out[last, last], rounding[last])
     corner = toward @ out[last, last]
     out[first, first] += corner @ toward.T
     np.negative(corner, out=corner)
@@ -74,7 +82,7 @@ def _with_ridge(precision: Floats) -> Inverse:
     for ridge in RIDGES:
         tried, out = scaled + ridge * np.eye(len(scaled)), np.empty_like(scaled)
         try:
-            log_det = _halve(tried, out)
+            log_det = _halve(tried, out, _rounding(tried))
         except np.linalg.LinAlgError:
             continue
         return Inverse(out * scale * scale[:, None], log_det - 2.0 * float(np.log(scale).sum()))
