@@ -146,6 +146,8 @@ class BotConnection(asyncio.Protocol):
             transport.close()
         else:
             linger(self, transport, door.count, self.address)
+            # The dialogue is over now, not when the peer has closed its side.
+            door.time.call_at(door.time.now(), self._lines.lost, True)
         door.time.call_at(door.time.now() + LINGER_US, transport.abort)
 
     def flush(self) -> None:

@@ -257,6 +257,8 @@ def test_a_flooder_is_heard_no_more_and_may_read_why() -> None:
     assert not transport.closing
     assert desk.count.open == 0
     desk.session.info("Too late.")  # is not written after the end
+    desk.time.advance(1)
+    assert desk.server.told[-1] == ("left", False), "its place is free before the peer closes"
     for _ in range(DISCARDED_MAX // (1 << 18)):
         assert transport.reading
         transport.protocol.data_received(b"quit\n" + bytes((1 << 18) - 5))
