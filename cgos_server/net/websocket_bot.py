@@ -28,7 +28,7 @@ SIGN_IN_MAX: Final = 65_536
 
 _MINUTE_US = 60_000_000
 
-_READ_AT_ONCE: Final = (ws.Over, ws.Error)
+_READ_AT_ONCE: Final = frozenset((ws.Over, ws.Error))
 """After these the bot's author may want to read what was said."""
 
 _REASONS: Final[Mapping[Ending, CloseReason]] = {
@@ -217,7 +217,7 @@ class BotDialogue:
             now = self._port.time.now()
             for payload in payloads:
                 tap.said_message(payload, now, binary)
-            if isinstance(messages[-1], _READ_AT_ONCE):
+            if type(messages[-1]) in _READ_AT_ONCE:
                 tap.soon = True
         self._connection.send(payloads, binary)
 

@@ -57,7 +57,10 @@ PERIOD_S: Final = 1.0
 """Between two looks at what is to be written."""
 
 AGE_US: Final = 9_000_000
-"""What is so old is written at the next look. Opening and closing a file each time costs more than many moves."""
+"""What began so long ago is written at the next look. Opening and closing a file each time costs more than many moves."""
+
+PASSAGE_BYTES: Final = 16_384
+"""What is so long is written at the next look, lest many buffers take much memory."""
 
 _PAUSE_S: Final = 0.0002
 _PAUSE_BYTES: Final = 65_536
@@ -95,10 +98,11 @@ class Buffers:
         self._passages: list[Passage] = []
 
     def take(self, since: int | None = None) -> list[Passage]:
-        """Passages that are complete, that are to be written soon, or that began before `since`; None: all."""
+        """Passages that are complete, that are to be written soon, that are long, or that began before `since`; None:
+        all."""
         unfinished = []
         for tap in self.open:
-            if since is None or tap.soon or tap.began < since:
+            if since is None or tap.soon or tap.began < since or tap.waiting > PASSAGE_BYTES:
                 tap.finish()
             else:
                 unfinished.append(tap)
@@ -150,6 +154,11 @@ class Tap:
     def unnamed(self) -> bool:
         """True while it is not known whose connection this is."""
         return self._early is not None
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are not handed over yet."""
+        return len(self._entries or b"")
 
     def secrets(self, *words: str | None) -> None:
         """Never write these down, wherever they turn up from now on or have turned up before."""
