@@ -57,7 +57,7 @@ PERIOD_S: Final = 1.0
 """Between two looks at what is to be written."""
 
 AGE_US: Final = 9_000_000
-"""What began so long ago is written at the next look. Opening and closing a file each time costs more than many moves."""
+"""What began so long ago is written at the next look. Opening and closing a file costs more than many moves."""
 
 PASSAGE_BYTES: Final = 16_384
 """What is so long is written at the next look, lest many buffers take much memory."""
