@@ -297,6 +297,13 @@ def test_a_reset_that_was_not_told_yet_is_no_error() -> None:
     assert transport.aborted
 
 
+async def all_closed(desk: Desk) -> None:
+    """Until the server's side of every connection is closed, too."""
+    async with asyncio.timeout(10):
+        while desk.port.open:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+
 async def test_a_flooder_on_a_real_socket_reads_its_error() -> None:
     """Not before everything was sent. In a thread: a socket that blocks is what a simple client has."""
     desk = Desk(ignored_per_minute=5)
@@ -308,6 +315,7 @@ async def test_a_flooder_on_a_real_socket_reads_its_error() -> None:
 
     async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
         heard = await asyncio.to_thread(flood, server.sockets[0].getsockname())
+        await all_closed(desk)
     assert heard.splitlines()[-1].startswith(b"Error: ")
 
 
@@ -497,6 +505,7 @@ async def test_a_reset_is_no_answer(go: Callable[[socket.socket], None]) -> None
             peer.close()
             pytest.skip("the system lets nobody vanish")
         assert not await desk.session.answers("Somebody else is at the door.")
+        await all_closed(desk)
     assert desk.server.told[-1] == ("left", False)
 
 

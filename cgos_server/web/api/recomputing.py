@@ -106,8 +106,8 @@ class Recomputing:
         if hopeless is not None and last >= hopeless.last and self._site.now_ms() < hopeless.until:
             raise self._refusal(venue, system, last)
         computation = self._under_way.get(key)
-        if computation is None:
-            if self._under_way:
+        if computation is None or computation.left:
+            if not all(computation.left for computation in self._under_way.values()):
                 sentence = "Other standings are being computed just now, one at a time. Please try again in a while."
                 raise TooMuch(Limit.RECOMPUTE, sentence, _BUSY_RETRY_S)
             computation = self._under_way[key] = self._begun(venue, system, last)
@@ -152,10 +152,14 @@ class _Computation:
     """One child, for everybody who waits for its answer: as a context, for as long as somebody waits.
 
     Whoever waits holds the lock in turn and reads what the child says, so that any of them may leave at any time.
+
+    :ivar waiting: so many wait
+    :ivar left: the last one who waited has left, and nobody may come any more
     """
 
     def __init__(self, task: Task, environment: Mapping[str, str], deadline_s: float) -> None:
         self.waiting = 0
+        self.left = False
         self._task = task
         self._environment = environment
         self._until = asyncio.get_running_loop().time() + deadline_s
@@ -170,7 +174,8 @@ class _Computation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.waiting -= 1
-        if not self.waiting and self._child is not None and self._child.returncode is None:
+        self.left = not self.waiting
+        if self.left and self._child is not None and self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._child.kill()
             await self._child.wait()

@@ -272,7 +272,7 @@ def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, b
         i, j = every_pair(act)
         worth = told.of(i, j)
         assert ((worth >= 0.0) & (worth < 50.0)).all()
-        assert told.of(j, i) == pytest.approx(worth)
+        assert told.of(j, i) == pytest.approx(worth, abs=1e-6)  # the root of a rounding error is 1e-8
         assert "expected score" in told.say(0, 1)
 
 

@@ -121,10 +121,28 @@ async def test_whoever_leaves_does_not_take_the_answer_from_the_others(history: 
     first = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
     second = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
     await begun(children)
+    (computation,) = recomputing._under_way.values()
+    while computation.waiting < 2:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
     first.cancel()
     assert (await second).corrected == 2
     assert first.cancelled()
     assert len(children) == 1
+
+
+async def test_who_comes_while_a_computation_is_given_up_gets_another_one(
+    history: History, children: list[int]
+) -> None:
+    recomputing = Recomputing(site(history))
+    last = await history.last_entry(VENUE)
+    first = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
+    await begun(children)
+    first.cancel()
+    (computation,) = recomputing._under_way.values()
+    while not computation.left:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    assert (await recomputing.standings(VENUE, SYSTEM, last)).corrected == 2
+    assert len(children) == 2
 
 
 async def test_what_nobody_waits_for_any_more_is_given_up(history: History, children: list[int]) -> None:
