@@ -293,6 +293,8 @@ class Hub:
             return
         try:
             detail = await self._history.game(game)
+        except StoreError:
+            raise  # nothing is wrong with the game: it is read again
         except (Refused, OurFault) as error:
             self._unread(game, error)
             board.fail()

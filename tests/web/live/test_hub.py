@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from web.live.worlds import POINTS, World
 
@@ -81,6 +81,7 @@ steps = st.lists(
 
 @settings(deadline=None, max_examples=200)
 @given(steps, st.sampled_from([0.0, 2.0]))
+@example([("look", 0), ("read", 0), ("end", 1), ("down", 0)], 0.0)
 def test_each_move_comes_once_and_in_order_whatever_happens(chosen: list[tuple[str, Any]], delay: float) -> None:
     asyncio.run(_happens(chosen, delay))
 
