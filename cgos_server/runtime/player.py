@@ -230,10 +230,7 @@ class PlayerSeat:
 
     def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
         player = self._player
-        if player.session is not self._session:
-            return Fault.NO_GAME
-        player.flagged = 0
-        live = player.games.get(game)
+        live = player.games.get(game) if self._spoke() else None
         if live is None or live.phase is Phase.OVER:
             return Fault.NO_GAME
         color = player.color(live)

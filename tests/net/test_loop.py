@@ -54,6 +54,19 @@ def test_a_line_that_lay_there_came_when_the_poll_before_returned(polls: Polls) 
     assert clock.returned == clock.began == 5_730_000
 
 
+def test_what_waits_for_the_end_of_a_turn_is_called_once_and_before_the_poll(polls: Polls) -> None:
+    clock = PollClock()
+    begun: list[int] = []
+    before = clock.began
+    polls.now += 5 * MS
+    clock.before_poll(lambda: begun.append(clock.began))
+    polls.script = [(0, True), (0, True)]
+    clock.select(1.0)
+    clock.select(1.0)
+    assert begun == [before]
+    assert clock.began > before
+
+
 def test_a_process_that_overslept_gives_the_benefit_of_the_doubt(polls: Polls) -> None:
     clock = PollClock()
     polls.script = [(0, False), (9_000, True)]

@@ -275,3 +275,13 @@ def test_no_secret_is_ever_in_a_file(
         for text in texts:
             assert not any(word in text for word in words if len(word) > 4 or text == word), line
             assert "cgos_A" not in text
+
+
+def test_a_password_of_digits_leaves_the_times_as_they_are(keeper: Keeper) -> None:
+    tap = keeper.transcripts.tap(1, "9x9")
+    tap.secrets("1234")
+    tap.named(5, "anna")
+    tap.heard(b"my 1234", 1234 * S)
+    keeper.transcripts.write()
+    (line,) = keeper.read()
+    assert (line.at, line.text) == (WALL + 1234 * S, f"my {MASK}")

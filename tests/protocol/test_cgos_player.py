@@ -308,3 +308,24 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_the_end(
         call = calls[number] if number < len(calls) else None
         if call is not None:
             heard(call(player))
+
+
+@given(st.sampled_from(State), st.from_regex(rb"[A-Za-z][0-9]{1,2}", fullmatch=True) | st.binary(max_size=8))
+def test_the_short_way_of_a_vertex_leads_where_the_table_does(
+    at: Callable[[State], CgosPlayer], state: State, line: bytes
+) -> None:
+    short, by_table = at(state), at(state)
+    move = short.plain_move(line)
+    if move is None:
+        assert short.state is state
+    else:
+        assert by_table.receive(line) == Move(move, None)
+        assert short.state is by_table.state
+
+
+@pytest.mark.parametrize("line", [b"A1", b"d4", b"Z25"])
+def test_a_vertex_takes_the_short_way_only_when_it_was_asked_for(
+    at: Callable[[State], CgosPlayer], line: bytes
+) -> None:
+    assert at(State.GENMOVE).plain_move(line) == line.decode()
+    assert at(State.OK).plain_move(line) is None
