@@ -30,11 +30,10 @@ class Child:
     """One worker process and the thread that talks to it. It does one task at a time.
 
     :param name: what it is for, for whoever lists processes
-    :param niceness: how far it stands back for everything else on the machine
     """
 
-    def __init__(self, name: str, niceness: int, command: Sequence[str] = COMMAND) -> None:
-        self._command = (*command, name, str(niceness))
+    def __init__(self, name: str, command: Sequence[str] = COMMAND) -> None:
+        self._command = (*command, name)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"cgos-{name}")
         self._turn = asyncio.Lock()
         self._process: subprocess.Popen[bytes] | None = None

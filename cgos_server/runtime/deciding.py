@@ -50,7 +50,7 @@ class PairingProcess:
     """Decides small acts itself and gives the others to its child. Use it as a context manager."""
 
     def __init__(self, limit_s: float = LIMIT_S) -> None:
-        self._child = Child("pairing", 0)
+        self._child = Child("pairing")
         self._limit_s = limit_s
 
     def __enter__(self) -> PairingProcess:

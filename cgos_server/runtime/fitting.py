@@ -18,9 +18,6 @@ from cgos_server.runtime.children import COMMAND, Child, ChildFailed
 LIMIT_S = 900.0
 """A refit that takes longer is given up, with the child."""
 
-_NICENESS = 10
-"""Refits stand back for games."""
-
 
 class FitFailed(OurFault):
     """A refit could not be computed; the ratings go on without it."""
@@ -37,7 +34,7 @@ class FitProcesses:
     """The children. Use it as a context manager."""
 
     def __init__(self, command: Sequence[str] = COMMAND, limit_s: float = LIMIT_S) -> None:
-        self._warm, self._cold = (Child(name, _NICENESS, command) for name in ("warm-refit", "cold-refit"))
+        self._warm, self._cold = (Child(name, command) for name in ("warm-refit", "cold-refit"))
         self._limit_s = limit_s
 
     def __enter__(self) -> FitProcesses:

@@ -1,6 +1,6 @@
 """A child that computes: reads a task, does it, writes what it found, until its input ends.
 
-Run as ``python -m cgos_server.runtime.worker NAME NICENESS`` by :mod:`cgos_server.runtime.children`. It computes on one
+Run as ``python -m cgos_server.runtime.worker NAME`` by :mod:`cgos_server.runtime.children`. It computes on one
 thread, and goes when the server does. Must not know: venues, what it computes.
 """
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import pickle
 import struct
-import sys
 import traceback
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from cgos_server.service.build import one_thread
+
+NICENESS: Final = 10
+"""Whatever is computed stands back for the games, which share its cores."""
 
 _COUNT = struct.Struct("<Q")
 
@@ -52,7 +54,7 @@ def main() -> None:
     """Serve until the input ends."""
     jobs, answers = os.fdopen(0, "rb", buffering=0), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not get between the answers
-    os.nice(int(sys.argv[2]))
+    os.nice(NICENESS)
     one_thread()
     while True:
         try:

@@ -295,7 +295,7 @@ async def test_an_act_holds_whatever_either_remembers_of_the_other() -> None:
 
 
 async def test_who_gives_up_waiting_for_the_child_breaks_off_nobody_elses_work() -> None:
-    child = Child("pairing", 0)
+    child = Child("pairing")
     try:
         first = asyncio.create_task(child.do(partial(time.sleep, 0.3), 30.0))
         await asyncio.sleep(0)
@@ -309,7 +309,7 @@ async def test_who_gives_up_waiting_for_the_child_breaks_off_nobody_elses_work()
 
 
 async def test_the_limit_of_a_task_begins_with_its_turn() -> None:
-    child = Child("pairing", 0)
+    child = Child("pairing")
     try:
         await child.do(partial(int, "1"), 30.0)
         first = asyncio.create_task(child.do(partial(time.sleep, 1.0), 30.0))

@@ -106,7 +106,7 @@ async def test_closing_ends_a_child_in_the_middle_of_its_work(found: None) -> No
 
 
 def test_the_child_goes_when_its_input_ends(found: None) -> None:
-    child = subprocess.Popen((*COMMAND, "refit", "0"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    child = subprocess.Popen((*COMMAND, "refit"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert child.stdin is not None
     assert child.stdout is not None
     with child.stdin, child.stdout:
