@@ -382,7 +382,10 @@ class App:
         port = WsPort(
             concierge,
             doors,
-            tuple(venue_info(venue.venue, venue.port) for venue in self.venues.values()),
+            tuple(
+                venue_info(self.venues[one.name].venue, one.public_address.port or self.venues[one.name].port)
+                for one in self.config.venue
+            ),
             self.config.server.name,
             f"cgos-server {__version__}",
             door.time,

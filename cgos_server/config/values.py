@@ -105,6 +105,11 @@ class PublicAddress:
             _is_host(value, urlsplit(f"//{value}"), needs_port=True)
         return cls(str(value))
 
+    @property
+    def port(self) -> int | None:
+        """Its port, None where there is no address."""
+        return urlsplit(f"//{self.text}").port
+
     def __str__(self) -> str:
         return self.text
 

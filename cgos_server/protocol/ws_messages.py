@@ -224,7 +224,8 @@ class RulesInfo(_Part, frozen=True):
 
 
 class VenueInfo(_Part, frozen=True):
-    """One venue of the server. `rated` is False in a sandbox, where results change no rating."""
+    """One venue of the server. `rated` is False in a sandbox, where results change no rating. `cgos_port` is where bots
+    reach its line protocol."""
 
     name: str
     rules: RulesInfo

@@ -18,7 +18,7 @@ def color_word(color: Color) -> ws.ColorWord:
 
 
 def venue_info(venue: Venue, cgos_port: int) -> ws.VenueInfo:
-    """A venue as `welcome` lists it; `cgos_port` is where its line protocol is spoken (0: nowhere)."""
+    """A venue as `welcome` lists it; `cgos_port` is where bots reach its line protocol (0: nowhere)."""
     return ws.VenueInfo(
         name=venue.name,
         rules=rules_info(venue.rules),

@@ -416,7 +416,9 @@ def test_examples_in_the_documentation_load(write: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "cgos.example.org:6809", "[2001:db8::1]:6809", "192.0.2.1:1"])
 def test_public_addresses(text: str) -> None:
-    assert str(PublicAddress.parse(text)) == text
+    address = PublicAddress.parse(text)
+    assert str(address) == text
+    assert address.port == (int(text.rpartition(":")[2]) if text else None)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,20 @@
-"""The whole server in this process: how it ends, and how it refuses to begin."""
+"""The whole server in this process: what it tells of itself, how it ends, and how it refuses to begin."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
+from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 from cgos_server.app import App
 from cgos_server.config import Config
@@ -26,6 +30,7 @@ from cgos_server.config.schema import (
     WebMode,
     WebSocketConfig,
 )
+from cgos_server.config.values import PublicAddress
 from cgos_server.errors import Refused
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability.logs import LogCounts
@@ -82,6 +87,22 @@ async def knock(app: App, name: str) -> tuple[asyncio.StreamReader, asyncio.Stre
 def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
     with contextlib.closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
         return connection.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("public", ["", "cgos.example.org:6809"])
+def test_the_welcome_names_the_port_by_which_bots_reach_a_venue(tmp_path: Path, public: str) -> None:
+    settings = config(tmp_path)
+    venue = msgspec.structs.replace(settings.venue[0], public_address=PublicAddress(public))
+    ports: list[tuple[int, int]] = []
+
+    async def during(app: App) -> None:
+        async with connect(app.ws_url, subprotocols=[Subprotocol("cgos.v2")]) as client:
+            welcome = json.loads(await client.recv())
+        ports.append((welcome["venues"][0]["cgos_port"], app.venues["9x9"].port))
+
+    assert run(msgspec.structs.replace(settings, venue=(venue,)), during) == 0
+    ((told, bound),) = ports
+    assert told == (6809 if public else bound)
 
 
 def test_the_end_does_not_wait_for_a_queue_of_passwords(tmp_path: Path) -> None:
