@@ -358,21 +358,29 @@ class Transcripts:
             written = _heading(passage, offset), _without_secrets(entries, passage.secrets)
             by_bot.setdefault(passage.bot, []).append(written)
         bytes_since_pause = 0
+        failure: OSError | None = None
         for bot, written_passages in by_bot.items():
             try:
                 self._shelf(bot).write(written_passages)
-                self._failing = False
             except OSError as error:
+                failure = error
                 self._lost += sum(entries.count(b"\n") for _, entries in written_passages)
                 self._shelves.pop(bot, None)
-                if not self._failing:
-                    self._failing = True
-                    log.warning("transcripts cannot be written; what is said meanwhile is lost to owners",
-                                folder=str(self._folder), why=error.strerror)  # fmt: skip
             bytes_since_pause += _FILE_BYTES + sum(len(entries) for _, entries in written_passages)
             if bytes_since_pause > _PAUSE_BYTES:
                 bytes_since_pause = 0
                 self._pause()
+        if by_bot:
+            self._log_outage(failure)
+
+    def _log_outage(self, failure: OSError | None) -> None:
+        """Say once that it begins, and once that it is over: everything that was to be written was."""
+        if failure is not None and not self._failing:
+            log.warning("transcripts cannot be written; what is said meanwhile is lost to owners",
+                        folder=str(self._folder), why=failure.strerror)  # fmt: skip
+        elif failure is None and self._failing:
+            log.warning("transcripts are written again", folder=str(self._folder), lost=self._lost)
+        self._failing = failure is not None
 
     def _shelf(self, bot: int) -> Shelf:
         shelf = self._shelves.get(bot)

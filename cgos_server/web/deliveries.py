@@ -158,6 +158,8 @@ class Deliveries:
                     log.warning("what became of webhooks cannot be kept", path=str(self._path), error=str(error))
                 self._failed = True
             else:
+                if self._failed:
+                    log.warning("what became of webhooks is kept again", path=str(self._path))
                 self._written, self._failed = said, False
 
 

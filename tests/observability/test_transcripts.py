@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from cgos_server.observability.transcript_files import TranscriptLine, forget, read
 from cgos_server.observability.transcripts import EARLY, EARLY_BYTES, MASK, TEXT_MAX, Buffers, Tap, Transcripts
@@ -156,14 +157,22 @@ def test_old_lines_go_also_those_of_bots_that_are_away(keeper: Keeper) -> None:
 def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "transcripts").write_text("a file stands in the way")
     keeper = Keeper(tmp_path / "transcripts")
-    keeper.bot().heard(b"lost", 0)
-    keeper.transcripts.write()
-    keeper.bot().said(b"lost\ntoo\n", 0)
-    keeper.transcripts.write()
-    assert keeper.transcripts.dropped == 3
-    (tmp_path / "transcripts").unlink()
-    keeper.bot().heard(b"kept", 0)
-    keeper.transcripts.write()
+    with capture_logs() as logs:
+        keeper.bot().heard(b"lost", 0)
+        keeper.transcripts.write()
+        keeper.bot().said(b"lost\ntoo\n", 0)
+        keeper.transcripts.write()
+        assert keeper.transcripts.dropped == 3
+        (tmp_path / "transcripts").unlink()
+        keeper.transcripts.write()  # nothing was tried: it is not over
+        assert len(logs) == 1
+        keeper.bot().heard(b"kept", 0)
+        keeper.transcripts.write()
+        keeper.bot(7).heard(b"kept, too", 0)
+        keeper.transcripts.write()
+    assert [log["event"].partition(";")[0] for log in logs] == [
+        "transcripts cannot be written", "transcripts are written again"
+    ]  # fmt: skip
     assert [line.text for line in keeper.read()] == ["kept"]
     assert keeper.transcripts.dropped == 3
 

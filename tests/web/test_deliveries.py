@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from cgos_server.web import deliveries
 from cgos_server.web.deliveries import FILE, HOOKS_MAX, NOTHING, SENTENCE_MAX, Deliveries, Kept, Outcome
@@ -135,9 +136,18 @@ def test_no_link_is_followed_and_no_pipe_waited_for(tmp_path: Path) -> None:
 def test_a_disk_that_refuses_is_survived(tmp_path: Path) -> None:
     kept = at(tmp_path / "nowhere")
     kept.note(7, GOOD)
-    kept.save()
-    kept.save()
-    assert kept.of(7).success == GOOD
+    with capture_logs() as logs:
+        kept.save()
+        kept.save()
+        assert kept.of(7).success == GOOD
+        assert not (tmp_path / "nowhere").exists()
+        (tmp_path / "nowhere").mkdir()
+        kept.save()
+        kept.note(7, BAD)
+        kept.save()
+    assert [log["event"] for log in logs] == [
+        "what became of webhooks cannot be kept", "what became of webhooks is kept again"
+    ]  # fmt: skip
     (tmp_path / FILE).mkdir()
     at(tmp_path).save()
 
