@@ -59,9 +59,6 @@ PERIOD_S: Final = 1.0
 AGE_US: Final = 9_000_000
 """What began so long ago is written at the next look. Opening and closing a file costs more than many moves."""
 
-PASSAGE_BYTES: Final = 16_384
-"""What is so long is written at the next look, lest many buffers take much memory."""
-
 _PAUSE_S: Final = 0.0002
 _PAUSE_BYTES: Final = 65_536
 """The thread pauses after so many bytes, or so many files of `_FILE_BYTES` each."""
@@ -73,7 +70,10 @@ _TOKEN: Final = re.compile(rb"cgos_[A-Za-z0-9_-]{16,}")
 
 
 class Passage(NamedTuple):
-    """What one connection said and heard about one game, for the thread. `secrets` must not be written down."""
+    """What one connection said and heard about one game, for the thread. `secrets` must not be written down.
+
+    A list: a growing bytearray is copied again and again, which with a thousand bots no cache holds.
+    """
 
     bot: int
     name: str
@@ -81,7 +81,7 @@ class Passage(NamedTuple):
     venue: str
     game: int
     secrets: tuple[bytes, ...]
-    entries: bytearray
+    entries: list[bytes]
 
 
 class Buffers:
@@ -98,11 +98,12 @@ class Buffers:
         self._passages: list[Passage] = []
 
     def take(self, since: int | None = None) -> list[Passage]:
-        """Passages that are complete, that are to be written soon, that are long, or that began before `since`; None:
-        all."""
+        """Passages that are complete, that are to be written soon, or that began before `since`. All: where it is None,
+        and where half of the bytes that may wait do wait."""
+        everything = since is None or self._added - self._written > self._most // 2
         unfinished = []
         for tap in self.open:
-            if since is None or tap.soon or tap.began < since or tap.waiting > PASSAGE_BYTES:
+            if everything or tap.soon or tap.began < (since or 0):
                 tap.finish()
             else:
                 unfinished.append(tap)
@@ -144,7 +145,7 @@ class Tap:
         self._connection = connection
         self._venue = venue
         self._early: list[tuple[bytes, int, bytes]] | None = []
-        self._entries: bytearray | None = None
+        self._entries: list[bytes] | None = None
         self._secrets: tuple[bytes, ...] = ()
         self._game = self.bot = self.began = 0
         self._name = ""
@@ -154,11 +155,6 @@ class Tap:
     def unnamed(self) -> bool:
         """True while it is not known whose connection this is."""
         return self._early is not None
-
-    @property
-    def waiting(self) -> int:
-        """Bytes that are not handed over yet."""
-        return len(self._entries or b"")
 
     def secrets(self, *words: str | None) -> None:
         """Never write these down, wherever they turn up from now on or have turned up before."""
@@ -188,7 +184,7 @@ class Tap:
             return
         entry = b"%d<%b\n" % (at, line)
         if self._buffers.has_room(len(entry)):
-            entries += entry
+            entries.append(entry)
 
     def said(self, lines: bytes, at: int) -> None:
         """The server said whole `lines` at `at`."""
@@ -198,7 +194,7 @@ class Tap:
             return
         entry = b"%d>%b" % (at, lines)
         if self._buffers.has_room(len(entry)):
-            entries += entry
+            entries.append(entry)
 
     def heard_message(self, message: bytes, at: int, packed: bool) -> None:
         """The bot said `message`, in JSON or MessagePack (`packed`)."""
@@ -208,7 +204,7 @@ class Tap:
             return
         entry = b"%d{%b\n" % (at, message)
         if self._buffers.has_room(len(entry)):
-            entries += entry
+            entries.append(entry)
 
     def said_message(self, message: bytes, at: int, packed: bool) -> None:
         """The server said `message`, which has no line ends where it is JSON."""
@@ -218,7 +214,7 @@ class Tap:
             return
         entry = b"%d}%b\n" % (at, message)
         if self._buffers.has_room(len(entry)):
-            entries += entry
+            entries.append(entry)
 
     def finish(self) -> None:
         """What was said so far is a passage."""
@@ -254,10 +250,10 @@ class Tap:
         entry = b"%d%b%b\n" % (at, mark, text)
         if self._buffers.has_room(len(entry)):
             if self._entries is None:
-                self._entries = bytearray()
+                self._entries = []
                 self.began = at
                 self._buffers.open.append(self)
-            self._entries += entry
+            self._entries.append(entry)
 
     def _masked(self, text: bytes) -> bytes:
         return masked(text, self._secrets, _TOKEN, MASK.encode())
@@ -353,7 +349,7 @@ class Transcripts:
         offset = self._offset()
         by_bot: dict[int, list[tuple[Heading, bytes]]] = {}
         for passage in passages:
-            entries = bytes(passage.entries)
+            entries = b"".join(passage.entries)
             self._buffers.written(len(entries))
             written = _heading(passage, offset), _without_secrets(entries, passage.secrets)
             by_bot.setdefault(passage.bot, []).append(written)

@@ -177,6 +177,17 @@ def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: 
     assert keeper.transcripts.dropped == 3
 
 
+def test_much_that_waits_is_handed_over_at_the_next_look() -> None:
+    buffers = Buffers(most_bytes=100)
+    taps = [Tap(buffers, number, "9x9") for number in (1, 2)]
+    for tap in taps:
+        tap.named(1, "anna")
+        tap.said(b"x" * 22 + b"\n", 5)  # 25 bytes with its time and its mark
+    assert buffers.take(since=5) == []
+    taps[0].said(b"\n", 5)
+    assert [len(passage.entries) for passage in buffers.take(since=5)] == [2, 1]
+
+
 def test_what_waits_is_bounded_in_bytes() -> None:
     buffers = Buffers(most_bytes=40)
     tap = Tap(buffers, 1, "9x9")
@@ -185,8 +196,8 @@ def test_what_waits_is_bounded_in_bytes() -> None:
         tap.heard(b"x", 0)  # four bytes with its time, its mark and its end
     assert buffers.dropped == 5
     (passage,) = buffers.take()
-    assert passage.entries == b"0<x\n" * 10
-    buffers.written(len(passage.entries))
+    assert passage.entries == [b"0<x\n"] * 10
+    buffers.written(sum(map(len, passage.entries)))
     tap.said(b"x" * 36 + b"\n", 0)
     tap.said(b"xx\n", 0)
     assert buffers.dropped == 6
