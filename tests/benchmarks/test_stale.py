@@ -96,6 +96,23 @@ def test_tables_whose_paths_changed_are_told(stale: Any, checkout: Path, capsys:
     assert json.loads((checkout / "stale.json").read_text())[0]["files"] == ["some things/a.py"]
 
 
+def test_a_short_form_with_the_same_figures_makes_a_later_commit_count(
+    stale: Any, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = git(checkout, "rev-parse", "--short", "HEAD")
+    (checkout / "some things" / "a.py").write_text("2\n")
+    git(checkout, "commit", "-qam", "three")
+    again = git(checkout, "rev-parse", "--short", "HEAD")
+    page = PAGE.format(commit=first).replace("`; depends", f"`, the same in a short form at `{again}`; depends")
+    (checkout / "docs" / "speed.md").write_text(page)
+    stale.main([])
+    assert "1 of 2 tables" in capsys.readouterr().out
+    (checkout / "one.py").write_text("2\n")
+    git(checkout, "commit", "-qam", "four")
+    stale.main([])
+    assert f" {again}: 1 file changed: one.py\n" in capsys.readouterr().out
+
+
 def test_a_commit_that_is_not_there_is_told(stale: Any, checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (checkout / "docs" / "speed.md").write_text(PAGE.format(commit="0123456789"))
     stale.main([])
