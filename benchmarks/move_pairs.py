@@ -3,8 +3,9 @@
 `--against DIR` is a checkout of another commit (`git worktree add DIR COMMIT`). Each server is started by its own
 tree's `benchmarks/server_moves.py`, which prepares its database and its configuration, with the same interpreter and
 the same packages. The load is this tree's `load_bots.py` for both: as many bots, as many games of the same moves.
-A window is a whole number of games of all bots, so that beginnings and ends weigh the same on both sides. Loopback
-only, bounded, stops by itself.
+A window is a whole number of games of all bots, so that beginnings and ends weigh the same on both sides. It begins
+when a server has run for some seconds: before, it makes the files of each bot's transcripts, which stay for days.
+Loopback only, bounded, stops by itself.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def run(
     runs: int,
     seconds: float,
     think_s: float = 0.0,
-    settle: float = 1.0,
+    settle: float = 5.0,
     bare: bool = True,
 ) -> list[Pairs]:
     """Interleaved runs; who comes first alternates.
@@ -140,7 +141,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--think", type=float, default=0.0, metavar="S", help="mean thinking time a move (default none)"
     )
-    parser.add_argument("--settle", type=float, default=1.0, help="seconds at full swing before a window (default 1)")
+    parser.add_argument("--settle", type=float, default=5.0, help="seconds at full swing before a window (default 5)")
     parser.add_argument("--no-relay", action="store_true", help="the two trees alone")
     options = parser.read(words)
     this, other = options.tree.resolve(), options.against
