@@ -153,7 +153,8 @@ def lines(findings: Sequence[Finding], columns: int) -> Iterator[str]:
                 f"-> {finding.remedy}", columns, initial_indent=indent, subsequent_indent=f"{indent}   "
             )
     count = {status: sum(finding.status is status for finding in findings) for status in Status}
-    yield f"{count[Status.PASSED]} passed, {count[Status.WARNING]} warnings, {count[Status.FAILED]} failed"
+    warnings = "1 warning" if count[Status.WARNING] == 1 else f"{count[Status.WARNING]} warnings"
+    yield f"{count[Status.PASSED]} passed, {warnings}, {count[Status.FAILED]} failed"
 
 
 def as_json(findings: Sequence[Finding]) -> str:

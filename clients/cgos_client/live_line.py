@@ -123,7 +123,8 @@ class LiveLine:
         games = list(self._games.values())
         lines = [self._line(game) for game in games[:GAMES_SHOWN]]
         if len(games) > GAMES_SHOWN:
-            lines.append(f"and {len(games) - GAMES_SHOWN} more games")
+            more = len(games) - GAMES_SHOWN
+            lines.append(f"and {more} more game{'s' if more > 1 else ''}")
         if not lines:
             return Text(f"waiting for a game; {self._tally}", style="dim", no_wrap=True, overflow="ellipsis")
         lines[-1] += f" | {self._tally}"

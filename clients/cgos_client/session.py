@@ -239,7 +239,8 @@ class Session:
 
     def _admitted(self, signed_in: ws.SignedIn) -> None:
         self.name, self.venues = signed_in.name, tuple(signed_in.venues)
-        running = f", {len(self._games)} games to go on with" if self._games else ""
+        count = len(self._games)
+        running = f", {count} game{'s' if count > 1 else ''} to go on with" if count else ""
         log.info("signed in as %s in %s%s", self.name, ", ".join(self.venues), running)
 
     def _look_at_drain(self) -> None:

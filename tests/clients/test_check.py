@@ -217,6 +217,8 @@ def test_rows_are_wrapped_and_json_is_whole():
     rows = list(check.lines(findings, 60))
     assert max(map(len, rows)) <= 60
     assert rows[-3:] == ["FAILED   board  No.", "                -> Mend.", "1 passed, 0 warnings, 1 failed"]
+    warned = check.Finding("ko", Status.WARNING, "Perhaps.")
+    assert list(check.lines([warned], 60))[-1] == "0 passed, 1 warning, 0 failed"
     assert json.loads(check.as_json(findings))[1] == {
         "case": "board",
         "status": "failed",
