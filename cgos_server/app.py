@@ -383,8 +383,8 @@ class App:
             concierge,
             doors,
             tuple(
-                venue_info(self.venues[one.name].venue, one.public_address.port or self.venues[one.name].port)
-                for one in self.config.venue
+                venue_info(live.venue, one.public_address.port or live.port)
+                for one, live in zip(self.config.venue, self.venues.values(), strict=True)
             ),
             self.config.server.name,
             f"cgos-server {__version__}",
@@ -430,8 +430,7 @@ class App:
             server_name=server.name,
             venues={
                 config.name: VenueSettings.of(live.venue, live.port, str(config.public_address))
-                for config in self.config.venue
-                for live in (self.venues[config.name],)
+                for config, live in zip(self.config.venue, self.venues.values(), strict=True)
             },
             bots_host=self.config.listen.bots_host,
             registration=server.registration.value,
@@ -564,9 +563,7 @@ class App:
         return sum(venue.lobby.begun() for venue in self.venues.values())
 
     def _bots(self) -> dict[tuple[str, str], int]:
-        return {
-            (name, state): count for name, venue in self.venues.items() for state, count in bots_by_state(venue).items()
-        }
+        return {(name, state): n for name, live in self.venues.items() for state, n in bots_by_state(live).items()}
 
 
 def _close_all(servers: list[asyncio.Server]) -> None:

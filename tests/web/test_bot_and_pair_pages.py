@@ -17,6 +17,7 @@ from cgos_server.storage.history import History
 from cgos_server.web.pages.bot import endings
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.strengths import StrengthsOf
+from cgos_server.web.words import likelihood
 
 SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 PAIR = f"/venue/{VENUE}/pair?a=Fox&b=Cat"
@@ -40,7 +41,7 @@ async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, r
     for row in await rated.opponents(VENUE, "Fox"):
         both = chances("Fox", row.opponent, means["Fox"], means[row.opponent], known)
         assert both is not None
-        expected = f"{100 * both.a_game(row.as_black, row.as_white):.0f} %"
+        expected = f"{likelihood(both.a_game(row.as_black, row.as_white))} %"
         score = f"{100 * row.score / row.rated:.0f} %" if row.rated else "–"
         assert [row.opponent, str(row.games), str(row.wins), str(row.losses), score, expected] in page.rows
     assert "Expected by the ratings of now, not of then" in page.text

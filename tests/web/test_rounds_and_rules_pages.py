@@ -63,6 +63,8 @@ async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch
     page = await get(web, "/game/1/pairing")
     everybody = {NAMES[number] for number in range(1, CANDIDATES + 1)}
     partners = [cells[0] for cells in page.rows if len(cells) == 7 and "%" in cells[2]]
+    shares = {cells[2] for cells in page.rows if len(cells) == 7 and "%" in cells[2]}
+    assert shares.isdisjoint({"0 %", "100 %"})
     assert sorted(partners) == sorted([*(everybody - {row.high}), *(everybody - {row.low})])
     # The ones that were met stand above what is folded up.
     assert all(name in partners[: PARTNERS + 2] for name in (row.low,))
