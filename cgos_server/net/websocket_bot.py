@@ -210,8 +210,9 @@ class BotDialogue:
         return self._port.time.wall_ms() / 1000
 
     def send(self, *messages: ws.ServerMessage) -> None:
-        encode, binary = self._codec.encode, self._codec.binary
-        payloads = [encode(message) for message in messages]
+        codec = self._codec
+        binary = codec.binary
+        payloads = list(map(codec.encode, messages))
         tap = self._tap
         if tap is not None and (tap.bot or self._told(tap)):
             now = self._port.time.now()

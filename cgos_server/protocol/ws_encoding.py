@@ -6,6 +6,7 @@ Whatever the bytes are, the answer is a value, never an exception. Must not know
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -35,9 +36,10 @@ class Codec:
 
     :ivar subprotocol: its name in the opening handshake
     :ivar binary: True where its frames are binary ones
+    :ivar encode: a message as the payload of one frame
     """
 
-    __slots__ = ("_analyses", "_messages", "_what", "_write", "binary", "subprotocol")
+    __slots__ = ("_analyses", "_messages", "_what", "binary", "encode", "subprotocol")
 
     def __init__(self, subprotocol: str, binary: bool) -> None:
         self.subprotocol = subprotocol
@@ -45,18 +47,15 @@ class Codec:
         self._what = "MessagePack" if binary else "JSON"
         self._messages: _Reader
         self._analyses: _Reader
+        self.encode: Callable[[ServerMessage], bytes]
         if binary:
             self._messages = msgspec.msgpack.Decoder(ClientMessage)
             self._analyses = msgspec.msgpack.Decoder(Analysis)
-            self._write = msgspec.msgpack.Encoder().encode
+            self.encode = msgspec.msgpack.Encoder().encode
         else:
             self._messages = msgspec.json.Decoder(ClientMessage)
             self._analyses = msgspec.json.Decoder(Analysis)
-            self._write = msgspec.json.Encoder().encode
-
-    def encode(self, message: ServerMessage) -> bytes:
-        """`message` as the payload of one frame."""
-        return self._write(message)
+            self.encode = msgspec.json.Encoder().encode
 
     def decode(self, data: bytes) -> ClientMessage | Malformed:
         """The message in the payload of one frame. A key that is given twice counts once."""

@@ -119,11 +119,12 @@ class Memory:
     def meeting(self, a: int, b: int) -> Meeting:
         """What two versions have had with each other."""
         recent_a, recent_b = self._often.get(a, {}).get(b, 0), self._often.get(b, {}).get(a, 0)
-        lately_a, lately_b = self._lately(a, b), self._lately(b, a)
+        lately_a = self._lately(a, b) if recent_a else 0
+        lately_b = self._lately(b, a) if recent_b else 0
         return Meeting(a, b, recent_a, recent_b, self.as_black(a, b), self.as_black(b, a), lately_a, lately_b)
 
     def _lately(self, version: int, opponent: int) -> int:
-        return tuple(islice(reversed(self._recent.get(version, ())), _LATELY)).count(opponent)
+        return [*islice(reversed(self._recent[version]), _LATELY)].count(opponent)
 
     def _met(self, version: int, opponent: int, pace: float) -> None:
         recent = self._recent.setdefault(version, deque())
