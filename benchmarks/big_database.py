@@ -40,8 +40,8 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 
 from cgos_server.config import load
 from cgos_server.config.venues import fixed, venue_value
-from cgos_server.core.referee import encode, terms_of
-from cgos_server.core.venue import Venue
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import Venue, terms_of
 from cgos_server.storage import schema
 
 PORTION = 20_000
@@ -210,7 +210,7 @@ class _Writer:
         self._pairings = pairings
 
     def _games(self) -> None:
-        terms = ["", *(encode(terms_of(venue)) for venue in self._venues)]
+        terms = ["", *(encode_terms(terms_of(venue)) for venue in self._venues)]
         openings = ("", *OPENINGS)
         columns = [column.tolist() for column in self._drawn]
 

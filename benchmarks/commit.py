@@ -32,8 +32,8 @@ from cgos_server.errors import CommitFailed
 from cgos_server.storage import schema, writer
 from cgos_server.storage.connections import Durability, connect_for_writing
 from cgos_server.storage.group_commit import Group
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import BotAdded, GameAdded, MoveAdded, Record, VenueAdded, VersionAdded
-from cgos_server.storage.sql_store import open_store
 from cgos_server.storage.statements import STATEMENTS
 
 GAMES = 20_000

@@ -34,10 +34,10 @@ from cgos_server.storage import schema
 from cgos_server.storage.connections import Durability
 from cgos_server.storage.group_commit import Group
 from cgos_server.storage.location import PostgresUrl
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.postgres.connections import connect_for_writing
 from cgos_server.storage.postgres.statements import FENCE, plan
 from cgos_server.storage.records import MoveAdded
-from cgos_server.storage.sql_store import open_store
 
 SIZES = (1, 20, 200)
 BATCHES = {1: 300, 20: 150, 200: 40}

@@ -24,8 +24,8 @@ from loads import SIGN_IN_LIMIT_S, reports
 from reporting import CommandLine, write_json
 from server_moves import _unexpected, scripted_game, server
 
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import GameAdded, GameEnded, LedgerAdded, Record
-from cgos_server.storage.sql_store import open_store
 
 GROUP = 500
 """Games in one commit."""

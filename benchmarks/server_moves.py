@@ -30,8 +30,8 @@ from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
 from cgos_server.protocol.names import fold
 from cgos_server.storage import schema
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import BotAdded, TokenAdded, VersionAdded
-from cgos_server.storage.sql_store import open_store
 
 SIZES = (20, 200, 1000)
 NO_WEB = 'mode = "off"'

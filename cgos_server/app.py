@@ -65,7 +65,8 @@ from cgos_server.storage.causes import cause_of
 from cgos_server.storage.history import History
 from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqlStore
 from cgos_server.web.application import create_app
 from cgos_server.web.remembering import REMEMBER_S
 from cgos_server.web.settings import VenueSettings, WebSettings, command, environment

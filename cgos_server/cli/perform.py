@@ -29,7 +29,7 @@ from cgos_server.service.ratings import CHUNK, VenueRatings, load_ratings
 from cgos_server.service.requests import AccountAdd, BotAdd, Done, Request, Response
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 from cgos_server.web.words import count
 
 PATIENCE_S = 5.0

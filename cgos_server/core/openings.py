@@ -11,15 +11,13 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color, Illegality, Position, Ruleset
 from cgos_server.core.games.registry import game_kind
-
-if TYPE_CHECKING:
-    from cgos_server.core.clock import ClockState
-    from cgos_server.core.pairing.base import Rng
-    from cgos_server.core.referee import Terms
+from cgos_server.core.randomness import Rng
+from cgos_server.core.terms import Terms
 
 NAME_MAX: Final = 60
 """Longest name of an opening, in characters."""

@@ -7,61 +7,19 @@ it. Must not know: who plays, sessions, storage, ratings.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import msgspec
 
 from cgos_server.core import clock
-from cgos_server.core.clock import ClockState, TimeControl
-from cgos_server.core.games.base import Color, Illegality, Position, Ruleset, Start
+from cgos_server.core.clock import ClockState
+from cgos_server.core.games.base import Color, Illegality, Position, Start
 from cgos_server.core.games.registry import game_kind
-from cgos_server.core.venue import Venue
+from cgos_server.core.terms import Terms
 from cgos_server.core.verdict import Reason, Verdict, by_score
 from cgos_server.errors import OurFault
 
 DETAIL_LIMIT = 100
 """Longest detail of a verdict, in characters: it travels on one line of every wire."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a game was started with. Kept with the game, so that it goes on unchanged when its venue changes.
-
-    :ivar move_limit: plies after which the game is scored as it stands (>= 1)
-    :ivar first_move_limit: microseconds a side has for its own first move
-    :ivar rated: False where the result changes no rating, as in a sandbox
-    :ivar mains: [Black's, White's] main time in microseconds where they differ from the time control's, else None
-    """
-
-    rules: Ruleset
-    time: TimeControl
-    move_limit: int
-    first_move_limit: int
-    rated: bool = True
-    mains: tuple[int, int] | None = None
-
-    def starting_clock(self, color: Color) -> ClockState:
-        """That side's clock before its first move."""
-        state = clock.start(self.time)
-        return state if self.mains is None else state._replace(main=self.mains[color])
-
-
-def terms_of(venue: Venue) -> Terms:
-    """The terms of a game that starts in `venue` now."""
-    return Terms(venue.rules, venue.time, venue.move_limit, venue.first_move_limit, venue.rated)
-
-
-def encode(terms: Terms) -> str:
-    """`terms` as JSON, for the store."""
-    return msgspec.json.encode(terms).decode()
-
-
-def decode(text: str) -> Terms:
-    """The inverse of :func:`encode`. Raises OurFault where `text` is not such JSON."""
-    try:
-        return msgspec.json.decode(text, type=Terms)
-    except msgspec.DecodeError as error:
-        raise OurFault(f"The stored terms of a game cannot be read ({error}): {text[:DETAIL_LIMIT]}") from error
 
 
 class Played(msgspec.Struct, frozen=True, gc=False):

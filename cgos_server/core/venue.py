@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.openings import OpeningSet
+from cgos_server.core.terms import Terms
 
 
 class Policy(enum.StrEnum):
@@ -82,3 +83,14 @@ class Venue:
     void_after: int = 900_000_000
     rated: bool = True
     delay: int = 0
+
+
+def terms_of(venue: Venue) -> Terms:
+    """The terms of a game that starts in `venue` now."""
+    return Terms(
+        rules=venue.rules,
+        time=venue.time,
+        move_limit=venue.move_limit,
+        first_move_limit=venue.first_move_limit,
+        rated=venue.rated,
+    )

@@ -17,7 +17,7 @@ import msgspec
 from cgos_server.core.facts import Fact
 from cgos_server.core.games.base import Color
 from cgos_server.core.hours import ALWAYS, Hours
-from cgos_server.core.referee import Terms
+from cgos_server.core.terms import Terms
 
 
 class Declaration(NamedTuple):

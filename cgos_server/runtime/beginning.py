@@ -15,11 +15,14 @@ import structlog
 
 from cgos_server.core.facts import GameStarted
 from cgos_server.core.openings import Opening
-from cgos_server.core.pairing.base import Pair, Rng
+from cgos_server.core.pairing.base import Pair
 from cgos_server.core.pairing.entropy import result_bits
 from cgos_server.core.pairing.fairness import Colors, colors
 from cgos_server.core.pairing.memory import Memory
-from cgos_server.core.referee import Referee, Terms, encode, terms_of
+from cgos_server.core.randomness import Rng
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import Terms, encode_terms
+from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_game import Desk, LiveGame, Side
 from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.openings import Openings
@@ -152,7 +155,7 @@ class Beginner:
         records: list[Record] = [
             GameAdded(
                 game.id, desk.venue.id, round_id, black.version, white.version, first.label, second.label,
-                encode(terms), "", at, opening,
+                encode_terms(terms), "", at, opening,
             ),
             *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
         ]  # fmt: skip

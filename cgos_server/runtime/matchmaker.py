@@ -20,7 +20,7 @@ from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.rolling import due
-from cgos_server.core.referee import Terms
+from cgos_server.core.terms import Terms
 from cgos_server.core.venue import PairingSettings
 from cgos_server.core.verdict import Reason
 from cgos_server.runtime.beginning import SLICE, Beginner, Prepared

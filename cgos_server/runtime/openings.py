@@ -7,16 +7,14 @@ are found, where openings are read, SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.openings import Opening, OpeningSet
+from cgos_server.core.randomness import Rng
 from cgos_server.core.verdict import Reason
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.storage.store import Half
-
-if TYPE_CHECKING:
-    from cgos_server.core.pairing.base import Rng
 
 KEPT_MS: Final = 86_400_000
 """How long two versions owe each other a second game (milliseconds from the beginning of the first)."""

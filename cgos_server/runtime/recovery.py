@@ -12,7 +12,8 @@ import msgspec
 import structlog
 
 from cgos_server.core.games.base import Start
-from cgos_server.core.referee import Referee, decode
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import decode_terms
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.errors import CgosError
 from cgos_server.runtime.live_game import LiveGame, Side
@@ -58,7 +59,7 @@ def cut_off(left_open: Mapping[int, int]) -> list[Record]:
 def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
     """Raises CgosError, ValueError or MsgspecError where what is stored makes no game."""
     begun_at = msgspec.json.decode(stored.start, type=Start) if stored.start else None
-    referee = Referee(decode(stored.terms), begun_at)
+    referee = Referee(decode_terms(stored.terms), begun_at)
     sides = (
         Side(stored.black_id, stored.black, stored.black_label),
         Side(stored.white_id, stored.white, stored.white_label),

@@ -11,7 +11,9 @@ from typing import Final
 
 from cgos_server.core.clock import TimeSystem
 from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.core.referee import Referee, Terms, decode, terms_of
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import Terms, decode_terms
+from cgos_server.core.venue import terms_of
 from cgos_server.errors import Refused
 from cgos_server.protocol.session import Availability
 from cgos_server.runtime.live_venue import LiveVenue
@@ -138,7 +140,7 @@ def _terms(venue: LiveVenue, mains_s: tuple[int, int]) -> Terms:
 def _moves(terms: Terms, opening: StoredGame, plies: int | None) -> tuple[StoredMove, ...]:
     """The moves with which the new game begins, each with the clock that its mover has at the beginning."""
     number = opening.id
-    if decode(opening.terms).rules != terms.rules or opening.start:
+    if decode_terms(opening.terms).rules != terms.rules or opening.start:
         raise Refused("bad-game", f"Game {number} was not played by the rules of this venue ({_rules(terms.rules)}).")
     known = len(opening.moves)
     count = known if plies is None else plies

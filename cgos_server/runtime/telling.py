@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from cgos_server.core.clock import remaining_ms, start
 from cgos_server.core.games.base import Color
-from cgos_server.core.referee import decode
+from cgos_server.core.terms import decode_terms
 from cgos_server.protocol.session import GameOver, GameSetup
 from cgos_server.storage.records import BlackTold, WhiteTold
 from cgos_server.storage.store import Store, StoredGame
@@ -59,7 +59,7 @@ class Telling:
 
 def stored_setup(game: StoredGame, venue: str) -> GameSetup:
     """A stored game as `setup` tells it. `venue` is the name of its venue."""
-    terms = decode(game.terms)
+    terms = decode_terms(game.terms)
     control = terms.time
     moves = tuple((move.move, remaining_ms(control, move.clock)) for move in game.moves)
     left = [remaining_ms(control, terms.starting_clock(color)) for color in Color]

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar
 
 from cgos_server.core.rating.base import Kind
-from cgos_server.core.referee import decode
+from cgos_server.core.terms import decode_terms
 from cgos_server.errors import OurFault, Refused
 from cgos_server.service.control import Control
 from cgos_server.service.deeds import LAST_NUMBER, REASON_MAX, Deeds
@@ -172,7 +172,7 @@ class RatingDeeds:
             raise Refused("no-game", f"There is no game {number}. See: cgos-server games")
         if game.result is None:
             raise Refused("running", f"Game {number} has not ended. To end it: cgos-server abort {number}")
-        terms = decode(game.terms)
+        terms = decode_terms(game.terms)
         if not terms.rated:
             raise Refused(
                 "not-rated",

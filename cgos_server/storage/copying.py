@@ -11,25 +11,22 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import String, Table
+from sqlalchemy import Table
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage import DATABASE, schema, tables
-from cgos_server.storage.connections import connect_for_reading, connect_for_writing
+from cgos_server.storage.copy_ends import End, Row, SqliteEnd
 from cgos_server.storage.location import Location, note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
 
 ROWS_AT_ONCE = 5_000
 
-Row = Sequence[Any]
 Progress = Callable[[str, int, int], None]
 """Told how far it is: what is being done, steps done, steps in all."""
 
@@ -42,28 +39,6 @@ class Copied(NamedTuple):
     table: str
     rows: int
     sha256: str
-
-
-class End(Protocol):
-    """One of the two databases, open in a transaction. Its errors are StoreErrors."""
-
-    async def __aenter__(self) -> End: ...
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    async def count(self, table: Table) -> int: ...
-
-    def rows(self, table: Table, at_once: int) -> AsyncIterator[Sequence[Row]]:
-        """All rows in the order of the primary key, so many at a time."""
-
-    async def clear(self, table: Table) -> None: ...
-
-    async def write(self, table: Table, rows: Sequence[Row]) -> None: ...
-
-    async def commit(self) -> None:
-        """Put everything else in order and commit."""
 
 
 def copy(source: Location, target: Location, progress: Progress) -> list[Copied]:
@@ -168,89 +143,9 @@ def _storable(value: Any) -> Any:
     return value + 0.0 if isinstance(value, float) else value
 
 
-def names(table: Table) -> list[str]:
-    """The table's columns, quoted."""
-    return [f'"{column.name}"' for column in table.columns]
-
-
-def selection(table: Table, collation: str = "") -> str:
-    """All rows in the order of the primary key, with text compared by bytes."""
-    order = [
-        f'"{column.name}"' + (collation if isinstance(column.type, String) else "")
-        for column in table.primary_key.columns
-    ]
-    return f"SELECT {', '.join(names(table))} FROM {table.name} ORDER BY {', '.join(order)}"
-
-
 def _open(location: Location, writing: bool) -> End:
     if isinstance(location, Path):
-        return _SqliteEnd(location, writing)
+        return SqliteEnd(location, writing)
     from cgos_server.storage.postgres.copying import PostgresEnd
 
     return PostgresEnd(location, writing)
-
-
-class _SqliteEnd:
-    """A SQLite file, read and written where it is called: nothing else runs meanwhile."""
-
-    def __init__(self, path: Path, writing: bool) -> None:
-        self._path = path
-        self._writing = writing
-        self._connection: sqlite3.Connection | None = None
-
-    async def __aenter__(self) -> _SqliteEnd:
-        try:
-            self._connection = (connect_for_writing if self._writing else connect_for_reading)(self._path)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-        if self._writing:
-            # Rows of a table may come before the rows of the same table that they point at; all is checked in the end.
-            self._execute("PRAGMA foreign_keys = OFF")
-        self._execute("BEGIN IMMEDIATE" if self._writing else "BEGIN")
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()  # what was not committed is undone by that
-
-    async def count(self, table: Table) -> int:
-        return int(self._execute(f"SELECT count(*) FROM {table.name}").fetchone()[0])
-
-    async def rows(self, table: Table, at_once: int) -> AsyncIterator[Sequence[Row]]:
-        cursor = self._execute(selection(table))
-        try:
-            while rows := cursor.fetchmany(at_once):
-                yield rows
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-
-    async def clear(self, table: Table) -> None:
-        self._execute(f"DELETE FROM {table.name}")
-
-    async def write(self, table: Table, rows: Sequence[Row]) -> None:
-        places = ", ".join("?" * len(table.columns))
-        sql = f"INSERT INTO {table.name} ({', '.join(names(table))}) VALUES ({places})"
-        assert self._connection is not None
-        try:
-            self._connection.executemany(sql, rows)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-
-    async def commit(self) -> None:
-        wrong = self._execute("PRAGMA foreign_key_check").fetchone()
-        if wrong is not None:
-            raise StoreError(f"a row of {wrong[0]} points at one of {wrong[2]} that is not there")
-        self._execute("COMMIT")
-        self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _execute(self, sql: str) -> sqlite3.Cursor:
-        assert self._connection is not None
-        try:
-            return self._connection.execute(sql)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-
-    def _failed(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"the database {self._path} could not be {'written' if self._writing else 'read'}: {error}")

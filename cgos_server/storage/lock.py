@@ -19,6 +19,7 @@ from typing import IO, Protocol
 import msgspec
 
 from cgos_server.errors import DatabaseLocked
+from cgos_server.storage.holder import in_use
 from cgos_server.storage.location import Location, make_directory
 
 
@@ -92,22 +93,6 @@ class _FileLock:
 def lock_path(path: Path) -> Path:
     """The lock file of the SQLite database at `path`."""
     return path.with_name(path.name + ".lock")
-
-
-def in_use(location: Location, who: str, since: datetime | None) -> DatabaseLocked:
-    """The refusal of a second holder. `who` as ``cgos-server serve (process 7 on host)``."""
-    when = f", since {since:%Y-%m-%d %H:%M} UTC" if since is not None else ""
-    who = f"{who[:-1]}{when})" if who.endswith(")") else who + when
-    other = "another data directory" if isinstance(location, Path) else "another database"
-    return DatabaseLocked(
-        "database-locked",
-        f"The database {location} is in use by {who}. Stop it first, or give {other} in the configuration.",
-    )
-
-
-def holder_name(purpose: str) -> str:
-    """This process as a holder, as it is shown to others."""
-    return f"{purpose} (process {os.getpid()} on {socket.gethostname()})"
 
 
 def _signature(file: IO[bytes]) -> Holder | None:

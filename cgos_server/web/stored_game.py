@@ -12,7 +12,7 @@ import msgspec
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color, Start
 from cgos_server.core.games.go_rules import Go
-from cgos_server.core.referee import Terms
+from cgos_server.core.terms import Terms
 from cgos_server.errors import OurFault
 from cgos_server.protocol.sgf import GameRecord, RecordedMove
 from cgos_server.storage.answers import GameDetail, MoveRow

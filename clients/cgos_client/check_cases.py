@@ -26,7 +26,8 @@ from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Color, Illegality, Ruleset
 from cgos_server.core.games.go_rules import Go, GoPosition
 from cgos_server.core.games.notation import vertex
-from cgos_server.core.referee import Referee, Terms
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import Terms
 from cgos_server.core.verdict import Reason
 
 LEVEL_MS = 60_000

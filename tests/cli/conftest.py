@@ -15,11 +15,12 @@ from click.testing import CliRunner, Result
 from cgos_server.cli.main import main
 from cgos_server.config import enrol_venues, load
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.referee import encode, terms_of
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import terms_of
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import records as r
 from cgos_server.storage import schema
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 MOVES = ("C3", "D3", "PASS", "C4", "B3", "C2", "A1", "PASS", "PASS")
@@ -46,7 +47,7 @@ async def _fill(data: Path) -> None:
         group += ratings.enter(2, 1800.0, T0).records
         group += ratings.anchor(2, 1900.0, T0).records
         group.append(r.RoundAdded(1, venue.id, 1, T0, "rolling", "birk", "{}", "7", "[]", "{}", "[]"))
-        terms = encode(terms_of(venue))
+        terms = encode_terms(terms_of(venue))
         group.append(r.GameAdded(1, venue.id, 1, 1, 2, "1800?", "1900", terms, "", T0 + 1000))
         group.append(r.PairingAdded(1, 1, 2, 1, "Alpha was drawn from 1 candidate.", "Alpha is owed Black.", "{}"))
         left = [300_000_000, 300_000_000]

@@ -16,7 +16,7 @@ from sgfmill import sgf as sgfmill
 from cgos_server.cli.watch import looks
 from cgos_server.storage import records as r
 from cgos_server.storage.history import History
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 
 
 def test_games_and_ledger(run: Any, as_json: Callable[..., Any], tmp_path: Path) -> None:

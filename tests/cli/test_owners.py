@@ -13,7 +13,7 @@ import pytest
 
 from cgos_server.config import load
 from cgos_server.storage import records as r
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 from cgos_server.web.words import moment
 
 T0 = 1_700_000_000_000

@@ -28,7 +28,7 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import records as r
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 
 T0 = 1_700_000_100_000
 

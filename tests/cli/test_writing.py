@@ -38,7 +38,7 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 
 
 def audits(data: Path) -> list[tuple[str, str, str]]:

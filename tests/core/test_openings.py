@@ -13,7 +13,8 @@ from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Color, Ruleset
 from cgos_server.core.games.registry import game_kind
 from cgos_server.core.openings import NAME_MAX, WEIGHT_MOST, Draft, Fault, Opening, OpeningSet, checked, parse
-from cgos_server.core.referee import Referee, Terms
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import Terms
 
 NINE = Ruleset()
 NAMES = st.text(st.characters(codec="ascii", categories=("Lu", "Ll")), min_size=5, max_size=12)

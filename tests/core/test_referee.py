@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cgos_server.core import referee as module
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.games.base import Color, Illegality, Ko, Ruleset, Start
-from cgos_server.core.referee import Played, Referee, Terms
-from cgos_server.core.venue import Venue
+from cgos_server.core.games.base import Color, Illegality, Ruleset, Start
+from cgos_server.core.referee import Played, Referee
+from cgos_server.core.terms import Terms
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.errors import OurFault
 
@@ -257,26 +257,6 @@ def test_replay_of_a_finished_game_is_scored_again() -> None:
 def test_replay_of_impossible_moves_is_our_fault(bad: str) -> None:
     with pytest.raises(OurFault, match="Move 2 of a stored game"):
         game().replay([("A", ClockState(1)), (bad, ClockState(1))])
-
-
-def test_terms_travel_as_json_and_keep_what_the_game_was_started_with() -> None:
-    venue = Venue(
-        1,
-        "odd",
-        Ruleset(size=13, komi2=13, ko=Ko.SITUATIONAL, suicide=True),
-        TimeControl(TimeSystem.CANADIAN, main=1, period=2, stones=3, lag=4, lag_bank=5),
-        move_limit=507,
-        first_move_limit=9,
-    )
-    terms = module.terms_of(venue)
-    assert module.decode(module.encode(terms)) == terms
-    assert terms == Terms(venue.rules, venue.time, 507, 9)
-
-
-@pytest.mark.parametrize("text", ["", "{}", '{"rules": 3}', "no json"])
-def test_unreadable_terms_are_our_fault(text: str) -> None:
-    with pytest.raises(OurFault, match="terms"):
-        module.decode(text)
 
 
 def test_the_named_game_is_played_by_its_rules() -> None:

@@ -9,7 +9,7 @@ from support.ws_bot import OVER, Bot, errors, moves, setup
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.facts import BotArrived, GameEnded, MovePlayed
 from cgos_server.core.games.base import Color, Ko, Ruleset
-from cgos_server.core.referee import Terms
+from cgos_server.core.terms import Terms
 from cgos_server.protocol.session import Fault, Known, Limits, ListedGame, ShownGame, Turn
 from cgos_server.protocol.ws_session import WATCHED_MAX
 

@@ -16,8 +16,8 @@ from support.house import House, S
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.openings import Opening, OpeningSet
-from cgos_server.core.referee import encode, terms_of
-from cgos_server.core.venue import Policy
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import Policy, terms_of
 from cgos_server.errors import OurFault
 from cgos_server.protocol.session import Availability, Limits
 from cgos_server.runtime.beginning import SLICE
@@ -252,7 +252,7 @@ async def test_a_game_that_goes_on_after_a_restart_is_remembered_once() -> None:
     house.store.recent_opponents = recent  # type: ignore[method-assign]
     await house.open()
     house.live.lobby._names.update({1: "anna", 2: "bert"})
-    stored = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode(terms_of(house.venue)), "", 0, ())
+    stored = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0, ())
     assert restore([stored], {1: house.live}) == (1, 0)
     memory = house.live.matchmaker._gatherer.memory
     assert (memory.remembered(1), memory.meeting(1, 2)) == (1, (1, 2, 1, 1, 1, 0, 1, 1))

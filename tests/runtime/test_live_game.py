@@ -13,8 +13,8 @@ from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
 from cgos_server.core.facts import GameEnded, MovePlayed
 from cgos_server.core.games.base import Color, Ruleset
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.referee import Referee, terms_of
-from cgos_server.core.venue import PairingSettings, Venue
+from cgos_server.core.referee import Referee
+from cgos_server.core.venue import PairingSettings, Venue, terms_of
 from cgos_server.observability.metrics import RefusalTally, VenueMeter
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.live_game import Desk, LiveGame, Phase, Side

@@ -16,8 +16,8 @@ from support.simulated import RecordingSession
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.core.pairing.explain import replay
-from cgos_server.core.referee import encode, terms_of
-from cgos_server.core.venue import Policy
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import Policy, terms_of
 from cgos_server.errors import OurFault
 from cgos_server.protocol.session import Credentials
 from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
@@ -53,7 +53,7 @@ async def test_two_bots_are_paired_and_the_round_is_recorded(house: House) -> No
     assert pairing.game_id == game.id
     assert "anna" in pairing.reason
     assert json.loads(pairing.detail)["as_black"] == [0, 0]
-    assert game.terms == encode(terms_of(house.venue))
+    assert game.terms == encode_terms(terms_of(house.venue))
 
 
 async def test_a_stored_round_replays_to_the_same_pairs(house: House) -> None:
@@ -227,7 +227,7 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
     assert anna.seat is not None
     anna.seat.left(orderly=False)
     house.store.untold = [StoredGame(
-        5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode(terms_of(house.venue)), "", 0,
+        5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0,
         (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), 0, 2,
     )]  # fmt: skip
     again = await house.sign_in("anna")
@@ -276,7 +276,7 @@ async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twic
 
 def ended_game(house: House, **told: int) -> StoredGame:
     return StoredGame(
-        5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode(terms_of(house.venue)), "", 0,
+        5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0,
         (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), **told,
     )  # fmt: skip
 

@@ -14,7 +14,8 @@ from support.simulated import RecordingSession
 
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
 from cgos_server.core.games.base import Ruleset
-from cgos_server.core.referee import decode, encode, terms_of
+from cgos_server.core.terms import decode_terms, encode_terms
+from cgos_server.core.venue import terms_of
 from cgos_server.errors import CommitFailed
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
@@ -107,7 +108,7 @@ class Post:
         terms = terms_of(self.house.venue)
         terms = replace(terms, rules=rules or terms.rules)
         self.store.stored[number] = StoredGame(
-            number, 1, 1, 2, "Alpha", "Beta", "1800?", "1800?", encode(terms), start,
+            number, 1, 1, 2, "Alpha", "Beta", "1800?", "1800?", encode_terms(terms), start,
             1_700_000_000_000, tuple(StoredMove(move, CLOCK) for move in moves.split()), "B+Resign", "",
             1_700_000_100_000, 2, 2, 0, "resignation",
         )  # fmt: skip
@@ -206,7 +207,7 @@ async def test_an_ordinary_match_is_rated(post: Post) -> None:
 async def test_clocks(post: Post, clocks: str, mains: tuple[int, int] | None, rated: bool) -> None:
     assert await post.say(f"match Beta Alpha {clocks}") == ["match Beta(1800?) Alpha(1800?)"]
     (added,) = post.store.of(GameAdded)
-    terms = decode(added.terms)
+    terms = decode_terms(added.terms)
     assert (terms.mains, terms.rated) == (mains, rated)
     (game,) = post.games
     if mains is not None:
@@ -237,7 +238,7 @@ async def test_from_an_old_game(post: Post) -> None:
         (1, "D4", 20 * S), (2, "E5", 30 * S), (3, "C3", 20 * S),
     ]  # fmt: skip
     assert post.house.sessions["Beta"].last()[0] == "genmove"
-    assert not decode(post.store.of(GameAdded)[0].terms).rated
+    assert not decode_terms(post.store.of(GameAdded)[0].terms).rated
     game.move(game.referee.to_play, "D4", None, post.house.time.received())  # occupied
     assert post.store.of(GameEnded)[0].result == "B+Illegal"
     assert not post.rated

@@ -11,8 +11,8 @@ from support.house import House, S
 from support.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
-from cgos_server.core.referee import terms_of
 from cgos_server.core.setbacks import PAUSE_MS
+from cgos_server.core.venue import terms_of
 from cgos_server.protocol.session import Availability
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.player import Player, State

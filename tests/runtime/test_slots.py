@@ -12,7 +12,8 @@ from support.simulated import RecordingSession
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.base import Z95
-from cgos_server.core.referee import encode, terms_of
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import terms_of
 from cgos_server.protocol.session import Availability, Fault, Known, Limits, Seat
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.storage import records as rows
@@ -224,7 +225,7 @@ async def test_a_new_connection_hears_its_running_games_and_the_old_seat_is_mute
 
 def stored(house: House, number: int, **changes: Any) -> StoredGame:
     game = StoredGame(
-        number, 1, 1, 2, "anna", "bert", "1800?", "1700", encode(terms_of(house.venue)), "", 0,
+        number, 1, 1, 2, "anna", "bert", "1800?", "1700", encode_terms(terms_of(house.venue)), "", 0,
         (StoredMove("E5", ClockState(59 * S)), StoredMove("D5", ClockState(58 * S))), "B+Resign", "",
         house.time.wall_ms(), 2, 2, 0, "resignation", 2, "They stood side by side.",
     )  # fmt: skip

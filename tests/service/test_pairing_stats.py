@@ -20,7 +20,7 @@ from cgos_server.storage import records as r
 from cgos_server.storage import schema
 from cgos_server.storage.answers import ConnectionSpan, PairedGame, PairedRound
 from cgos_server.storage.history import History
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 
 NAMES = {1: "Ann", 2: "Bea", 3: "Cid", 4: "Dot"}
 

@@ -11,7 +11,8 @@ import pytest
 
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqlStore
 
 sys.path.insert(0, str(Path(__file__).parent))
 

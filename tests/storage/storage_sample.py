@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from support.postgres_fixtures import ask
 
 from cgos_server.storage.location import Location
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import (
     AnalysisAdded,
     BotAdded,
@@ -38,7 +39,6 @@ from cgos_server.storage.records import (
     VenueAdded,
     VersionAdded,
 )
-from cgos_server.storage.sql_store import open_store
 
 T = TypeVar("T")
 

@@ -29,6 +29,7 @@ from cgos_server.storage.answers import (
 from cgos_server.storage.connections import connect_for_writing
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import (
     BotAdded,
     GameAdded,
@@ -40,7 +41,6 @@ from cgos_server.storage.records import (
     RefitAdded,
     RefitMoved,
 )
-from cgos_server.storage.sql_store import open_store
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import asyncio, os, sys
 from cgos_server.errors import DatabaseLocked
 from cgos_server.storage.location import location_of
 from cgos_server.storage.records import MoveAdded
-from cgos_server.storage.sql_store import open_store
+from cgos_server.storage.opening import open_store
 
 location, first, games = location_of(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from cgos_server.storage.location import PostgresUrl
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import OwnerAdded
-from cgos_server.storage.sql_store import open_store
 
 
 def failed(error: Exception) -> NoReturn:

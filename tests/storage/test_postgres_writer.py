@@ -18,10 +18,10 @@ from cgos_server.errors import CommitFailed, DatabaseLocked, StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.postgres.connections import connect_for_writing
 from cgos_server.storage.postgres.writer import KEPT_S, PostgresWriter
 from cgos_server.storage.records import AuditAdded, GameEnded, LedgerAdded, Record
-from cgos_server.storage.sql_store import open_store
 
 
 class Stream:

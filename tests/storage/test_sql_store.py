@@ -12,6 +12,7 @@ from cgos_server.core.clock import ClockState
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage.connections import Durability
 from cgos_server.storage.location import Location
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import (
     BlackTold,
     BotAdded,
@@ -30,7 +31,7 @@ from cgos_server.storage.records import (
     VersionDescribed,
     WhiteTold,
 )
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.sql_store import SqlStore
 from cgos_server.storage.store import (
     BotLogin,
     Counted,

@@ -14,7 +14,8 @@ from storage_sample import games, people, unexpected
 from cgos_server.errors import StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.connections import Durability, connect_for_writing
-from cgos_server.storage.sql_store import SqliteStore, open_store
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqliteStore
 
 
 @pytest.fixture

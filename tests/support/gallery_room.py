@@ -11,8 +11,8 @@ import pytest
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
 from cgos_server.core.facts import Fact, GameEnded, GameStarted
 from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.core.referee import encode, terms_of
-from cgos_server.core.venue import Venue
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import Venue, terms_of
 from cgos_server.errors import StoreError
 from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.runtime.bus import Bus
@@ -165,6 +165,6 @@ class Room:
 def stored(number: int, moves: str = "D4 E5", result: str | None = "W+Resign", venue: int = 1) -> StoredGame:
     clock = ClockState(50 * S)
     return StoredGame(
-        number, venue, 1, 2, "Alpha", "Beta", "1800?", "1750", encode(terms_of(VENUE)), "", 1_700_000_000_000,
+        number, venue, 1, 2, "Alpha", "Beta", "1800?", "1750", encode_terms(terms_of(VENUE)), "", 1_700_000_000_000,
         tuple(StoredMove(move, clock) for move in moves.split()), result, "", 1_700_000_100_000, 2, 2, 1, "resignation",
     )  # fmt: skip

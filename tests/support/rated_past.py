@@ -13,15 +13,16 @@ import pytest
 
 from cgos_server.config import enrol_venues, load
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.referee import encode, terms_of
-from cgos_server.core.venue import Venue
+from cgos_server.core.terms import encode_terms
+from cgos_server.core.venue import Venue, terms_of
 from cgos_server.errors import CommitFailed
 from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun
 from cgos_server.storage import records as r
 from cgos_server.storage import schema
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqlStore
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 NAMES = ("Ant", "Bee", "Cat", "Dog", "Elk", "Fox")
@@ -88,7 +89,16 @@ class RatedPast:
             [
                 r.RoundAdded(number, self.venue.id, number, self.at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
                 r.GameAdded(
-                    number, self.venue.id, number, black, white, "1", "2", encode(terms_of(self.venue)), "", self.at
+                    number,
+                    self.venue.id,
+                    number,
+                    black,
+                    white,
+                    "1",
+                    "2",
+                    encode_terms(terms_of(self.venue)),
+                    "",
+                    self.at,
                 ),
                 r.GameEnded(self.at, winner, "score", (score2 - 1) * 6, "", result, 2, 2, number),
                 *self.ratings.game(number, black, white, score2, self.at, digest).records,

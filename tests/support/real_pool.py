@@ -17,7 +17,7 @@ from cgos_server.core.rating.bayes import fit
 from cgos_server.core.rating.bayes.pool import Pool
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.core.referee import Terms, encode
+from cgos_server.core.terms import Terms, encode_terms
 from cgos_server.errors import Refused
 from cgos_server.service.deeds import Deeds
 from cgos_server.service.families import Families
@@ -25,7 +25,8 @@ from cgos_server.service.rating_deeds import RatingDeeds
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import records as r
 from cgos_server.storage import schema
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqlStore
 
 T0 = 1_700_000_000_000
 SYSTEMS = ("bayes", "cgos-elo")
@@ -160,7 +161,7 @@ class RealPool:
         self.games += 1
         terms = Terms(Ruleset(komi2=komi2), TimeControl(TimeSystem.ABSOLUTE, main=1), 9, 9, rated)
         group: list[r.Record] = [
-            r.GameAdded(self.games, venue, None, black, white, "1800?", "1800?", encode(terms), "", self.tick())
+            r.GameAdded(self.games, venue, None, black, white, "1800?", "1800?", encode_terms(terms), "", self.tick())
         ]
         score2 = {"B": 2, "W": 0, "D": 1}.get((result or "A")[0])
         if result is not None:

@@ -16,7 +16,8 @@ from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.facts import GameEnded, MovePlayed
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.openings import Opening
-from cgos_server.core.referee import Referee, Terms
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import Terms
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.ws_messages import ServerMessage
 

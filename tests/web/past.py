@@ -12,10 +12,12 @@ from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.go_rules import Go
 from cgos_server.core.rating.registry import label, rating_system
-from cgos_server.core.referee import Referee, Terms, encode
+from cgos_server.core.referee import Referee
+from cgos_server.core.terms import Terms, encode_terms
 from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.errors import CommitFailed
 from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import (
     AnalysisAdded,
     BotAdded,
@@ -29,7 +31,6 @@ from cgos_server.storage.records import (
     VenueAdded,
     VersionAdded,
 )
-from cgos_server.storage.sql_store import open_store
 
 NOW = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000
@@ -86,7 +87,7 @@ class Builder:
         labels = [label(ratings.rating(side)) for side in (black, white)]
         self.records += [
             RoundAdded(game, venue, game, self.at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
-            GameAdded(game, venue, game, black, white, *labels, encode(agreed), "", self.at, opening),
+            GameAdded(game, venue, game, black, white, *labels, encode_terms(agreed), "", self.at, opening),
             PairingAdded(
                 game,
                 game,

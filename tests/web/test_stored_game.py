@@ -9,7 +9,7 @@ from sgfmill import sgf_moves
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.games.base import Color, Ruleset, Start
-from cgos_server.core.referee import Terms
+from cgos_server.core.terms import Terms
 from cgos_server.errors import OurFault
 from cgos_server.protocol import sgf
 from cgos_server.storage.answers import GameDetail, GameRow, MoveRow

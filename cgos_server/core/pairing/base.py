@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 Floats = NDArray[np.float64]
@@ -24,12 +25,6 @@ Bools = NDArray[np.bool_]
 
 LOGIT = log(10.0) / 400.0
 """Units of the logistic function in a point of Elo."""
-
-
-class Rng(Protocol):
-    """A source of randomness: floats uniform in [0, 1). ``random.Random(seed)`` is one."""
-
-    def random(self) -> float: ...
 
 
 class Candidate(NamedTuple):

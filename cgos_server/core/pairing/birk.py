@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cgos_server.core.pairing.base import Act, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Pairing
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.formula import compiled
 from cgos_server.core.pairing.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import flat
+from cgos_server.core.randomness import Rng
 
 BYES = ("fair", "natural")
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing
 from cgos_server.core.pairing.birk import sample
 from cgos_server.core.pairing.formula import FORMULAS
 from cgos_server.core.pairing.ranking import least_recent, who
+from cgos_server.core.randomness import Rng
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing
 from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault, Refused
 

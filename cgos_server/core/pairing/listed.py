@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cgos_server.core.pairing.base import Act, Pair, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Pair, Pairing
+from cgos_server.core.randomness import Rng
 
 SECOND_GAMES = "second-games"
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, Pairing
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import flat
+from cgos_server.core.randomness import Rng
 
 ORDERS = ("permuted", "adjacent", "random")
 

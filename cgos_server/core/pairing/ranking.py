@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Candidate, Ints, Rng
+from cgos_server.core.pairing.base import Act, Candidate, Ints
 from cgos_server.core.pairing.rolling import Waiting
+from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 

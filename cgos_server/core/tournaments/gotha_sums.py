@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cgos_server.core.tournaments.ledger import Entry, Line
-
-if TYPE_CHECKING:  # it needs this module
-    from cgos_server.core.tournaments.tiebreaks import Record, Values
+from cgos_server.core.tournaments.tiebreak_record import Record, Values
 
 _PAIRED: Final = ("game", "forfeit", "open")
 

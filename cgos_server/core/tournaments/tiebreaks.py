@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import fsum
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 from cgos_server.core.tournaments.base import WIN, Event, Standings
 from cgos_server.core.tournaments.chance import Lots
@@ -25,34 +25,8 @@ from cgos_server.core.tournaments.ledger import Entry, Line, ledger
 from cgos_server.core.tournaments.mms import Absences, is_absence, mms
 from cgos_server.core.tournaments.performance import performance
 from cgos_server.core.tournaments.standings import ranked
+from cgos_server.core.tournaments.tiebreak_record import Record, Values
 from cgos_server.errors import Refused
-
-Values: TypeAlias = dict[int, float | None]
-"""By id, in points; None: does not apply."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What tie-breakers read.
-
-    :ivar games: id -> entries of games really played
-    :ivar length: [r - 1]: most games that anybody had in round r, at least 1
-    :ivar start: half points that a McMahon entrant began with; None: not such an event
-    :ivar own: id -> half points that count as somebody's own final score
-    :ivar seen: id -> half points that opponents' sums take of somebody: with absence points in a McMahon event
-    :ivar absences: whose score absence points count in: see :data:`Absences`
-    :ivar tied: groups of ids, two or more, that are equal in all that was compared before
-    """
-
-    event: Event
-    lines: Mapping[int, Line]
-    games: Mapping[int, list[Entry]]
-    length: tuple[int, ...]
-    start: Mapping[int, int] | None
-    own: Mapping[int, int]
-    seen: Mapping[int, int]
-    absences: Absences
-    tied: tuple[tuple[int, ...], ...] = ()
 
 
 def points(record: Record) -> Values:

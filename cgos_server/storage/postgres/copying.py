@@ -14,7 +14,7 @@ from sqlalchemy import Table
 
 from cgos_server.errors import StoreError
 from cgos_server.storage import tables
-from cgos_server.storage.copying import Row, selection
+from cgos_server.storage.copy_ends import Row, selection
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.connections import connect, driver, end
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PostgresEnd:
-    """As :class:`cgos_server.storage.copying.End`. Reads one moment, however long that takes."""
+    """As :class:`cgos_server.storage.copy_ends.End`. Reads one moment, however long that takes."""
 
     def __init__(self, url: PostgresUrl, writing: bool) -> None:
         self._url = url

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from cgos_server.errors import DatabaseLocked
 from cgos_server.storage.group_commit import Patience
+from cgos_server.storage.holder import holder_name, in_use
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.storage.lock import holder_name, in_use
 from cgos_server.storage.postgres.connections import WATCHFUL, Held, OtherLoop, connect, end, try_lock
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage.connections import Durability
 from cgos_server.storage.group_commit import Observe, Patience
+from cgos_server.storage.holder import holder_name
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.storage.lock import DatabaseLock, holder_name
+from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.postgres.connections import READ_ONLY, connect, connect_for_writing, driver, unreachable
 from cgos_server.storage.postgres.statements import without_nul
 from cgos_server.storage.postgres.writer import KEPT_S, PostgresWriter
@@ -95,7 +96,7 @@ async def open_postgres_store(
     retrying: Callable[[Exception], None] | None,
     lock: DatabaseLock | None,
 ) -> PostgresStore:
-    """See :func:`cgos_server.storage.sql_store.open_store`. Raises DatabaseLocked, too."""
+    """See :func:`cgos_server.storage.opening.open_store`. Raises DatabaseLocked, too."""
     asyncpg = driver()
     power = durability == "power"
     name = holder_name("cgos-server" if lock is None else lock.purpose)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from cgos_server.core.pairing.base import Act, Pairing, Rng
+from cgos_server.core.pairing.base import Act, Pairing
 from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"

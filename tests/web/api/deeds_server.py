@@ -18,7 +18,7 @@ from web.past import NOW, terms
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.referee import encode
+from cgos_server.core.terms import encode_terms
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, PreviewedPair, ServerStatus
@@ -28,6 +28,7 @@ from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
+from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import (
     BotAdded,
     GameAdded,
@@ -37,7 +38,7 @@ from cgos_server.storage.records import (
     VenueAdded,
     VersionAdded,
 )
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.sql_store import SqlStore
 from cgos_server.web.application import create_app
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import VenueSettings, WebSettings
@@ -139,7 +140,7 @@ class DeedsServer:
         pool = self.live.pool
         records: list[Record] = [
             RoundAdded(game, 1, game, NOW, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
-            GameAdded(game, 1, game, black, white, "1800?", "1800?", encode(terms(1)), "", NOW),
+            GameAdded(game, 1, game, black, white, "1800?", "1800?", encode_terms(terms(1)), "", NOW),
             GameEnded(NOW, 0, "resignation", None, "", "B+Resign", 2, 2, game),
         ]
         for version in (black, white):

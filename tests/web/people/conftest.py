@@ -35,7 +35,8 @@ from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.requests import AccountAdd, AccountGrant, BotPasswd
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
-from cgos_server.storage.sql_store import SqlStore, open_store
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqlStore
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import VenueSettings, WebSettings, networks

@@ -15,7 +15,7 @@ from web.people.conftest import House
 from web.people.test_webhooks import Net, Post
 
 from cgos_server.core.facts import BotArrived, GameEnded, GameStarted
-from cgos_server.core.referee import encode
+from cgos_server.core.terms import encode_terms
 from cgos_server.errors import StoreError
 from cgos_server.storage import records as r
 from cgos_server.web.deliveries import FILE
@@ -79,7 +79,7 @@ async def tell(post: Post, *facts: Any) -> None:
 def begun(game: int, at: int, black: int = 1, white: int = 6, venue: int = NINE) -> list[r.Record]:
     return [
         r.RoundAdded(game, venue, game, at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
-        r.GameAdded(game, venue, game, black, white, "1", "2", encode(terms(venue)), "", at),
+        r.GameAdded(game, venue, game, black, white, "1", "2", encode_terms(terms(venue)), "", at),
     ]
 
 

@@ -1,0 +1,272 @@
+"""How much code there is, and how well it can be taken in: the same figures of any tree of this project.
+
+Every Python file is formatted first, the places that ask not to be included, so that neither long lines nor hand-set
+ones flatter a tree. A line of code holds more than a comment or a docstring; templates and scripts are counted too.
+Counted besides: functions over 60 lines, constructors with more than eight parameters, calls with more than four
+positional arguments, `# fmt: skip`, folders with more than 20 files, and circles of imports, type-only and lazy ones
+included. `--against DIR` shows another tree beside this one, `--list` says where each finding is.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tempfile
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import msgspec
+from reporting import CommandLine, as_text, write_json
+from rich.table import Table
+
+ROOT = Path(__file__).parents[1]
+PRODUCT = ("cgos_server", "clients", "protocol", "migrations")
+"""Folders that hold the three distributions; one that a tree has not is left out."""
+
+LONG_FUNCTION = 60
+MOST_PARAMETERS = 8
+MOST_POSITIONAL = 4
+MOST_FILES = 20
+
+_SKIP = re.compile(r"[ \t]*# fmt: (?:skip|off|on)\b.*")
+_TEXTS = {".html", ".xml", ".txt", ".js", ".mjs", ".css", ".mako"}
+_REMARKS = {
+    ".js": re.compile(r"/\*.*?\*/|(?m:^\s*//.*$)", re.DOTALL),
+    ".mjs": re.compile(r"/\*.*?\*/|(?m:^\s*//.*$)", re.DOTALL),
+    ".css": re.compile(r"/\*.*?\*/", re.DOTALL),
+    ".html": re.compile(r"<!--.*?-->|\{#.*?#\}", re.DOTALL),
+    ".xml": re.compile(r"<!--.*?-->|\{#.*?#\}", re.DOTALL),
+}
+_NO_CODE = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}  # fmt: skip
+
+
+class Finding(msgspec.Struct, kw_only=True, frozen=True):
+    """A place that is larger than it should be."""
+
+    path: str
+    line: int
+    what: str
+    size: int
+
+
+class Structure(msgspec.Struct, kw_only=True):
+    """What is counted of one tree."""
+
+    python_files: int = 0
+    python_lines: int = 0
+    text_files: int = 0
+    text_lines: int = 0
+    long_functions: list[Finding] = []
+    wide_constructors: list[Finding] = []
+    positional_calls: list[Finding] = []
+    format_skips: list[Finding] = []
+    full_folders: list[Finding] = []
+    circles: list[list[str]] = []
+
+
+def formatted(sources: dict[str, str]) -> dict[str, str]:
+    """Sources by path, as the formatter has them where nothing is left out. Raises CalledProcessError where one of them
+    is no Python."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for number, source in enumerate(sources.values()):
+            plain = "\n".join(_SKIP.sub("", line) for line in source.splitlines()) + "\n"
+            (folder / f"{number}.py").write_text(plain, encoding="utf-8")
+        command = [sys.executable, "-m", "ruff", "format", "--quiet", "--isolated", "--line-length", "120", name]
+        subprocess.run(command, check=True)
+        return {path: (folder / f"{number}.py").read_text(encoding="utf-8") for number, path in enumerate(sources)}
+
+
+def code_lines(source: str) -> int:
+    """Lines of Python that hold more than a comment, a docstring or nothing."""
+    held: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _NO_CODE:
+            held.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            held.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(held)
+
+
+def text_lines(path: Path) -> int:
+    """Lines of a template, a script or a style sheet that hold more than a remark or nothing."""
+    text = path.read_text(encoding="utf-8")
+    remark = _REMARKS.get(path.suffix)
+    return sum(bool(line.strip()) for line in (remark.sub("", text) if remark else text).splitlines())
+
+
+def long_functions(path: str, tree: ast.Module) -> Iterator[Finding]:
+    """Functions with more lines than can be taken in; the docstring is no part of them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
+            said = 0 if docstring is None else (docstring.end_lineno or 0) - docstring.lineno + 1
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1 - said
+            if lines > LONG_FUNCTION:
+                yield Finding(path=path, line=node.lineno, what=node.name, size=lines)
+
+
+def wide_constructors(path: str, tree: ast.Module) -> Iterator[Finding]:
+    """Constructors that are written out and take more than can be kept in mind."""
+    for owner in ast.walk(tree):
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        for node in owner.body:
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                arguments = node.args
+                count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - 1
+                if count > MOST_PARAMETERS:
+                    yield Finding(path=path, line=node.lineno, what=owner.name, size=count)
+
+
+def positional_calls(path: str, tree: ast.Module) -> Iterator[Finding]:
+    """Calls whose arguments can be told apart by their places only."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL:
+            called = ast.unparse(node.func)
+            yield Finding(path=path, line=node.lineno, what=called, size=len(node.args))
+
+
+def imports(module: str, tree: ast.Module, modules: frozenset[str], packages: frozenset[str]) -> set[str]:
+    """Which of `modules` this one imports, wherever in the file.
+
+    :param packages: those of `modules` that are packages
+    """
+    package = [*module.split("."), "__init__"] if module in packages else module.split(".")
+    wanted: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            wanted.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                wanted.add(name if name in modules else base)
+    return (wanted & modules) - {module}
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that import one another in a circle: each circle that has to be cut until none is left."""
+    left = {module: set(needs) for module, needs in graph.items()}
+    cut: list[list[str]] = []
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            circle: list[str] = error.args[1]
+            cut.append(circle)
+            left[circle[1]].discard(circle[0])
+        else:
+            return cut
+
+
+def module_name(path: Path, tree: Path) -> str:
+    """The dotted name under which a file of a tree is imported."""
+    parts = list(path.relative_to(tree).with_suffix("").parts)
+    if parts[0] in ("clients", "protocol"):
+        del parts[0]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def files(tree: Path) -> list[Path]:
+    """What the three distributions of a tree are made of."""
+    return [
+        file
+        for folder in PRODUCT
+        for file in sorted((tree / folder).rglob("*"))
+        if file.is_file() and "__pycache__" not in file.parts
+    ]
+
+
+def import_circles(tree: Path) -> list[list[str]]:
+    """The circles of a tree's imports; see :func:`circles`."""
+    parsed = {
+        module_name(file, tree): ast.parse(file.read_text(encoding="utf-8"))
+        for file in files(tree)
+        if file.suffix == ".py"
+    }
+    modules = frozenset(parsed)
+    packages = frozenset(module_name(file, tree) for file in files(tree) if file.name == "__init__.py")
+    return circles({module: imports(module, code, modules, packages) for module, code in parsed.items()})
+
+
+def measured(tree: Path) -> Structure:
+    """All figures of one tree."""
+    structure = Structure(circles=import_circles(tree))
+    written = {
+        str(file.relative_to(tree)): file.read_text(encoding="utf-8") for file in files(tree) if file.suffix == ".py"
+    }
+    folders = Counter(str(Path(path).parent) for path in written)
+    for path, source in formatted(written).items():
+        parsed = ast.parse(source)
+        structure.python_files += 1
+        structure.python_lines += code_lines(source)
+        structure.long_functions += long_functions(path, parsed)
+        structure.wide_constructors += wide_constructors(path, parsed)
+        structure.positional_calls += positional_calls(path, parsed)
+    for path, source in written.items():
+        for number, line in enumerate(source.splitlines(), 1):
+            if _SKIP.search(line):
+                structure.format_skips.append(Finding(path=path, line=number, what=line.strip(), size=1))
+    for file in files(tree):
+        if file.suffix in _TEXTS:
+            structure.text_files += 1
+            structure.text_lines += text_lines(file)
+    structure.full_folders = [
+        Finding(path=folder, line=0, what="files", size=count)
+        for folder, count in folders.items()
+        if count > MOST_FILES
+    ]
+    return structure
+
+
+def shown(structures: dict[str, Structure]) -> Table:
+    """A row a figure, a column a tree."""
+    table = Table("figure", *structures, title="structure")
+    for name in Structure.__struct_fields__:
+        values = [getattr(structure, name) for structure in structures.values()]
+        table.add_row(
+            name.replace("_", " "), *(f"{value if isinstance(value, int) else len(value)}" for value in values)
+        )
+    return table
+
+
+def listed(structure: Structure) -> Iterator[str]:
+    """Where each finding is, a line each."""
+    for name in Structure.__struct_fields__:
+        value = getattr(structure, name)
+        for finding in () if isinstance(value, int) else value:
+            if isinstance(finding, Finding):
+                yield f"{name} {finding.path}:{finding.line} {finding.what} {finding.size}"
+            else:
+                yield f"{name} {' -> '.join(finding)}"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = CommandLine(__doc__)
+    parser.add_argument("--tree", type=Path, default=ROOT, metavar="DIR", help="in place of this one")
+    parser.add_argument("--against", type=Path, metavar="DIR", help="another tree, before this one")
+    parser.add_argument("--list", action="store_true", help="say where each finding is")
+    options = parser.read(words)
+    trees = [*([options.against] if options.against else []), options.tree]
+    structures = {str(tree): measured(tree) for tree in trees if not options.tiny}
+    print(as_text(shown(structures)))
+    if options.list:
+        for structure in structures.values():
+            print("\n".join(listed(structure)))
+    write_json(options.json, structures)
+
+
+if __name__ == "__main__":
+    main()
