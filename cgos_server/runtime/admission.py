@@ -7,18 +7,15 @@ formats, what happens in a game.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from cgos_server.errors import Refused
 from cgos_server.protocol.session import Credentials, Declaration, PlayerSession, Wish
 from cgos_server.runtime.player import Capacity
 from cgos_server.service.accounts import SignedIn
 from cgos_server.storage.store import StoredGame
-
-if TYPE_CHECKING:
-    from cgos_server.runtime.lobby import Lobby
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,32 @@ def presumed_name(credentials: Credentials) -> str:
     return declared.wire_name or (f"{credentials.name}-{declared.label}" if declared.label else credentials.name)
 
 
-async def admit(places: Sequence[tuple[Lobby, PlayerSession]], admission: Admission) -> None:
+class Admitting(Protocol):
+    """What a venue does to let a bot in."""
+
+    def arriving(self, admission: Admission) -> AbstractContextManager[None]:
+        """Keep the version's place until the end of the block. Raises Refused where it is kept already."""
+
+    async def make_room(self, admission: Admission) -> None:
+        """Have a connection of the version that is there already give way. Raises Refused where it stays."""
+
+    async def enrol(self, session: PlayerSession, admission: Admission) -> None:
+        """Write the arrival down. Raises StoreError."""
+
+    def running(self, version: int) -> frozenset[int]:
+        """The games that the version plays, or is away from."""
+
+    async def untold(self, version: int, session: PlayerSession) -> list[StoredGame]:
+        """The games whose end the version was not surely told. Raises StoreError."""
+
+    def seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
+        """Bring the bot to its running games, and tell it what it missed."""
+
+    def turned_away(self, session: PlayerSession) -> None:
+        """Its arrival was written down, and it does not come in."""
+
+
+async def admit(places: Sequence[tuple[Admitting, PlayerSession]], admission: Admission) -> None:
     """Seat a bot in all of these lobbies or none; the sessions are one connection's.
 
     Nobody is seated before all has been looked at: nothing begins in one venue while the bot waits for another. Where
@@ -74,7 +96,7 @@ async def admit(places: Sequence[tuple[Lobby, PlayerSession]], admission: Admiss
     :raises Refused: where another connection of the bot stays
     :raises StoreError: where the database does not answer
     """
-    enrolled: list[tuple[Lobby, PlayerSession]] = []
+    enrolled: list[tuple[Admitting, PlayerSession]] = []
     with ExitStack() as arriving:
         try:
             for lobby, session in places:
@@ -97,13 +119,13 @@ async def admit(places: Sequence[tuple[Lobby, PlayerSession]], admission: Admiss
                 lobby.turned_away(session)
 
 
-async def _untold(places: Sequence[tuple[Lobby, PlayerSession]], version: int) -> dict[Lobby, list[StoredGame]]:
+async def _untold(places: Sequence[tuple[Admitting, PlayerSession]], version: int) -> dict[Admitting, list[StoredGame]]:
     """By lobby: the ended games of which the version is to be told.
 
     A lobby is asked again where a game ended meanwhile: its end may have been committed too late for the answer.
     """
-    untold: dict[Lobby, list[StoredGame]] = {}
-    running: dict[Lobby, frozenset[int]] = {}
+    untold: dict[Admitting, list[StoredGame]] = {}
+    running: dict[Admitting, frozenset[int]] = {}
     while missing := [place for place in places if place[0] not in untold]:
         for lobby, session in missing:
             running[lobby] = lobby.running(version)

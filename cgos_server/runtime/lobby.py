@@ -33,8 +33,9 @@ from cgos_server.runtime.contention import Contention
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.openings import Openings
 from cgos_server.runtime.owners import PAUSED, Owners
-from cgos_server.runtime.player import Capacity, Player, PlayerSeat, State
+from cgos_server.runtime.player import Capacity, Player, State
 from cgos_server.runtime.rater import Rater
+from cgos_server.runtime.seat import PlayerSeat
 from cgos_server.runtime.setbacks import Setbacks
 from cgos_server.runtime.telling import Telling, stored_over, stored_setup
 from cgos_server.service.accounts import Accounts, Operator

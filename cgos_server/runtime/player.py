@@ -1,4 +1,4 @@
-"""One version in one venue: what it does, which games it plays, and the seat through which its connection speaks.
+"""One version in one venue: what it does, and which games it plays.
 
 Decides whether the version could take a game now. Must not know: wire formats, how bots sign in, who is paired.
 """
@@ -6,17 +6,12 @@ Decides whether the version could take a game now. Must not know: wire formats, 
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import Availability, Fault, Known, Limits, PlayerSession
-from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.protocol.session import Availability, Limits, PlayerSession
+from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.telling import Telling
-
-if TYPE_CHECKING:
-    from cgos_server.runtime.lobby import Lobby
-
 
 TELLINGS_MAX: Final = 1_024
 """Ends of games that a bot was told and has not acknowledged; of more than these the oldest are not waited for."""
@@ -193,80 +188,3 @@ def stricter(one: Limits, other: Limits) -> Limits:
     """What both allow."""
     most = [limits.games_a_day for limits in (one, other) if limits.games_a_day is not None]
     return Limits(min(most, default=None), one.avoid | other.avoid, one.hours.both(other.hours))
-
-
-class PlayerSeat:
-    """The :class:`~cgos_server.protocol.session.Seat` of one connection. Once another connection took its place it
-    says nothing any more."""
-
-    __slots__ = ("_lobby", "_player", "_session")
-
-    def __init__(self, lobby: Lobby, player: Player, session: PlayerSession) -> None:
-        self._lobby = lobby
-        self._player = player
-        self._session = session
-
-    @property
-    def bot(self) -> int:
-        return self._player.bot
-
-    @property
-    def _valid(self) -> bool:
-        return self._player.session is self._session
-
-    def _spoke(self) -> bool:
-        """The bot itself said something, which clears the suspicion of a flag; False where its place is taken."""
-        player = self._player
-        if player.session is not self._session:
-            return False
-        player.flagged = 0
-        return True
-
-    def move(self, text: str, analysis: str | None, received: int) -> None:
-        player = self._player
-        game = player.board
-        if game is not None and player.session is self._session:
-            game.move(player.color(game), text, analysis, received)
-
-    def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
-        player = self._player
-        live = player.games.get(game) if self._spoke() else None
-        if live is None or live.phase is Phase.OVER:
-            return Fault.NO_GAME
-        color = player.color(live)
-        committed = live.ply
-        if ply <= committed:
-            return None if live.repeats(ply, text) else Fault.CONTRADICTION
-        if ply > committed + 1:
-            return Fault.GAP
-        if live.phase is Phase.COMMITTING:
-            return live.objection(color, text)
-        if live.phase is not Phase.RUNNING or color is not live.referee.to_play:
-            return Fault.NOT_YOUR_TURN
-        live.move(color, text, analysis, received)
-        return None
-
-    def ready(self) -> None:
-        if self._spoke():
-            self._lobby.ready(self._player)
-
-    def seen(self, game: int) -> None:
-        telling = self._player.tellings.pop(game, None) if self._spoke() else None
-        if telling is not None:
-            telling.acknowledged()
-
-    def available(self, availability: Availability) -> None:
-        if self._spoke():
-            self._lobby.change(self._player, availability)
-
-    def limit(self, limits: Limits) -> None:
-        if self._spoke():
-            self._lobby.limit(self._player, limits)
-
-    def sync(self, known: Sequence[Known]) -> None:
-        if self._spoke():
-            self._lobby.sync(self._player, self._session, known)
-
-    def left(self, orderly: bool) -> None:
-        if self._valid:
-            self._lobby.left(self._player, orderly)

@@ -1,0 +1,84 @@
+"""What the structure's figures count; and that no modules of this tree import one another in a circle."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+
+WIDE = '''"""A module."""
+
+class Wide:
+    """Takes much."""
+
+    def __init__(self, a, b, c, d, e, f, g, h, *, i): ...  # a remark
+
+wide = Wide(1, 2, 3, 4, 5, 6, 7, 8, i=9)  # fmt: skip
+'''
+
+
+@pytest.fixture
+def structure(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
+    import structure
+
+    return structure
+
+
+def tree(folder: Path, **modules: str) -> Path:
+    """A tree whose package holds these modules."""
+    package = folder / "cgos_server"
+    package.mkdir()
+    for name, source in {"__init__": "", **modules}.items():
+        (package / f"{name}.py").write_text(source)
+    return folder
+
+
+def test_no_modules_import_one_another_in_a_circle(structure: Any) -> None:
+    assert structure.import_circles(TOP) == []
+
+
+def test_imports_for_types_and_inside_functions_close_a_circle(structure: Any, tmp_path: Path) -> None:
+    found = structure.import_circles(
+        tree(
+            tmp_path,
+            one="from cgos_server import two\n",
+            two="import typing\nif typing.TYPE_CHECKING:\n    from cgos_server.three import thing\n",
+            three="def thing():\n    from . import one\n",
+            apart="from cgos_server.one import two\n",
+        )
+    )
+    assert [sorted(set(circle)) for circle in found] == [
+        ["cgos_server.one", "cgos_server.three", "cgos_server.two"],
+    ]
+
+
+def test_lines_of_code_are_neither_docstrings_nor_remarks(structure: Any) -> None:
+    source = (
+        '"""Said.\n\nAt length."""\n\n# remark\nx = """one\n\ntwo"""\n\n\ndef f():\n    """Said."""\n    return x\n'
+    )
+    assert structure.code_lines(source) == 5
+
+
+def test_what_is_large_is_listed(structure: Any, tmp_path: Path) -> None:
+    long = "def long():\n" + "    print()\n" * 60
+    measured = structure.measured(tree(tmp_path, wide=WIDE, long=long))
+    assert [(one.path, one.what, one.size) for one in measured.wide_constructors] == [
+        ("cgos_server/wide.py", "Wide", 9)
+    ]
+    assert [(one.what, one.size) for one in measured.positional_calls] == [("Wide", 8)]
+    assert [(one.what, one.size) for one in measured.long_functions] == [("long", 61)]
+    assert len(measured.format_skips) == 1
+    assert measured.python_files == 3
+    assert measured.python_lines == 3 + 61
+    assert measured.full_folders == []
+    assert "long_functions cgos_server/long.py:1 long 61" in list(structure.listed(measured))
+
+
+def test_a_docstring_makes_no_function_long(structure: Any) -> None:
+    source = 'def short():\n    """' + "Said.\n" * 70 + '    """\n    return 1\n'
+    assert list(structure.long_functions("a.py", ast.parse(source))) == []
