@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -30,20 +30,7 @@ def document() -> dict[str, Any]:
     for component in components.values():
         if "description" in component:
             component["description"] = _prose(component["description"])
-    messages = {
-        tag(kind): {
-            "name": tag(kind),
-            "title": kind.__name__,
-            "summary": summary(kind),
-            "contentType": "application/json",
-            "payload": schema,
-            "examples": [
-                {"name": f"{tag(kind)}_{number}", "summary": example.when, "payload": _plain(example.message)}
-                for number, example in enumerate(EXAMPLES[tag(kind)], 1)
-            ],
-        }
-        for kind, schema in zip(kinds, schemas, strict=True)
-    }
+    messages = {tag(kind): _message(kind, schema) for kind, schema in zip(kinds, schemas, strict=True)}
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -60,40 +47,57 @@ def document() -> dict[str, Any]:
                 "description": "The port is configured by websocket.port; TLS is a reverse proxy's work.",
             }
         },
-        "channels": {
-            "connection": {
-                "address": "/",
-                "title": "One WebSocket connection",
-                "servers": [{"$ref": "#/servers/server"}],
-                "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
-                "bindings": {
-                    "ws": {
-                        "method": "GET",
-                        "headers": {
-                            "type": "object",
-                            "required": ["Sec-WebSocket-Protocol"],
-                            "properties": {
-                                "Sec-WebSocket-Protocol": {
-                                    "type": "string",
-                                    "enum": [JSON.subprotocol, MSGPACK.subprotocol],
-                                }
-                            },
-                        },
-                        "bindingVersion": "0.1.0",
-                    }
-                },
-                "x-handshake": {"path": "/", "subprotocols": _SUBPROTOCOLS, "statuses": _STATUSES},
-                "x-dialogue": {"connection": _states(CONNECTION), "game": _states(GAME)},
-                "x-error-codes": {code: meaning._asdict() for code, meaning in CODES.items()},
-                "x-close-codes": {str(code): meaning._asdict() for code, meaning in CLOSE_CODES.items()},
-                "x-limits": {name: limit._asdict() for name, limit in LIMITS.items()},
-            }
-        },
+        "channels": {"connection": _connection(messages)},
         "operations": {
             "hear": _operation("receive", "What the client says.", CLIENT),
             "say": _operation("send", "What the server says.", SERVER),
         },
         "components": {"messages": messages, "schemas": _as_draft_7(components)},
+    }
+
+
+def _message(kind: type[msgspec.Struct], schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": tag(kind),
+        "title": kind.__name__,
+        "summary": summary(kind),
+        "contentType": "application/json",
+        "payload": schema,
+        "examples": [
+            {"name": f"{tag(kind)}_{number}", "summary": example.when, "payload": _plain(example.message)}
+            for number, example in enumerate(EXAMPLES[tag(kind)], 1)
+        ],
+    }
+
+
+def _connection(messages: Iterable[str]) -> dict[str, Any]:
+    """The one channel; `messages` are the names of those that go over it."""
+    return {
+        "address": "/",
+        "title": "One WebSocket connection",
+        "servers": [{"$ref": "#/servers/server"}],
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
+        "bindings": {
+            "ws": {
+                "method": "GET",
+                "headers": {
+                    "type": "object",
+                    "required": ["Sec-WebSocket-Protocol"],
+                    "properties": {
+                        "Sec-WebSocket-Protocol": {
+                            "type": "string",
+                            "enum": [JSON.subprotocol, MSGPACK.subprotocol],
+                        }
+                    },
+                },
+                "bindingVersion": "0.1.0",
+            }
+        },
+        "x-handshake": {"path": "/", "subprotocols": _SUBPROTOCOLS, "statuses": _STATUSES},
+        "x-dialogue": {"connection": _states(CONNECTION), "game": _states(GAME)},
+        "x-error-codes": {code: meaning._asdict() for code, meaning in CODES.items()},
+        "x-close-codes": {str(code): meaning._asdict() for code, meaning in CLOSE_CODES.items()},
+        "x-limits": {name: limit._asdict() for name, limit in LIMITS.items()},
     }
 
 

@@ -293,7 +293,8 @@ async def _standings_now(read: Read, venue: int, system: str | None, limit: int 
     ]
 
 
-async def _standings_then(read: Read, venue: int, system: str | None, as_of: int) -> list[Standing]:
+def _rated_by(venue: int, system: str | None, as_of: int) -> Subquery:
+    """Every rated version with its last change up to entry `as_of`, and whether it was an anchor then."""
     then = number(as_of)
     changed = (
         select(_changes.c.seq)
@@ -322,7 +323,7 @@ async def _standings_then(read: Read, venue: int, system: str | None, as_of: int
         .correlate(_ratings)
         .scalar_subquery()
     )
-    rated = (
+    return (
         select(_ratings, _versions.c.wire_name, changed.label("changed"), anchored.label("anchored"))
         .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
         .where(*_under(venue, system))
@@ -331,6 +332,10 @@ async def _standings_then(read: Read, venue: int, system: str | None, as_of: int
         .limit(ALL)
         .subquery()
     )
+
+
+async def _standings_then(read: Read, venue: int, system: str | None, as_of: int) -> list[Standing]:
+    rated = _rated_by(venue, system, as_of)
     rows = await read(
         select(
             rated,

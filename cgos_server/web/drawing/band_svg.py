@@ -8,7 +8,7 @@ comes from.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -87,12 +87,7 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
         left, right = left - 1, right + 1
     lows = [point.mean - (point.half or 0.0) for point in points]
     highs = [point.mean + (point.half or 0.0) for point in points]
-    # A newcomer's band may be a thousand points wide: what came later should still be seen, its last interval whole.
-    room = max(60.0, 1.6 * (max(point.mean for point in points) - min(point.mean for point in points)))
-    bottom = max(min(lows), min(lows[-1], min(point.mean for point in points) - room))
-    top = min(max(highs), max(highs[-1], max(point.mean for point in points) + room))
-    if top - bottom < 40:
-        bottom, top = bottom - 20, top + 20
+    bottom, top = _shown_ratings(points, lows, highs)
     x = _axis(left, right, _LEFT, WIDTH - _RIGHT)
     y = _axis(bottom, top, HEIGHT - _BOTTOM, _TOP)
     parts = [
@@ -115,18 +110,7 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
                 min(max(x(at), _LEFT), WIDTH - _RIGHT - 20), HEIGHT - 8, word
             )
         )
-    drawn = -_WORD_ROOM
-    for mark in sorted(marks, key=lambda mark: mark.at):
-        # Many that came close together would be a smear: the first of them stands for all.
-        if left <= mark.at <= right and x(mark.at) - drawn >= _WORD_ROOM:
-            drawn = x(mark.at)
-            end = drawn > WIDTH / 2
-            parts.append(
-                Markup('<path class="mark" d="M{} {}V{}"/><text x="{}" y="{}" text-anchor="{}">{}</text>').format(
-                    x(mark.at), _TOP, HEIGHT - _BOTTOM, x(mark.at) + (-4 if end else 4), _TOP + 9,
-                    "end" if end else "start", mark.word,
-                )
-            )  # fmt: skip
+    parts += _marks([mark for mark in marks if left <= mark.at <= right], x)
     if any(point.half is not None for point in points):
         above = [f"{x(point.at)} {y(high)}" for point, high in zip(points, highs, strict=True)]
         back = [f"{x(point.at)} {y(low)}" for point, low in zip(points, lows, strict=True)][::-1]
@@ -135,6 +119,27 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
     parts.append(Markup('<path class="mean" d="M{}"/>').format(_path(line)))
     parts.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3"/></svg>').format(*line[-1].split()))
     return Markup("").join(parts)
+
+
+def _shown_ratings(points: Sequence[Point], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
+    """The lowest and the highest rating that the picture has room for."""
+    least, most = min(point.mean for point in points), max(point.mean for point in points)
+    # A newcomer's band may be a thousand points wide: what came later should still be seen, its last interval whole.
+    room = max(60.0, 1.6 * (most - least))
+    bottom = max(min(lows), min(lows[-1], least - room))
+    top = min(max(highs), max(highs[-1], most + room))
+    return (bottom - 20, top + 20) if top - bottom < 40 else (bottom, top)
+
+
+def _marks(marks: Sequence[Mark], x: Callable[[float], float]) -> Iterator[Markup]:
+    """Upright lines with their words. Many that came close together would be a smear: the first stands for all."""
+    drawn = -_WORD_ROOM
+    for mark in sorted(marks, key=lambda mark: mark.at):
+        if x(mark.at) - drawn >= _WORD_ROOM:
+            drawn = x(mark.at)
+            anchor, beside = ("end", drawn - 4) if drawn > WIDTH / 2 else ("start", drawn + 4)
+            yield Markup('<path class="mark" d="M{} {}V{}"/>').format(drawn, _TOP, HEIGHT - _BOTTOM)
+            yield Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(beside, _TOP + 9, anchor, mark.word)
 
 
 def describe(points: Sequence[Point], over_time: bool) -> str:

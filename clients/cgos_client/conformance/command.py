@@ -12,7 +12,7 @@ from rich.console import Console
 
 from cgos_client.addresses import server_address
 from cgos_client.conformance import report
-from cgos_client.conformance.language import BadTranscript
+from cgos_client.conformance.language import BadTranscript, Case
 from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
@@ -69,6 +69,23 @@ def conformance(
 
     Exit status: 0 nothing differs, 1 something differs, 2 wrong usage, 3 the server cannot be reached.
     """
+    cases = _cases(transcripts, only, gentle)
+    if listing:
+        report.print_list(cases)
+        return
+    if server is None:
+        raise click.UsageError("give --server HOST:PORT, or --list.")
+    host, port = _host_and_port(server, prefix)
+    terms = Terms(host, port, prefix, patience, answer, quiet, longest)
+    rng = random.Random(seed) if seed is not None else random.SystemRandom()
+    outcomes = _played(cases, terms, jobs, rng, as_json=as_json)
+    click.echo(report.summary(outcomes), err=as_json)
+    failures = {Verdict.DIFFERS, Verdict.QUIRK, Verdict.SKIPPED} if strict else {Verdict.DIFFERS}
+    sys.exit(1 if any(outcome.verdict in failures for outcome in outcomes) else 0)
+
+
+def _cases(transcripts: Path | None, only: tuple[str, ...], gentle: bool) -> list[Case]:
+    """The cases to play. Raises UsageError where there is none."""
     try:
         everything = all_cases(transcripts)
     except BadTranscript as bad:
@@ -76,11 +93,11 @@ def conformance(
     cases = [case for case in chosen(everything, only) if not (gentle and case.harsh)]
     if not cases:
         raise click.UsageError(f"no case is called {', '.join(only)}; --list shows them." if only else "no cases.")
-    if listing:
-        report.print_list(cases)
-        return
-    if server is None:
-        raise click.UsageError("give --server HOST:PORT, or --list.")
+    return cases
+
+
+def _host_and_port(server: str, prefix: str) -> tuple[str, int]:
+    """Where the server is. Raises UsageError where no bot could sign in there under a name that begins so."""
     if len(prefix) > _PREFIX_MAX or bot_name_fault(prefix + "xxx") is not None:
         raise click.UsageError(
             f"--prefix {prefix!r} cannot begin a name: at most {_PREFIX_MAX} letters, digits, '_', '.' or '-', "
@@ -92,12 +109,14 @@ def conformance(
         raise click.UsageError(str(bad)) from None
     if address.scheme != "tcp":
         raise click.UsageError(f"--server {server}: the cases are about bytes on TCP; give the server's CGOS port.")
-    host, port = address.host, address.port
-    terms = Terms(host, port, prefix, patience, answer, quiet, longest)
-    rng = random.Random(seed) if seed is not None else random.SystemRandom()
+    return address.host, address.port
+
+
+def _played(cases: list[Case], terms: Terms, jobs: int, rng: random.Random, *, as_json: bool) -> list[Outcome]:
+    """Play the cases and show how they went. Exits with 3 where the server cannot be reached."""
     console = Console()
     pretty = console.is_terminal and not as_json
-
+    server = f"{terms.host}:{terms.port}"
     status = console.status(f"{len(cases)} cases against {server} ...")
     played = 0
 
@@ -111,19 +130,16 @@ def conformance(
         status.update(f"{played} of {len(cases)} cases against {server}; last: {outcome.case.name}")
 
     async def play() -> list[Outcome]:
-        await (await connect(host, port)).close()
+        await (await connect(terms.host, terms.port)).close()
         return await play_all(cases, terms, jobs, rng, show)
 
     try:
-        if pretty:
-            with status:
-                outcomes = asyncio.run(play())
-            report.print_table(outcomes, console)
-        else:
+        if not pretty:
+            return asyncio.run(play())
+        with status:
             outcomes = asyncio.run(play())
     except CannotConnect as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(3)
-    click.echo(report.summary(outcomes), err=as_json)
-    failures = {Verdict.DIFFERS, Verdict.QUIRK, Verdict.SKIPPED} if strict else {Verdict.DIFFERS}
-    sys.exit(1 if any(outcome.verdict in failures for outcome in outcomes) else 0)
+    report.print_table(outcomes, console)
+    return outcomes
