@@ -1,58 +1,51 @@
-"""The composition root: builds a server from a configuration, runs it, and takes it apart in order.
+"""The composition root: a table of contents of a running server.
 
-Start reading here. Everything is made in :meth:`App._build` and handed to whoever needs it; nothing is global. What is
-decided here is only the order of starting and stopping.
+Start reading here: :meth:`App._live` says in which order a server is built, runs, and is taken apart. Everything is
+made there, or by a part of :mod:`cgos_server.assembly`, and handed to whoever needs it; nothing is global.
 """
 
 from __future__ import annotations
 
 import asyncio
 import signal
-import socket
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
-from typing import Any
+from pathlib import Path
 
 import msgspec
 import structlog
 from prometheus_client import CollectorRegistry
 
 from cgos_server import __version__
+from cgos_server.assembly.database import open_database
+from cgos_server.assembly.faults import report
+from cgos_server.assembly.listeners import Listeners
+from cgos_server.assembly.pages import Pages
+from cgos_server.assembly.spawning import Spawner
 from cgos_server.config import Config, enrol_venues
 from cgos_server.config.reloading import changed
-from cgos_server.config.schema import AccountsMode, WebMode
-from cgos_server.config.values import us
+from cgos_server.config.schema import AccountsMode
 from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
-from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, Refused, StoreError
+from cgos_server.core.venue import Venue
+from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, Refused
 from cgos_server.net import control_socket
 from cgos_server.net.forwarded import comes_from
-from cgos_server.net.health import health_app
-from cgos_server.net.http import HttpListener
-from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
-from cgos_server.net.listening import bind, until_free
+from cgos_server.net.health import Probe
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.tcp import Port, listen
-from cgos_server.net.websocket import listen_ws
-from cgos_server.net.websocket_port import WsPort, WsSettings
-from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
-from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.deciding import PairingProcess
-from cgos_server.runtime.fact_pipe import KINDS, FactPipe
 from cgos_server.runtime.fitting import FitProcesses
 from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, reconfigure, running
 from cgos_server.runtime.operator_desk import Operators
-from cgos_server.runtime.outages import Outage
 from cgos_server.runtime.recovery import cut_off, restore
-from cgos_server.runtime.web_process import WebProcess
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.build import one_thread, this_build
@@ -60,25 +53,11 @@ from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.people import DAY_MS
-from cgos_server.storage import schema
-from cgos_server.storage.causes import cause_of
 from cgos_server.storage.history import History
-from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
-from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.opening import open_store
 from cgos_server.storage.sql_store import SqlStore
-from cgos_server.web.application import create_app
-from cgos_server.web.remembering import REMEMBER_S
-from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
-from cgos_server.web.site import Call, Work
+from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
-
-_LOCK_PATIENCE_S = 3.0
-"""How long the session of a server that was just killed may keep the lock of a database in PostgreSQL."""
-
-_PAGES_PORT_S = 5.0
-"""How long the web process of a server that was just killed may keep the port of the pages."""
 
 
 class _Stopped(Exception):
@@ -106,8 +85,6 @@ class App:
     ) -> None:
         self.config = config
         self.venues: dict[str, LiveVenue] = {}
-        self.ws_url = self.web_url = self.health_url = ""
-        self._ws_port = 0
         self._clock = clock
         self._logs = logs
         self._origin = origin
@@ -116,12 +93,26 @@ class App:
         self._reloading = asyncio.Lock()
         self._stop = asyncio.Event()
         self._at_once = False
-        self._closing = False
         self._progress = asyncio.Event()
         self._failure: CommitFailed | None = None
-        self._connections: set[Ending] = set()
-        self._spawn: Callable[[Coroutine[Any, Any, None]], None] | None = None
-        self._transcripts: Transcripts | None = None
+        self._listeners: Listeners | None = None
+        self._pages: Pages | None = None
+        self._spawner: Spawner | None = None
+
+    @property
+    def ws_url(self) -> str:
+        """Where `cgos.v2` is spoken; empty where it is not."""
+        return "" if self._listeners is None else self._listeners.ws_url
+
+    @property
+    def web_url(self) -> str:
+        """Where the pages are; empty where there are none."""
+        return "" if self._pages is None else self._pages.url
+
+    @property
+    def health_url(self) -> str:
+        """Where health and metrics are told."""
+        return "" if self._listeners is None else self._listeners.health_url
 
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code. Every told move is safe then."""
@@ -150,321 +141,193 @@ class App:
 
     async def _live(self, stack: AsyncExitStack) -> None:
         config = self.config
-        data = config.server.data
-        database = config.server.location
-        try:
-            make_directory(data)
-            lock = stack.enter_context(DatabaseLock(database, "cgos-server serve", _LOCK_PATIENCE_S))
-        except OSError as error:
-            raise Refused(
-                "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
-            ) from error
-        if others_may_look(data):
-            log.warning(
-                "other users of this machine can look into the data directory; if none of them has to: chmod 700",
-                data=str(data),
-            )
-        await asyncio.to_thread(schema.prepare, database)
-        if config.server.database is not None:
-            note_elsewhere(data, config.server.database)
+        time = LoopTime(asyncio.get_running_loop(), self._clock)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
-        time = LoopTime(asyncio.get_running_loop(), self._clock)
-        commits = Outage(time, "commits fail and are tried again; nobody is told of a move meanwhile", "commits return")
-        checkpoints = Outage(
-            time,
-            "the write-ahead log cannot be moved into the database, and grows; nothing is lost",
-            "the write-ahead log is moved into the database",
-        )
-
-        def committed(records: int, seconds: float) -> None:
-            metrics.commits.committed(records, int(seconds * 1e6))
-            commits.worked()
-
-        def failed(error: Exception) -> None:
-            metrics.commits.failed()
-            commits.failed(error, _remedy(error))
-
-        def checkpointed(failure: StoreError | None) -> None:
-            if failure is None:
-                checkpoints.worked()
-            else:
-                checkpoints.failed(failure, _remedy(failure))
-
-        store = await open_store(
-            database,
-            lock=lock,
-            durability=config.server.durability.value,
-            commit_timeout=config.server.commit_timeout_s,
-            failed=self._commit_failed,
-            on_error=_report,
-            observe=committed,
-            retrying=failed,
-            checkpointed=checkpointed,
+        store = await open_database(
+            stack,
+            config.server,
+            time=time,
+            meter=metrics.commits,
             soon=self._clock.before_poll,
+            failed=self._commit_failed,
         )
-        stack.push_async_callback(store.close)
         ids = Ids(await store.next_ids())
         passwords = stack.enter_context(Passwords(config.limits.password_queue))
         families = await Families.load(store, config.server.families)
-        accounts = Accounts(
+        accounts = self._accounts(store, ids, passwords, time=time, families=families)
+        venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
+        one_thread()
+        async with asyncio.TaskGroup() as group:
+            spawner = self._spawner = Spawner(group)
+            bus = Bus(report)
+            bus.subscribe(GameEnded, lambda _: self._progress.set())
+            control = LiveControl(
+                venues=self.venues,
+                store=store,
+                time=time,
+                metrics=metrics,
+                logs=self._logs,
+                addresses=lambda: (self.ws_url, self.web_url, self.health_url),
+                drain=self._stop.set,
+                reload=self._reload,
+            )
+            admin = self._admin(store, ids, accounts, passwords, time=time, control=control, families=families)
+            shared = Shared(
+                store=store,
+                time=time,
+                bus=bus,
+                ids=ids,
+                accounts=accounts,
+                metrics=metrics,
+                names=await store.version_names(),
+                families=families,
+                operators=Operators(self.venues, admin, store, spawner.spawn),
+                spawn=spawner.spawn,
+                fitting=stack.enter_context(FitProcesses()),
+                deciding=stack.enter_context(PairingProcess()),
+                build=this_build().text,
+                history=await stack.enter_async_context(History(config.server.location)),
+                folded=self._folded,
+            )
+            await self._open_venues(venues, shared)
+            transcripts = await self._transcripts(stack)
+            listeners = self._listeners = Listeners(config, time, metrics, transcripts)
+            self._watch(metrics, store, passwords, transcripts)
+            stack.push_async_callback(self._close_connections)
+            stack.callback(listeners.close)  # what listens already when a later port is refused
+            lobbies = {name: live.lobby for name, live in self.venues.items()}
+            concierge = HouseConcierge(lobbies, accounts, time, spawner.spawn)
+            await listeners.open_ports(self.venues, ids.connection, concierge)
+            await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
+            health = listeners.health(_probes(store, control), registry)
+            pages = self._pages = Pages(config, time, metrics, bus)
+            works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(time, metrics)]
+            tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
+            self._say_started()
+            await self._stop.wait()
+            await self._drain(control)
+            listeners.close()
+            self._suspend()
+            await self._close_connections()
+            health.stop()
+            pages.stop()
+            for task in tasks:
+                task.cancel()
+            spawner.cancel()
+        for live in self.venues.values():
+            live.refitter.save()
+
+    # -- its parts, in order
+
+    def _accounts(
+        self, store: SqlStore, ids: Ids, passwords: Passwords, *, time: LoopTime, families: Families
+    ) -> Accounts:
+        config = self.config
+        return Accounts(
             store,
             ids,
             passwords,
             config.server.registration.value,
-            time.wall_ms,
+            now_ms=time.wall_ms,
             failed_logins=config.limits.failed_logins,
             failed_login_pause_s=config.limits.failed_login_pause_s,
             may_command=lambda address: comes_from(address, config.admin.networks.parts, config.listen.proxies.parts),
             families=families,
         )
-        venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
-        one_thread()
-        build = this_build().text
-        async with asyncio.TaskGroup() as group:
-            arrivals: set[asyncio.Task[None]] = set()
 
-            def spawn(work: Coroutine[Any, Any, None]) -> None:
-                if self._closing:
-                    work.close()
-                    return
-                task = group.create_task(_guarded(work))
-                arrivals.add(task)
-                task.add_done_callback(arrivals.discard)
+    def _admin(
+        self,
+        store: SqlStore,
+        ids: Ids,
+        accounts: Accounts,
+        passwords: Passwords,
+        *,
+        time: LoopTime,
+        control: LiveControl,
+        families: Families,
+    ) -> Admin:
+        return Admin(
+            store,
+            ids,
+            accounts,
+            passwords,
+            now_ms=time.wall_ms,
+            control=control,
+            families=families,
+            session_ms=round(self.config.web.session_days * DAY_MS),
+            accounts_open=self.config.web.accounts is AccountsMode.OPEN,
+        )
 
-            bus = Bus(_report)
-            bus.subscribe(GameEnded, lambda _: self._progress.set())
-            control = LiveControl(
-                self.venues,
-                store,
-                time,
-                metrics,
-                self._logs,
-                lambda: (self.ws_url, self.web_url, self.health_url),
-                self._stop.set,
-                self._reload,
-            )
-            self._spawn = spawn
-            admin = Admin(
-                store,
-                ids,
-                accounts,
-                passwords,
-                time.wall_ms,
-                control,
-                families=families,
-                session_ms=round(config.web.session_days * DAY_MS),
-                accounts_open=config.web.accounts is AccountsMode.OPEN,
-            )
-            operators = Operators(self.venues, admin, store, spawn)
-            shared = Shared(
-                store, time, bus, ids, accounts, metrics, await store.version_names(), families, operators, spawn,
-                stack.enter_context(FitProcesses()), stack.enter_context(PairingProcess()), build,
-                await stack.enter_async_context(History(database)), self._folded,
-            )  # fmt: skip
-            for venue in venues:
-                self.venues[venue.name] = await open_venue(venue, shared)
-            await self._restore(store)
-            for live in self.venues.values():
-                await live.gallery.open()
-            limits = self._socket_limits()
-            count = ConnectionCount(limits)
-            kept = self.config.transcripts
-            transcripts = data / FOLDER
-            if kept.days > 0:
-                self._transcripts = stack.enter_context(Transcripts(transcripts, kept.days, kept.bytes_per_bot))
-            else:
-                await asyncio.to_thread(forget, transcripts)
-            metrics.watch(
-                transcripts_dropped=lambda: 0 if self._transcripts is None else self._transcripts.dropped,
-                connections=lambda: count.open,
-                bots=self._bots,
-                games=lambda: {name: len(running(venue)) for name, venue in self.venues.items()},
-                commit_queue=lambda: store.pending,
-                commit_failing=lambda: not store.healthy,
-                password_queue=lambda: passwords.waiting,
-                log_events=self._logs.by_level,
-            )
-            stack.push_async_callback(self._close_connections)
-            lobbies = {name: live.lobby for name, live in self.venues.items()}
-            concierge = HouseConcierge(lobbies, accounts, time, spawn)
-            servers: list[asyncio.Server] = []
-            stack.callback(_close_all, servers)  # what listens already when a later port is refused
-            await self._open_ports(servers, time, limits, count, metrics, ids, concierge)
-            await stack.enter_async_context(control_socket.serve(data, admin.answer))
-            health = self._health(registry, store, control)
-            web, more = await self._web(stack, metrics, bus, time, admin.answer)
-            works = [
-                health.run(),
-                *(() if web is None else (web.run(),)),
-                *(work() for work in more),
-                *(venue.matchmaker.run() for venue in self.venues.values()),
-                *(venue.gallery.run() for venue in self.venues.values()),
-                *(venue.refitter.run() for venue in self.venues.values()),
-                *(venue.watch.run() for venue in self.venues.values()),
-                look_after([venue.lobby for venue in self.venues.values()]),
-                measure_lag(time, metrics.loop_lag),
-                calm_collector(lambda: count.open),
-            ]
-            tasks = [group.create_task(work) for work in works]
-            log.info("started", venues={name: venue.port for name, venue in self.venues.items()},
-                     websocket=self.ws_url, web=self.web_url,
-                     health=self.health_url, data=str(data))  # fmt: skip
-            self._started(self)
-            await self._stop.wait()
-            await self._drain(control)
-            _close_all(servers)
-            self._suspend()
-            await self._close_connections()
-            health.stop()
-            if web is not None:
-                web.stop()
-            for task in (*tasks, *arrivals):
-                task.cancel()
+    async def _open_venues(self, venues: list[Venue], shared: Shared) -> None:
+        """Every venue with the games that a stop has left unfinished."""
+        for venue in venues:
+            self.venues[venue.name] = await open_venue(venue, shared)
+        store = shared.store
+        if left_open := await store.left_open():
+            await store.commit(cut_off(left_open))
+        by_id = {live.venue.id: live for live in self.venues.values()}
+        restored, waiting = restore(await store.unfinished_games(), by_id)
+        if restored or waiting:
+            log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
         for live in self.venues.values():
-            live.refitter.save()
+            await live.gallery.open()
 
     def _folded(self, venue: str, entry: int) -> None:
         log.info("folding results into ratings", venue=venue, entries=entry)
         if self._stop.is_set():
             raise _Stopped
 
-    async def _restore(self, store: SqlStore) -> None:
-        if left_open := await store.left_open():
-            await store.commit(cut_off(left_open))
-        by_id = {venue.venue.id: venue for venue in self.venues.values()}
-        restored, waiting = restore(await store.unfinished_games(), by_id)
-        if restored or waiting:
-            log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
+    async def _transcripts(self, stack: AsyncExitStack) -> Transcripts | None:
+        """What takes down what is said; None where nothing is kept, and what was kept is removed."""
+        kept = self.config.transcripts
+        folder: Path = self.config.server.data / FOLDER
+        if kept.days > 0:
+            return stack.enter_context(Transcripts(folder, kept.days, kept.bytes_per_bot))
+        await asyncio.to_thread(forget, folder)
+        return None
 
-    def _socket_limits(self) -> SocketLimits:
-        limits = self.config.limits
-        room = room_for(limits.connections)
-        if room < limits.connections:
-            log.warning("the system's limit of open files leaves room for fewer connections than configured",
-                        configured=limits.connections, room=room)  # fmt: skip
-        return SocketLimits(
-            room,
-            limits.connections_per_address,
-            us(limits.login_timeout_s),
-            limits.outbox_bytes,
-            limits.ignored_lines_per_minute,
+    def _watch(self, metrics: Metrics, store: SqlStore, passwords: Passwords, transcripts: Transcripts | None) -> None:
+        listeners = self._listeners
+        assert listeners is not None
+        metrics.watch(
+            transcripts_dropped=lambda: 0 if transcripts is None else transcripts.dropped,
+            connections=lambda: listeners.open,
+            bots=self._bots,
+            games=lambda: {name: len(running(venue)) for name, venue in self.venues.items()},
+            commit_queue=lambda: store.pending,
+            commit_failing=lambda: not store.healthy,
+            password_queue=lambda: passwords.waiting,
+            log_events=self._logs.by_level,
         )
 
-    async def _open_ports(
-        self,
-        servers: list[asyncio.Server],
-        time: LoopTime,
-        limits: SocketLimits,
-        count: ConnectionCount,
-        metrics: Metrics,
-        ids: Ids,
-        concierge: HouseConcierge,
-    ) -> None:
-        """Listen on every venue's port and on the WebSocket's; each is put into `servers` as soon as it listens."""
-        settings = self.config.listen
-        doors: dict[str, Door] = {}
-        for config in self.config.venue:
-            venue = self.venues[config.name]
-            sock = self._bind(settings.bots_host, config.port, f"venue {config.name}")
-            door = Door(
-                venue.lobby, venue.gallery, time, limits, count, metrics, ids.connection,
-                transcripts=self._transcripts, venue=config.name,
-            )  # fmt: skip
-            servers.append(await listen(Port(door, settings.proxies.parts, self._connections), sock, settings.backlog))
-            venue.port = sock.getsockname()[1]
-            doors[config.name] = door
-        if self.config.websocket.enabled:
-            servers.append(await self._open_websocket(doors, concierge))
+    def _works(self, time: LoopTime, metrics: Metrics) -> Iterator[Work]:
+        """What runs as long as the server."""
+        listeners = self._listeners
+        assert listeners is not None
+        for venue in self.venues.values():
+            yield from (venue.matchmaker.run, venue.gallery.run, venue.refitter.run, venue.watch.run)
+        yield lambda: look_after([venue.lobby for venue in self.venues.values()])
+        yield lambda: measure_lag(time, metrics.loop_lag)
+        yield lambda: calm_collector(lambda: listeners.open)
 
-    async def _open_websocket(self, doors: Mapping[str, Door], concierge: HouseConcierge) -> asyncio.Server:
-        config = self.config.websocket
-        door = next(iter(doors.values()))
-        port = WsPort(
-            concierge,
-            doors,
-            tuple(
-                venue_info(live.venue, one.public_address.port or live.port)
-                for one, live in zip(self.config.venue, self.venues.values(), strict=True)
-            ),
-            self.config.server.name,
-            f"cgos-server {__version__}",
-            door.time,
-            door.limits,
-            door.count,
-            door.metrics,
-            door.new_id,
-            self.config.listen.proxies.parts,
-            WsSettings(config.compression, config.max_message_bytes, us(config.ping_s), us(config.pong_timeout_s)),
-            self._connections,
-            self._transcripts,
+    def _say_started(self) -> None:
+        log.info(
+            "started",
+            venues={name: venue.port for name, venue in self.venues.items()},
+            websocket=self.ws_url,
+            web=self.web_url,
+            health=self.health_url,
+            data=str(self.config.server.data),
         )
-        sock = self._bind(config.host, config.port, "the WebSocket port")
-        self.ws_url, self._ws_port = _url(sock, config.host, "ws"), sock.getsockname()[1]
-        return await listen_ws(port, sock, self.config.listen.backlog)
-
-    def _bind(self, host: str, port: int, whose: str) -> socket.socket:
-        settings = self.config.listen
-        return bind(host, port, whose, next_free=settings.next_free_port, backlog=settings.backlog)
-
-    def _health(self, registry: CollectorRegistry, store: SqlStore, control: LiveControl) -> HttpListener:
-        settings = self.config.health
-        sock = self._bind(settings.host, settings.port, "health and metrics")
-        self.health_url = _url(sock, settings.host)
-        probes = {
-            "database": lambda: (store.healthy, "commits return" if store.healthy else "commits do not return"),
-            "drain": lambda: (not control.draining, "going down" if control.draining else "taking games"),
-        }
-        return HttpListener(health_app(probes, registry), sock)
-
-    async def _web(
-        self, stack: AsyncExitStack, metrics: Metrics, bus: Bus, time: LoopTime, answer: Call
-    ) -> tuple[WebProcess | HttpListener | None, list[Work]]:
-        """The pages, and what is to run beside them here."""
-        settings = self.config.web
-        if settings.mode is WebMode.OFF:
-            return None, []
-        sock = await until_free(lambda: self._bind(settings.host, settings.port, "the pages"), _PAGES_PORT_S)
-        self.web_url = _url(sock, settings.host)
-        server = self.config.server
-        shown = WebSettings(
-            server_name=server.name,
-            venues={
-                config.name: VenueSettings.of(live.venue, live.port, str(config.public_address))
-                for config, live in zip(self.config.venue, self.venues.values(), strict=True)
-            },
-            bots_host=self.config.listen.bots_host,
-            registration=server.registration.value,
-            websocket=self._ws_port,
-            websocket_url=str(self.config.websocket.public_url),
-            public_url=settings.public_url.rstrip("/"),
-            proxies=tuple(map(str, settings.proxies.parts)),
-            accounts=settings.accounts.value,
-            requests_per_minute=settings.requests_per_minute,
-            streams_per_address=settings.streams_per_address,
-            exports_at_once=settings.exports_at_once,
-            webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
-            transcript_days=self.config.transcripts.days,
-        )
-        if settings.mode is WebMode.INLINE:
-            history = await stack.enter_async_context(History(server.location))
-            pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
-            for kind in KINDS:
-                bus.subscribe(kind, pages.heard)
-            return HttpListener(pages, sock), [pages.run]
-        argv = command(server.data, shown, server.log_format.value, server.log_level.value)
-        pipe = FactPipe(bus, time, dropped=metrics.facts_dropped)
-        web = WebProcess(
-            argv, sock, environment(server.database), log=log, restarted=metrics.web_restarted, telling=pipe
-        )
-        return web, []
+        self._started(self)
 
     # -- another configuration
 
     def _hung_up(self) -> None:
         """SIGHUP: read the configuration again."""
-        if self._spawn is not None:
-            self._spawn(self._reload_and_log())
+        if self._spawner is not None:
+            self._spawner.spawn(self._reload_and_log())
 
     async def _reload_and_log(self) -> None:
         try:
@@ -546,15 +409,12 @@ class App:
 
     async def _close_connections(self) -> None:
         """All are gone when this returns, so that the store hears of it while it is open."""
-        self._closing = True
+        if self._spawner is not None:
+            self._spawner.closed = True
         for venue in self.venues.values():
             venue.lobby.stopping = True
-        for connection in list(self._connections):
-            connection.shut()
-        await asyncio.sleep(0)
-        for connection in list(self._connections):
-            connection.cut()
-        await asyncio.sleep(0)
+        if self._listeners is not None:
+            await self._listeners.cut()
 
     def _running(self) -> int:
         return sum(len(running(venue)) for venue in self.venues.values())
@@ -567,35 +427,13 @@ class App:
         return {(name, state): n for name, live in self.venues.items() for state, n in bots_by_state(live).items()}
 
 
-def _close_all(servers: list[asyncio.Server]) -> None:
-    for server in servers:
-        server.close()
+async def _run(work: Work) -> None:
+    await work()
 
 
-async def _guarded(work: Coroutine[Any, Any, None]) -> None:
-    """A fault of ours in one sign-in must not end the server."""
-    try:
-        await work
-    except CommitFailed:
-        pass  # said once, when commits were given up
-    except Exception as error:
-        _report(error)
-
-
-def _remedy(error: Exception) -> str | None:
-    cause = cause_of(error)
-    return None if cause is None else cause.value
-
-
-def _report(error: Exception) -> None:
-    remedy = _remedy(error) if isinstance(error, StoreError) else None
-    if remedy is None:
-        log.error("our fault", exc_info=error)
-    else:
-        log.error("the database does not answer", why=str(error), remedy=remedy)
-
-
-def _url(sock: socket.socket, host: str, scheme: str = "http") -> str:
-    shown = host if host not in ("", "0.0.0.0", "::") else "localhost"
-    shown = f"[{shown}]" if ":" in shown else shown
-    return f"{scheme}://{shown}:{sock.getsockname()[1]}"
+def _probes(store: SqlStore, control: LiveControl) -> dict[str, Probe]:
+    """What `/readyz` asks."""
+    return {
+        "database": lambda: (store.healthy, "commits return" if store.healthy else "commits do not return"),
+        "drain": lambda: (not control.draining, "going down" if control.draining else "taking games"),
+    }

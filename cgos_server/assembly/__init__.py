@@ -1,0 +1,1 @@
+"""The larger parts that :mod:`cgos_server.app` puts together, each opened from the configuration."""

@@ -1,0 +1,105 @@
+"""Opens the database that the configuration names: its directory, its lock, its schema, the one writer.
+
+Decides what the log says while commits or checkpoints fail. Must not know: what is in the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Final
+
+import structlog
+
+from cgos_server.assembly.faults import remedy_of, report
+from cgos_server.config.schema import ServerConfig
+from cgos_server.errors import CommitFailed, Refused, StoreError
+from cgos_server.net.loop import Timekeeper
+from cgos_server.observability.metrics import CommitMeter
+from cgos_server.runtime.outages import Outage
+from cgos_server.storage import schema
+from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
+from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.opening import open_store
+from cgos_server.storage.sql_store import SqlStore
+
+log = structlog.get_logger(__name__)
+
+LOCK_PATIENCE_S: Final = 3.0
+"""How long the session of a server that was just killed may keep the lock of a database in PostgreSQL."""
+
+
+async def open_database(
+    stack: AsyncExitStack,
+    config: ServerConfig,
+    *,
+    time: Timekeeper,
+    meter: CommitMeter,
+    soon: Callable[[Callable[[], None]], object],
+    failed: Callable[[CommitFailed], None],
+) -> SqlStore:
+    """Lock it, bring an empty one to this program's schema, and open the store; `stack` closes it again.
+
+    :param soon: as for :class:`cgos_server.storage.group_commit.GroupCommit`
+    :param failed: told that commits failed for too long
+    :raises Refused: where directory, lock or schema cannot be used
+    :raises StoreError: where the database does not answer
+    """
+    lock = _locked(stack, config)
+    await asyncio.to_thread(schema.prepare, config.location)
+    if config.database is not None:
+        note_elsewhere(config.data, config.database)
+    commits = Outage(time, "commits fail and are tried again; nobody is told of a move meanwhile", "commits return")
+    checkpoints = Outage(
+        time,
+        "the write-ahead log cannot be moved into the database, and grows; nothing is lost",
+        "the write-ahead log is moved into the database",
+    )
+
+    def committed(records: int, seconds: float) -> None:
+        meter.committed(records, int(seconds * 1e6))
+        commits.worked()
+
+    def retrying(error: Exception) -> None:
+        meter.failed()
+        commits.failed(error, remedy_of(error))
+
+    def checkpointed(failure: StoreError | None) -> None:
+        if failure is None:
+            checkpoints.worked()
+        else:
+            checkpoints.failed(failure, remedy_of(failure))
+
+    store = await open_store(
+        config.location,
+        lock=lock,
+        durability=config.durability.value,
+        commit_timeout=config.commit_timeout_s,
+        failed=failed,
+        on_error=report,
+        observe=committed,
+        retrying=retrying,
+        checkpointed=checkpointed,
+        soon=soon,
+    )
+    stack.push_async_callback(store.close)
+    return store
+
+
+def _locked(stack: AsyncExitStack, config: ServerConfig) -> DatabaseLock:
+    """The database's lock, its directory made where there is none."""
+    data = config.data
+    try:
+        make_directory(data)
+        lock = stack.enter_context(DatabaseLock(config.location, "cgos-server serve", LOCK_PATIENCE_S))
+    except OSError as error:
+        raise Refused(
+            "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
+        ) from error
+    if others_may_look(data):
+        log.warning(
+            "other users of this machine can look into the data directory; if none of them has to: chmod 700",
+            data=str(data),
+        )
+    return lock

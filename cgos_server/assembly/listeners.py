@@ -1,0 +1,167 @@
+"""Everything of the game process that listens: the venues' ports, the WebSocket's, health and metrics; and their end.
+
+Decides on which addresses, and which connections there may be. Must not know: what is said on a connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from cgos_server import __version__
+from cgos_server.config import Config
+from cgos_server.config.values import us
+from cgos_server.net.health import Probe, health_app
+from cgos_server.net.http import HttpListener
+from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
+from cgos_server.net.listening import bind
+from cgos_server.net.loop import Timekeeper
+from cgos_server.net.tcp import Port, listen
+from cgos_server.net.websocket import listen_ws
+from cgos_server.net.websocket_port import WsPort, WsSettings
+from cgos_server.net.wire import Door, Ending
+from cgos_server.observability.metrics import Metrics
+from cgos_server.observability.transcripts import Transcripts
+from cgos_server.protocol.session import Concierge
+from cgos_server.protocol.ws_render import venue_info
+from cgos_server.runtime.live_venue import LiveVenue
+
+log = structlog.get_logger(__name__)
+
+
+class Listeners:
+    """One a server.
+
+    :param transcripts: takes down what is said; None where nothing is kept
+    :ivar ws_url: where `cgos.v2` is spoken, `health_url`: where health and metrics are; empty while nothing listens
+    :ivar ws_port: the port of `ws_url`, 0 while nothing listens
+    """
+
+    def __init__(self, config: Config, time: Timekeeper, metrics: Metrics, transcripts: Transcripts | None) -> None:
+        self.ws_url = self.health_url = ""
+        self.ws_port = 0
+        self._config = config
+        self._time = time
+        self._metrics = metrics
+        self._transcripts = transcripts
+        self._limits = _socket_limits(config)
+        self._count = ConnectionCount(self._limits)
+        self._connections: set[Ending] = set()
+        self._servers: list[asyncio.Server] = []
+
+    @property
+    def open(self) -> int:
+        """How many connections there are."""
+        return self._count.open
+
+    async def open_ports(
+        self, venues: Mapping[str, LiveVenue], new_id: Callable[[], int], concierge: Concierge
+    ) -> None:
+        """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
+        settings = self._config.listen
+        doors: dict[str, Door] = {}
+        for config in self._config.venue:
+            venue = venues[config.name]
+            sock = self.bind(settings.bots_host, config.port, f"venue {config.name}")
+            door = Door(
+                reception=venue.lobby,
+                gallery=venue.gallery,
+                time=self._time,
+                limits=self._limits,
+                count=self._count,
+                metrics=self._metrics,
+                new_id=new_id,
+                transcripts=self._transcripts,
+                venue=config.name,
+            )
+            port = Port(door, settings.proxies.parts, self._connections)
+            self._servers.append(await listen(port, sock, settings.backlog))
+            venue.port = sock.getsockname()[1]
+            doors[config.name] = door
+        if self._config.websocket.enabled:
+            self._servers.append(await self._open_websocket(venues, doors, concierge))
+
+    async def _open_websocket(
+        self, venues: Mapping[str, LiveVenue], doors: Mapping[str, Door], concierge: Concierge
+    ) -> asyncio.Server:
+        config = self._config.websocket
+        door = next(iter(doors.values()))
+        port = WsPort(
+            concierge=concierge,
+            doors=doors,
+            venues=tuple(
+                venue_info(live.venue, one.public_address.port or live.port)
+                for one, live in zip(self._config.venue, venues.values(), strict=True)
+            ),
+            server=self._config.server.name,
+            software=f"cgos-server {__version__}",
+            time=door.time,
+            limits=door.limits,
+            count=door.count,
+            metrics=door.metrics,
+            new_id=door.new_id,
+            proxies=self._config.listen.proxies.parts,
+            settings=WsSettings(
+                config.compression, config.max_message_bytes, us(config.ping_s), us(config.pong_timeout_s)
+            ),
+            open=self._connections,
+            transcripts=self._transcripts,
+        )
+        sock = self.bind(config.host, config.port, "the WebSocket port")
+        self.ws_url, self.ws_port = url_of(sock, config.host, "ws"), sock.getsockname()[1]
+        return await listen_ws(port, sock, self._config.listen.backlog)
+
+    def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry) -> HttpListener:
+        """Where health and metrics are told."""
+        settings = self._config.health
+        sock = self.bind(settings.host, settings.port, "health and metrics")
+        self.health_url = url_of(sock, settings.host)
+        return HttpListener(health_app(probes, registry), sock)
+
+    def bind(self, host: str, port: int, whose: str) -> socket.socket:
+        """A socket on that port, or on the next free one where the configuration says so. Raises Refused."""
+        settings = self._config.listen
+        return bind(host, port, whose, next_free=settings.next_free_port, backlog=settings.backlog)
+
+    def close(self) -> None:
+        """Take no new connection."""
+        for server in self._servers:
+            server.close()
+
+    async def cut(self) -> None:
+        """End all connections: all are gone when this returns, so that the store hears of it while it is open."""
+        for connection in list(self._connections):
+            connection.shut()
+        await asyncio.sleep(0)
+        for connection in list(self._connections):
+            connection.cut()
+        await asyncio.sleep(0)
+
+
+def url_of(sock: socket.socket, host: str, scheme: str = "http") -> str:
+    """The address of a bound socket, as people on this machine type it."""
+    shown = host if host not in ("", "0.0.0.0", "::") else "localhost"
+    shown = f"[{shown}]" if ":" in shown else shown
+    return f"{scheme}://{shown}:{sock.getsockname()[1]}"
+
+
+def _socket_limits(config: Config) -> SocketLimits:
+    limits = config.limits
+    room = room_for(limits.connections)
+    if room < limits.connections:
+        log.warning(
+            "the system's limit of open files leaves room for fewer connections than configured",
+            configured=limits.connections,
+            room=room,
+        )
+    return SocketLimits(
+        connections=room,
+        connections_per_address=limits.connections_per_address,
+        login_timeout_us=us(limits.login_timeout_s),
+        outbox=limits.outbox_bytes,
+        ignored_per_minute=limits.ignored_lines_per_minute,
+    )

@@ -1,0 +1,104 @@
+"""The pages: in a process of their own, in this one, or nowhere. Must not know: what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Final
+
+import structlog
+
+from cgos_server.assembly.listeners import Listeners, url_of
+from cgos_server.config import Config
+from cgos_server.config.schema import WebMode
+from cgos_server.net.http import HttpListener
+from cgos_server.net.listening import until_free
+from cgos_server.net.loop import Timekeeper
+from cgos_server.observability.metrics import Metrics
+from cgos_server.runtime.bus import Bus
+from cgos_server.runtime.fact_pipe import KINDS, FactPipe
+from cgos_server.runtime.live_venue import LiveVenue
+from cgos_server.runtime.web_process import WebProcess
+from cgos_server.storage.history import History
+from cgos_server.web.application import create_app
+from cgos_server.web.remembering import REMEMBER_S
+from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
+from cgos_server.web.site import Call, Work
+
+log = structlog.get_logger(__name__)
+
+PORT_PATIENCE_S: Final = 5.0
+"""How long the web process of a server that was just killed may keep the port of the pages."""
+
+
+class Pages:
+    """The pages of one server.
+
+    :ivar url: where they are; empty where they are switched off, and before :meth:`open`
+    """
+
+    def __init__(self, config: Config, time: Timekeeper, metrics: Metrics, bus: Bus) -> None:
+        self.url = ""
+        self._config = config
+        self._time = time
+        self._metrics = metrics
+        self._bus = bus
+        self._listener: WebProcess | HttpListener | None = None
+
+    async def open(
+        self, stack: AsyncExitStack, listeners: Listeners, venues: Mapping[str, LiveVenue], answer: Call
+    ) -> list[Work]:
+        """Listen, and say what is to run for it. Raises Refused where the port cannot be had.
+
+        :param answer: answers requests as the control socket does
+        """
+        settings = self._config.web
+        if settings.mode is WebMode.OFF:
+            return []
+        sock = await until_free(lambda: listeners.bind(settings.host, settings.port, "the pages"), PORT_PATIENCE_S)
+        self.url = url_of(sock, settings.host)
+        server = self._config.server
+        shown = self._settings(listeners.ws_port, venues)
+        if settings.mode is WebMode.INLINE:
+            history = await stack.enter_async_context(History(server.location))
+            pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
+            for kind in KINDS:
+                self._bus.subscribe(kind, pages.heard)
+            inline = self._listener = HttpListener(pages, sock)
+            return [inline.run, pages.run]
+        process = self._listener = WebProcess(
+            command(server.data, shown, server.log_format.value, server.log_level.value),
+            sock,
+            environment(server.database),
+            log=log,
+            restarted=self._metrics.web_restarted,
+            telling=FactPipe(self._bus, self._time, dropped=self._metrics.facts_dropped),
+        )
+        return [process.run]
+
+    def stop(self) -> None:
+        """End them."""
+        if self._listener is not None:
+            self._listener.stop()
+
+    def _settings(self, ws_port: int, venues: Mapping[str, LiveVenue]) -> WebSettings:
+        settings, server = self._config.web, self._config.server
+        return WebSettings(
+            server_name=server.name,
+            venues={
+                config.name: VenueSettings.of(live.venue, live.port, str(config.public_address))
+                for config, live in zip(self._config.venue, venues.values(), strict=True)
+            },
+            bots_host=self._config.listen.bots_host,
+            registration=server.registration.value,
+            websocket=ws_port,
+            websocket_url=str(self._config.websocket.public_url),
+            public_url=settings.public_url.rstrip("/"),
+            proxies=tuple(map(str, settings.proxies.parts)),
+            accounts=settings.accounts.value,
+            requests_per_minute=settings.requests_per_minute,
+            streams_per_address=settings.streams_per_address,
+            exports_at_once=settings.exports_at_once,
+            webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
+            transcript_days=self._config.transcripts.days,
+        )
