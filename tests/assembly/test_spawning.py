@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,6 +16,12 @@ async def _fails(error: Exception) -> None:
     raise error
 
 
+def _on_a_full_disk() -> StoreError:
+    error = StoreError("the database could not be read")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    return error
+
+
 async def _says(done: list[str]) -> None:
     done.append("done")
 
@@ -23,7 +30,7 @@ async def _says(done: list[str]) -> None:
     ("error", "event"),
     [
         (ValueError("odd"), "our fault"),
-        (StoreError("gone"), "the database does not answer"),
+        (_on_a_full_disk(), "the database does not answer"),
         (CommitFailed("no"), None),
     ],
 )
