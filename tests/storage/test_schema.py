@@ -253,6 +253,13 @@ def test_an_upgrade_keeps_what_is_there_and_so_does_the_way_back(
     assert contents(place) == before
 
 
+def test_nothing_comes_before_the_initial_schema(database: Location) -> None:
+    before = objects(database)
+    with pytest.raises(NotImplementedError, match="Remove the database instead"):
+        migrate(database, command.downgrade, "base")
+    assert objects(database) == before
+
+
 def test_a_newer_schema_is_refused(
     database: Location, make_later: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,40 +14,40 @@ REVISION = "9999_mottoes"
 
 # On SQLite two tables are copied, as most changes of a table need it there: one that refers to itself and that others
 # refer to, and one without row numbers that has indexes of some rows only.
-_STEP = f'''
+_STEP = """
 import os
 import signal
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "{REVISION}"
-down_revision = "{{before}}"
+revision = "{revision}"
+down_revision = "{before}"
 branch_labels = None
 depends_on = None
 
 
 def copied(**options):
-    return {{{{"recreate": "always", **options}}}} if op.get_bind().dialect.name == "sqlite" else {{{{}}}}
+    return dict(options, recreate="always") if op.get_bind().dialect.name == "sqlite" else dict()
 
 
 def upgrade():
     with op.batch_alter_table("bots", **copied()) as batch:
         batch.add_column(sa.Column("motto", sa.String(), server_default="", nullable=False))
     op.execute("UPDATE bots SET motto = 'I am ' || name")
-    with op.batch_alter_table("ledger", **copied(table_kwargs={{{{"sqlite_with_rowid": False}}}})) as batch:
+    with op.batch_alter_table("ledger", **copied(table_kwargs=dict(sqlite_with_rowid=False))) as batch:
         batch.add_column(sa.Column("remark", sa.Text(), nullable=True))
     op.create_index("ix_bots_motto", "bots", ["motto"])
-    {{last}}
+    {last}
 
 
 def downgrade():
     op.drop_index("ix_bots_motto", "bots")
-    with op.batch_alter_table("ledger", **copied(table_kwargs={{{{"sqlite_with_rowid": False}}}})) as batch:
+    with op.batch_alter_table("ledger", **copied(table_kwargs=dict(sqlite_with_rowid=False))) as batch:
         batch.drop_column("remark")
     with op.batch_alter_table("bots", **copied()) as batch:
         batch.drop_column("motto")
-'''
+"""
 
 
 @pytest.fixture
@@ -58,7 +58,8 @@ def make_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     def make(last: str = "") -> Path:
         folder = tmp_path / "later"
         shutil.copytree(schema.migrations(), folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / f"{REVISION}.py").write_text(_STEP.format(before=before, last=last))
+        step = _STEP.format(revision=REVISION, before=before, last=last)
+        (folder / "versions" / f"{REVISION}.py").write_text(step)
         monkeypatch.setattr(schema, "migrations", lambda: folder)
         return folder
 
