@@ -53,7 +53,7 @@ class ConfigError(Refused):
 
 
 class SchemaMismatch(Refused):
-    """The database's schema is newer or older than this program."""
+    """The database's schema is not the one that this program works with."""
 
 
 class DatabaseLocked(Refused):

@@ -10,6 +10,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from support.later_schema import make_later  # noqa: F401 - every test may ask for it
 from support.postgres_fixtures import new_url, postgres  # noqa: F401 - every test may ask for them
 from support.rated_past import rated_past  # noqa: F401
 from support.vectors import Vectors, load

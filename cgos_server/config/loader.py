@@ -13,7 +13,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
@@ -28,14 +27,6 @@ from cgos_server.errors import ConfigError
 from cgos_server.storage.location import PostgresUrl
 
 _PREFIX = "CGOS_"
-
-_RENAMED = MappingProxyType(
-    {
-        "venue.pairing.same_bot": 'Write same_owner = "free" for true, and leave it out for false.',
-        "venue.pairing.rematch_wait_s": "It is patience_s now: how long bots wait before constraints give way.",
-    }
-)
-"""Keys of earlier versions -> what to write instead."""
 
 
 class _Text(str):
@@ -201,11 +192,8 @@ class _Reader:
             if name in fields:
                 continue
             near = difflib.get_close_matches(name, fields, 1, 0.6)
-            renamed = _RENAMED.get(".".join((*(word for word in key if isinstance(word, str)), name)))
             elsewhere = [place for place in _homes(Config, name, ()) if place != ".".join(map(str, key))]
-            if renamed is not None:
-                remedy = renamed
-            elif near:
+            if near:
                 remedy = f"Did you mean {near[0]}?"
             elif elsewhere:
                 remedy = f"It belongs into {' or '.join(f'[{place}]' for place in elsewhere)}."

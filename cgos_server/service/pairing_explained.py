@@ -132,8 +132,7 @@ def explain(
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
-    inputs = msgspec.json.encode(detail.inputs).decode()
-    recorded = decode_inputs(inputs)
+    recorded = decode_inputs(msgspec.json.encode(detail.inputs).decode())
     act = ranked(recorded)
     asked = _asked(detail, game)
     sits_out = _sits_out(detail)
@@ -143,7 +142,7 @@ def explain(
         replay = Replay(None, too_many)
     elif act.candidates:
         try:
-            method = recorded_method(detail.method, detail.options or {}, inputs)
+            method = recorded_method(detail.method, detail.options or {})
             replay = _replay(detail, method.pair(recorded, make_rng(int(detail.seed))), names)
         except Refused as refusal:
             replay = Replay(None, f"It cannot be decided again by this program. {refusal}")
@@ -233,7 +232,7 @@ class _View:
     def __init__(self, act: Act, method: Matchmaker, rng: Rng, pairs: Sequence[PairingRow]) -> None:
         self._act = act
         self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
-        # All options are recorded; what is not was not known yet, and nothing was kept apart by it.
+        # All options are recorded; a method without constraints keeps nobody apart.
         constraints, self._waiting = shared(method.name, method.options, FREE)
         self._judge = Judge(constraints, act, self._waiting)
         # Methods that pair one after another have no objective.

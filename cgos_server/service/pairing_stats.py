@@ -422,17 +422,16 @@ def _length(spans: Iterable[tuple[int, int]]) -> int:
 class _Inputs(msgspec.Struct):
     """As much of a recorded act as is counted: what was known of ratings together need not be read."""
 
-    candidates: list[Candidate] = []
+    candidates: list[Candidate]
 
 
 _ACT = msgspec.json.Decoder(_Inputs)
-_LIST = msgspec.json.Decoder(list[Candidate])
 
 
 def candidates_of(inputs: str) -> Sequence[Candidate]:
-    """The candidates of a recorded act, in either way of recording it. Raises OurFault where it cannot be read."""
+    """The candidates of a recorded act. Raises OurFault where it cannot be read."""
     try:
-        return _LIST.decode(inputs) if inputs.startswith("[") else _ACT.decode(inputs).candidates
+        return _ACT.decode(inputs).candidates
     except msgspec.DecodeError as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
 

@@ -1,4 +1,4 @@
-"""The database's schema: makes it, brings it up to date, refuses a database older or newer than the program.
+"""The database's schema: makes it, brings it up to date, refuses a database that does not fit the program.
 
 The migrations lie beside the package in a checkout and inside it in an installed wheel; they are the same for SQLite
 and PostgreSQL. Everything here is synchronous and meant for the time before the server's work begins. Must not know:
@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from alembic import command
 from alembic.config import Config
@@ -27,6 +27,9 @@ from cgos_server.storage.connections import connect_for_reading, migrating_engin
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 
 T = TypeVar("T")
+
+_UNRELEASED: Final = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
+"""Revisions of development versions that were never released; those of releases have a word behind their number."""
 
 
 def migrations() -> Path:
@@ -122,6 +125,13 @@ def _check(location: Location) -> None:
             f"The database {location} has the older schema {found}, this program needs {head()}. Stop the server, keep "
             "a copy of the database, and run `cgos-server db upgrade`.",
         )
+    if found in _UNRELEASED:
+        raise SchemaMismatch(
+            "schema-unreleased",
+            f"The database {location} has the schema {found} of a development version of cgos-server that was never "
+            "released. This program can neither read nor upgrade it; only the version that made it can read it. "
+            + _other_place(location),
+        )
     raise SchemaMismatch(
         "schema-newer",
         f"The database {location} has the schema {found}, which this program ({cgos_server.__version__}) does not "
@@ -162,8 +172,8 @@ def _make(connection: Connection) -> None:
 def upgrade(location: Location) -> tuple[str, str]:
     """Bring the database to this program's schema; (revision before, revision after).
 
-    The caller holds the database's lock. Raises SchemaMismatch where there is no database or a newer one, StoreError
-    where it cannot be written.
+    The caller holds the database's lock. Raises SchemaMismatch where there is no database, a newer one or one of a
+    version that was never released, StoreError where it cannot be written.
     """
     found = current(location)
     if found is None or not _knows(found):
@@ -205,9 +215,12 @@ def refuse_elsewhere(location: Location) -> None:
 
 
 def _foreign(location: Location) -> SchemaMismatch:
-    remedy = (
-        "Move the file away, or give another data directory in the configuration."
-        if isinstance(location, Path)
-        else "Give an empty one in the configuration."
-    )
-    return SchemaMismatch("not-a-database", f"{location} is not a database of cgos-server. {remedy}")
+    sentence = f"{location} is not a database of cgos-server. {_other_place(location)}"
+    return SchemaMismatch("not-a-database", sentence)
+
+
+def _other_place(location: Location) -> str:
+    """What to do about a database that cannot be used."""
+    if isinstance(location, Path):
+        return "Move the file away, or give another data directory in the configuration."
+    return "Give an empty one in the configuration."

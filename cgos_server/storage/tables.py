@@ -1,7 +1,8 @@
 """The database's tables as SQLAlchemy Core metadata: columns carry the names of the records' fields.
 
-The migrations build the same schema step by step; a test holds the two together. Times are Unix milliseconds
-(``*_at``, ``at``) or microseconds of a clock (``*_us``). Must not know: who writes, who reads, how it is opened.
+The migrations make the same schema; a test holds the two together. A new column stands last in its table, as a
+migration can only add it there. Times are Unix milliseconds (``*_at``, ``at``) or microseconds of a clock (``*_us``).
+Must not know: who writes, who reads, how it is opened.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ async def _fill(data: Path) -> None:
         group += ratings.enter(1, 1800.0, T0).records
         group += ratings.enter(2, 1800.0, T0).records
         group += ratings.anchor(2, 1900.0, T0).records
-        group.append(r.RoundAdded(1, venue.id, 1, T0, "rolling", "birk", "{}", "7", "[]", "{}", "[]"))
+        group.append(r.RoundAdded(1, venue.id, 1, T0, "rolling", "birk", "{}", "7", '{"candidates":[]}', "{}", "[]"))
         terms = encode_terms(terms_of(venue))
         group.append(r.GameAdded(1, venue.id, 1, 1, 2, "1800?", "1900", terms, "", T0 + 1000))
         group.append(r.PairingAdded(1, 1, 2, 1, "Alpha was drawn from 1 candidate.", "Alpha is owed Black.", "{}"))

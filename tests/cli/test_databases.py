@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.later_schema import REVISION
 from support.postgres_fixtures import ask
 
 from cgos_server.cli import perform
 from cgos_server.config import load
+from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl, note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
 
@@ -101,6 +103,21 @@ def test_the_first_command_makes_the_tables(run: Any, url: PostgresUrl, monkeypa
     run("bot", "add", "Delta", given="secret\n")
     assert run("db", "upgrade").stderr.startswith(f"{url} has this program's schema")
     assert ask(url.dsn, "SELECT name FROM bots") == [("Delta",)]
+
+
+@pytest.mark.parametrize("place", ["data", "moved"])
+def test_an_older_database_is_refused_until_db_upgrade(
+    run: Any, make_later: Callable[[], Path], request: pytest.FixtureRequest, place: str
+) -> None:
+    request.getfixturevalue(place)
+    standings, before = run("standings").stdout, schema.head()
+    make_later()
+    for words in (("standings",), ("check",), ("bot", "disable", "Alpha", "--reason", "x")):
+        assert "run `cgos-server db upgrade`" in run(*words, fails=1).output
+    assert run("db", "upgrade").stderr.endswith(f": schema {before} became {REVISION}.\n")
+    assert run("db", "upgrade").stderr.endswith(f" has this program's schema ({REVISION}) already.\n")
+    assert run("standings").stdout == standings
+    run("bot", "disable", "Alpha", "--reason", "x")
 
 
 def test_check_says_where_the_database_is_without_its_password(run: Any, moved: PostgresUrl) -> None:

@@ -179,42 +179,10 @@ def test_another_seed_is_a_difference() -> None:
     assert {replay.agrees for replay in replays} == {False}
 
 
-OLD = (
-    '[[1,"bot-1",1510.0,1000,0,null,2,[]],[2,"bot-2",1520.0,2000,0,null,3,[]],[3,"bot-3",1530.0,3000,0,null,4,[]],'
-    '[4,"bot-4",1540.0,4000,0,null,5,[]],[5,"bot-5",1550.0,5000,0,null,6,[]],[6,"bot-6",1560.0,6000,0,null,7,[5]],'
-    '[7,"bot-7",1570.0,7000,0,null,1,[]]]'
-)
-"""Inputs as they were recorded when candidates had eight fields and there were no constraints."""
-
-OLD_PAIRS = [(7, 6), (5, 3), (4, 2)]
-"""What `birk` made of them then, with these options and the seed 3."""
-
-
-def test_a_round_of_before_there_were_constraints() -> None:
-    rows = [
-        PairingRow(game, 7, NAMES[low], NAMES[high], NAMES[high], NAMES[low], "Then.", "Lot.", {})
-        for game, (high, low) in enumerate(OLD_PAIRS, 101)
-    ]
-    options = {"formula": "half", "bye": "fair", "avoid_last": True}
-    inputs, sits_out = msgspec.json.decode(OLD), {"1": "It sits out."}
-    detail = RoundDetail(7, "9x9", 3, 1_000, "rolling", "birk", options, "3", inputs, sits_out, [], rows)
-    found = explain(detail, NAMES, 101)
-    assert (found.replay.agrees, found.replay.missing, found.replay.other) == (True, [], [])
-    (six,) = (one for one in found.partners["bot-7"] if one.name == "bot-6")
-    assert (six.met, six.possible, six.kept) == ("bot-7", True, "bot-7 was the last opponent of bot-6")
-    assert {one.worth for one in found.partners["bot-7"]} == {None}
-    (five,) = (one for one in found.partners["bot-6"] if one.name == "bot-5")
-    assert (five.possible, five.met) == (False, "bot-3")
-    (left,) = (one for one in found.ready if one.met is None)
-    assert (left.name, left.left_over) == ("bot-1", "It sits out.")
-    otherwise = msgspec.structs.replace(detail, pairings=[msgspec.structs.replace(rows[0], low="bot-1"), *rows[1:]])
-    assert explain(otherwise, NAMES, 101).replay.agrees is False
-
-
 @pytest.mark.parametrize(
     ("method", "options", "inputs", "sentence"),
     [
-        ("second-games", {}, [], "nothing to decide again"),
+        ("second-games", {}, {"candidates": []}, "nothing to decide again"),
         ("clairvoyant", {}, {"candidates": [[1, "bot-1", 1.0]]}, "There is no pairing method"),
         ("birk", {"charm": 1}, {"candidates": [[1, "bot-1", 1.0]]}, "has no option 'charm'"),
     ],

@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from alembic import command
-from alembic.autogenerate import compare_metadata
 from alembic.config import CommandLine, Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from storage_sample import execute, query
+from support.later_schema import REVISION
 from support.postgres import PostgresServer
 
 import cgos_server
@@ -26,51 +28,53 @@ from cgos_server.storage import schema
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.tables import metadata, postgres_metadata
 
-LATER = """
-import sqlalchemy as sa
-from alembic import op
-
-revision = "9999"
-down_revision = "{head}"
-branch_labels = None
-depends_on = None
-
-
-def upgrade() -> None:
-    op.add_column("bots", sa.Column("motto", sa.String()))
-    {more}
-
-
-def downgrade() -> None:
-    with op.batch_alter_table("bots") as batch:
-        batch.drop_column("motto")
+# Everything that a PostgreSQL database knows of its schema: (kind, name, its table, what it is).
+CATALOGS = """
+WITH tables AS (
+  SELECT * FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'alembic_version%'
+)
+SELECT relkind::text, relname, '', concat_ws(' ', relpersistence, reloptions::text) FROM tables
+UNION ALL
+SELECT 'column', attname, relname, concat_ws(
+    ' ', row_number() OVER (PARTITION BY attrelid ORDER BY attnum), format_type(atttypid, atttypmod), attnotnull,
+    attcollation::regcollation, 'default', pg_get_expr(adbin, adrelid), attidentity, attgenerated
+  )
+  FROM tables JOIN pg_attribute ON attrelid = tables.oid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  WHERE relkind = 'r' AND attnum > 0 AND NOT attisdropped
+UNION ALL
+SELECT 'constraint', conname, relname, pg_get_constraintdef(pg_constraint.oid)
+  FROM tables JOIN pg_constraint ON conrelid = tables.oid
+UNION ALL
+SELECT 'index', indexrelid::regclass::text, relname, pg_get_indexdef(indexrelid)
+  FROM tables JOIN pg_index ON indrelid = tables.oid
+UNION ALL
+SELECT 'sequence', seqrelid::regclass::text, relname, concat_ws(' ', refobjsubid, seqtypid::regtype, seqincrement)
+  FROM tables JOIN pg_depend ON refobjid = tables.oid AND deptype IN ('a', 'i') JOIN pg_sequence ON seqrelid = objid
 """
 
 
-def objects(location: Location) -> dict[str, Any]:
+def objects(location: Location) -> dict[tuple[str, ...], str]:
     """Everything in the schema as the database knows it; Alembic's own table left out."""
     if isinstance(location, Path):
-        rows = query(location, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
-        return {name: _evened(sql) for name, sql in rows if name != "alembic_version"}
-    found: dict[str, Any] = {}
-    for name, text in query(
-        location,
-        "SELECT table_name, string_agg(concat_ws(' ', column_name, data_type, is_nullable, column_default), ', ' "
-        "ORDER BY column_name) FROM information_schema.columns WHERE table_schema = 'public' GROUP BY 1 "
-        "UNION ALL SELECT conname, pg_get_constraintdef(c.oid) FROM pg_constraint c JOIN pg_class t "
-        "ON t.oid = c.conrelid AND t.relnamespace = 'public'::regnamespace "
-        "UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
-    ):
-        if "alembic_version" not in name:
-            found.setdefault(name, []).append(text)
-    return {name: sorted(texts) for name, texts in found.items()}
+        rows = query(location, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master")
+        return {tuple(key): _evened(sql) for *key, sql in rows if "alembic_version" not in key}
+    return {tuple(key): text for *key, text in query(location, CATALOGS)}
 
 
 def _evened(sql: str) -> str:
-    # A table that was rebuilt has its name in quotes, its defaults in parentheses, and its constraints in any order.
+    # A table that was copied has its name in quotes, its defaults in parentheses, and its constraints in any order.
     lines = sql.replace('"', "").replace("DEFAULT ('')", "DEFAULT ''").split("\n")
     clauses = [" ".join(line.split()).rstrip(", ") for line in lines]
     return ", ".join(sorted(clauses, key=lambda clause: clause if clause.startswith("CONSTRAINT") else ""))
+
+
+def contents(location: Location) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of all tables, by the columns that the program knows."""
+    names = {table: ", ".join(f'"{column.name}"' for column in table.columns) for table in metadata.sorted_tables}
+    return {
+        table.name: sorted(query(location, f"SELECT {columns} FROM {table.name}"), key=repr)
+        for table, columns in names.items()
+    }
 
 
 def migrate(location: Location, how: Callable[[Config, str], None], revision: str) -> None:
@@ -83,22 +87,19 @@ def migrate(location: Location, how: Callable[[Config, str], None], revision: st
 
 @pytest.fixture
 def direct(database: Location, tmp_path: Path, request: pytest.FixtureRequest) -> Location:
-    """Another place of the same kind as `database`, without a table."""
-    if isinstance(database, Path):
-        return tmp_path / "direct.sqlite"
-    return request.getfixturevalue("new_url")(empty=True)  # type: ignore[no-any-return]
+    """Another place of the same kind as `database`, with what the tables declare."""
+    place: Location = tmp_path / "direct.sqlite"
+    if not isinstance(database, Path):
+        place = request.getfixturevalue("new_url")(empty=True)
 
+    def make(connection: Connection) -> None:
+        with connection.begin():
+            metadata.create_all(connection)
+            if not isinstance(place, Path):
+                postgres_metadata.create_all(connection)
 
-@pytest.fixture
-def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A newer program: its migrations hold one more step. Yields the file of that step."""
-    head = schema.head()
-    folder = tmp_path / "later"
-    shutil.copytree(schema.migrations(), folder, ignore=shutil.ignore_patterns("__pycache__"))
-    step = folder / "versions" / "9999_later.py"
-    step.write_text(LATER.format(head=head, more=""))
-    monkeypatch.setattr(schema, "migrations", lambda: folder)
-    return step
+    schema.on_connection(place, make)
+    return place
 
 
 def test_a_missing_database_is_made_at_head_and_in_wal_mode(tmp_path: Path) -> None:
@@ -156,171 +157,113 @@ def test_there_is_one_head() -> None:
 
 
 def test_migrations_and_tables_are_the_same_schema(database: Location, direct: Location) -> None:
-    everything: Any = metadata if isinstance(database, Path) else [metadata, postgres_metadata]
-    difference = schema.on_connection(
-        database, lambda connection: compare_metadata(MigrationContext.configure(connection), everything)
-    )
-    assert difference == []
-
-    def make(connection: Connection) -> None:
-        with connection.begin():
-            for each in (metadata,) if isinstance(database, Path) else everything:
-                each.create_all(connection)
-
-    schema.on_connection(direct, make)
     assert objects(database) == objects(direct)
+    assert {kind for kind, *_ in objects(database)} == (
+        {"table", "index"}
+        if isinstance(database, Path)
+        else {"r", "i", "S", "column", "constraint", "index", "sequence"}
+    )
 
 
-def test_down_and_up_again(database: Location) -> None:
-    before = objects(database)
-    migrate(database, command.downgrade, "base")
-    assert objects(database) == {}
-    assert schema.current(database) is None
-    schema.prepare(database)
-    assert objects(database) == before
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE bots ADD COLUMN motto VARCHAR",
+        "ALTER TABLE bots RENAME COLUMN paused TO waiting",
+        "DROP INDEX ix_games_unfinished",
+        "DROP INDEX ix_audit_actor_id; CREATE INDEX ix_audit_actor_id ON audit (actor, id DESC)",
+        "DROP INDEX ix_audit_actor_id; CREATE INDEX ix_audit_actor_id ON audit (lower(actor), id)",
+        "DROP INDEX ix_ledger_game; CREATE INDEX ix_ledger_game ON ledger (game_id) WHERE kind = 'game'",
+        "DROP INDEX ix_ledger_game; CREATE UNIQUE INDEX ix_ledger_game ON ledger (game_id)",
+    ],
+)
+def test_a_difference_is_seen(database: Location, direct: Location, change: str) -> None:
+    for statement in change.split("; "):
+        execute(database, statement)
+    assert objects(database) != objects(direct)
 
 
-def test_alembic_s_own_check_works_on_a_database(database: Location, tmp_path: Path) -> None:
-    settings = tmp_path / "alembic.ini"
-    settings.write_text(f"[alembic]\nscript_location = {schema.migrations()}\n")
-    arguments = [
-        "-c",
-        str(settings),
-        "-x",
-        f"database={database if isinstance(database, Path) else database.dsn}",
-        "check",
-    ]
+@pytest.mark.parametrize(
+    "change",
+    [
+        "moves ALTER at TYPE integer",
+        "moves ALTER at DROP NOT NULL",
+        "bots ALTER paused SET DEFAULT 1",
+        "versions DROP CONSTRAINT uq_versions_bot_id_label",
+        "versions ADD CONSTRAINT odd CHECK (label <> 'odd')",
+        "bots ALTER CONSTRAINT fk_bots_family_id NOT DEFERRABLE",
+        "games ALTER id DROP DEFAULT",
+        "audit SET (fillfactor = 50)",
+    ],
+)
+def test_a_difference_is_seen_on_postgresql(new_url: Callable[..., PostgresUrl], change: str) -> None:
+    place = new_url()
+    before = objects(place)
+    execute(place, f"ALTER TABLE {change}")
+    assert objects(place) != before
+
+
+def test_a_new_postgresql_database_has_the_writer_s_row(new_url: Callable[..., PostgresUrl]) -> None:
+    assert query(new_url(), "SELECT * FROM writer") == [(1, 0, 0)]
+
+
+def test_alembic_s_own_check_works_on_a_database(database: Location) -> None:
+    where = database if isinstance(database, Path) else database.dsn
+    arguments = ["-c", str(Path(__file__).parents[2] / "pyproject.toml"), "-x", f"database={where}", "check"]
     CommandLine().main(argv=arguments)
     execute(database, "ALTER TABLE bots ADD COLUMN motto VARCHAR")
     with pytest.raises(SystemExit):
         CommandLine().main(argv=arguments)
 
 
-def test_an_older_schema_is_refused_until_it_is_upgraded(database: Location, later: Path) -> None:
-    before = schema.current(database)
-    with pytest.raises(SchemaMismatch, match="cgos-server db upgrade") as refusal:
-        schema.prepare(database)
-    assert refusal.value.code == "schema-older"
-    assert schema.upgrade(database) == (before, "9999")
-    schema.check(database)
-    assert "motto" in str(objects(database)["bots"])
-    assert schema.upgrade(database) == ("9999", "9999")
+def test_an_older_schema_is_refused_until_it_is_upgraded(
+    history_database: Location, make_later: Callable[[], Path]
+) -> None:
+    place, head = history_database, schema.head()
+    before = objects(place), contents(place)
+    make_later()
+    for call in (schema.check, schema.prepare):
+        with pytest.raises(SchemaMismatch, match=f"has the older schema {head}.*cgos-server db upgrade") as refusal:
+            call(place)
+        assert refusal.value.code == "schema-older"
+    assert (objects(place), contents(place)) == before
+    assert schema.upgrade(place) == (head, REVISION)
+    schema.check(place)
+    assert schema.upgrade(place) == (REVISION, REVISION)
 
 
-FIRST_SCHEMA = (
-    "INSERT INTO server VALUES (1, 5, '0.1')",
-    "INSERT INTO venues VALUES (1, '9x9', '{}', 0)",
-    "INSERT INTO bots VALUES (7, 'Alpha', 'alpha', 'h', 'active', '', 1), (8, 'b', 'b', 'h', 'active', '', 2)",
-    "INSERT INTO versions VALUES (1, 7, 'Alpha', 1), (2, 8, 'b', 2), (3, 7, 'Alpha-Two', 3)",
-    "INSERT INTO games (id, venue_id, black_id, white_id, black_label, white_label, terms, start, started_at) "
-    "VALUES (1, 1, 1, 2, '', '', '{}', '', 9)",
-    "INSERT INTO moves VALUES (1, 1, 'E5', 1, 2, 3, 4, 5, 6)",
-    "INSERT INTO ledger VALUES (1, 1, 0, 'enter', NULL, 1, NULL, NULL, NULL, 1800.0)",
-)
+def test_an_upgrade_keeps_what_is_there_and_so_does_the_way_back(
+    history_database: Location, make_later: Callable[[], Path]
+) -> None:
+    place, head = history_database, schema.head()
+    shape, before = objects(place), contents(place)
+    assert all(before[table] for table in ("bots", "versions", "games", "moves", "ledger", "ratings"))
+    make_later()
+    schema.upgrade(place)
+    assert contents(place) == before
+    assert query(place, "SELECT motto FROM bots ORDER BY id") == [("I am alpha",), ("I am Beta",), ("I am gamma",)]
+    assert {name for _, name, *_ in objects(place)} >= {name for _, name, *_ in shape} | {"ix_bots_motto"}
+    with pytest.raises(Exception, match=r"(?i)unique constraint"):  # no game is rated twice, still
+        execute(place, "INSERT INTO ledger (venue_id, seq, at, kind, game_id) VALUES (1, 99, 0, 'game', 1)")
+    if isinstance(place, Path):
+        assert query(place, "PRAGMA foreign_key_check") == []
+        assert query(place, "PRAGMA integrity_check") == [("ok",)]
+    migrate(place, command.downgrade, head)
+    assert objects(place) == shape
+    assert contents(place) == before
 
 
-def test_the_first_schema_with_data_in_it_is_upgraded(database: Location, direct: Location) -> None:
-    older = direct
-    migrate(older, command.upgrade, "0001")
-    for sql in FIRST_SCHEMA:
-        execute(older, sql)
-    assert schema.upgrade(older) == ("0001", schema.head())
-    schema.check(older)
-    assert objects(older) == objects(database)
-    columns = "id, bot_id, wire_name, wire_key, label, engine, parameters, author, created_at"
-    assert query(older, f"SELECT {columns} FROM versions ORDER BY id") == [
-        (1, 7, "Alpha", "alpha", "", "", "", "", 1),
-        (2, 8, "b", "b", "", "", "", "", 2),
-        (3, 7, "Alpha-Two", "alpha-two", "Alpha-Two", "", "", "", 3),
-    ]
-    assert query(older, "SELECT count(*) FROM moves") == [(1,)]
-    told = "kind, game_id, version_id, black_id, white_id, score2, value"
-    assert query(older, f"SELECT venue_id, seq, at, {told}, sd, other_id, was2, repeat, digest FROM ledger") == [
-        (1, 1, 0, "enter", None, 1, None, None, None, 1_800.0, None, None, None, 0, None)
-    ]
-    if isinstance(older, Path):
-        assert query(older, "PRAGMA foreign_key_check") == []
-        assert query(older, "PRAGMA integrity_check") == [("ok",)]
-    else:
-        assert query(older, "SELECT * FROM writer") == [(1, 0, 0)]
+def test_nothing_comes_before_the_initial_schema(database: Location) -> None:
+    before = objects(database)
+    with pytest.raises(NotImplementedError, match="Remove the database instead"):
+        migrate(database, command.downgrade, "base")
+    assert objects(database) == before
 
 
-SECOND_SCHEMA = (
-    *FIRST_SCHEMA[:3],
-    "INSERT INTO versions (id, bot_id, wire_name, wire_key, engine, created_at) "
-    "VALUES (1, 7, 'Alpha', 'alpha', 'e', 1), (2, 8, 'b', 'b', '', 2)",
-    FIRST_SCHEMA[4],
-    FIRST_SCHEMA[6],
-    "INSERT INTO ledger VALUES (1, 2, 0, 'enter', NULL, 2, NULL, NULL, NULL, 1700.0), "
-    "(1, 3, 9, 'game', 1, NULL, 1, 2, 2, NULL)",
-    "INSERT INTO rating_changes VALUES (1, 'cgos-elo', 3, 1, 1800.0, 9.0, 1810.5, 8.0, 1)",
-    "INSERT INTO ratings VALUES (1, 'cgos-elo', 1, 1810.5, 8.0, 1, 1, 0, 3)",
-)
-
-
-def test_the_second_schema_with_data_in_it_is_upgraded_and_brought_back(database: Location, direct: Location) -> None:
-    older = direct
-    migrate(older, command.upgrade, "0002")
-    as_before = objects(older)
-    for sql in SECOND_SCHEMA:
-        execute(older, sql)
-    everything = {
-        table: f"SELECT * FROM {table} ORDER BY 1, 2"
-        for table in ("server", "venues", "versions", "games", "rating_changes", "ratings", "bots", "ledger")
-    }
-    before = {table: query(older, sql) for table, sql in everything.items()}
-    assert schema.upgrade(older) == ("0002", schema.head())
-    schema.check(older)
-    assert objects(older) == objects(database)
-    new = {"bots": (None, None, None, 0, ""), "ledger": (None, None, None, 0, None), "games": ("",)}
-    for table, rows in before.items():
-        assert [tuple(row) for row in query(older, everything[table])] == [(*row, *new.get(table, ())) for row in rows]
-    if isinstance(older, Path):
-        assert query(older, "PRAGMA foreign_key_check") == []
-        assert query(older, "PRAGMA integrity_check") == [("ok",)]
-        with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):  # no game is rated twice, still
-            execute(older, "INSERT INTO ledger (venue_id, seq, at, kind, game_id) VALUES (1, 4, 0, 'game', 1)")
-    migrate(older, command.downgrade, "0002")
-    assert objects(older) == as_before
-    assert {table: query(older, sql) for table, sql in everything.items()} == before
-
-
-THIRD_SCHEMA = (
-    *FIRST_SCHEMA[:2],
-    "INSERT INTO bots (id, name, name_key, password, state, reason, created_at) "
-    "VALUES (7, 'Alpha', 'alpha', 'h', 'active', '', 1), (8, 'b', 'b', 'h', 'active', '', 2)",
-    SECOND_SCHEMA[3],
-    "INSERT INTO rounds VALUES (4, 1, 2, 9, 'rolling', 'birk', '{}', '5', '[]', '{}', '[]')",
-    FIRST_SCHEMA[4],
-    "UPDATE games SET round_id = 4",
-    "INSERT INTO pairings VALUES (1, 4, 1, 2, 'Why.', 'Lot.', '{}')",
-)
-
-
-def test_the_third_schema_with_rounds_in_it_is_upgraded_and_brought_back(database: Location, direct: Location) -> None:
-    older = direct
-    migrate(older, command.upgrade, "0003")
-    as_before = objects(older)
-    for sql in THIRD_SCHEMA:
-        execute(older, sql)
-    new = {"rounds": (None,), "games": ("",), "pairings": ()}
-    before = {table: query(older, f"SELECT * FROM {table}") for table in new}
-    assert schema.upgrade(older) == ("0003", schema.head())
-    schema.check(older)
-    assert objects(older) == objects(database)
-    for table, rows in before.items():
-        assert [tuple(row) for row in query(older, f"SELECT * FROM {table}")] == [(*row, *new[table]) for row in rows]
-    execute(older, "INSERT INTO setbacks VALUES (1, 2, 5, 1, 'lost on time', 9)")
-    execute(older, "UPDATE games SET opening = 'Star'")
-    if isinstance(older, Path):
-        assert query(older, "PRAGMA foreign_key_check") == []
-        assert query(older, "PRAGMA integrity_check") == [("ok",)]
-    migrate(older, command.downgrade, "0003")
-    assert objects(older) == as_before
-    assert {table: query(older, f"SELECT * FROM {table}") for table in new} == before
-
-
-def test_a_newer_schema_is_refused(database: Location, later: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newer_schema_is_refused(
+    database: Location, make_later: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_later()
     schema.upgrade(database)
     monkeypatch.undo()
     for call in (schema.check, schema.prepare, schema.upgrade):
@@ -329,14 +272,51 @@ def test_a_newer_schema_is_refused(database: Location, later: Path, monkeypatch:
         assert refusal.value.code == "schema-newer"
 
 
-def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(database: Location, later: Path) -> None:
-    head = schema.current(database)
-    later.write_text(LATER.format(head=head, more="raise RuntimeError('the light went out')"))
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006"])
+def test_a_schema_of_before_the_first_release_is_refused_by_its_name(database: Location, revision: str) -> None:
+    execute(database, f"UPDATE alembic_version SET version_num = '{revision}'")
     before = objects(database)
-    with pytest.raises(RuntimeError, match="light"):
-        schema.upgrade(database)
-    assert schema.current(database) == head
+    for call in (schema.check, schema.prepare, schema.upgrade):
+        with pytest.raises(SchemaMismatch, match=f"has the schema {revision} of a development version") as refusal:
+            call(database)
+        assert refusal.value.code == "schema-unreleased"
+        assert ("data directory" in str(refusal.value)) == isinstance(database, Path)
     assert objects(database) == before
+    assert schema.current(database) == revision
+
+
+def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(
+    history_database: Location, make_later: Callable[[str], Path]
+) -> None:
+    place, head = history_database, schema.head()
+    before = objects(place), contents(place)
+    make_later("raise RuntimeError('the light went out')")
+    with pytest.raises(RuntimeError, match="light"):
+        schema.upgrade(place)
+    assert schema.current(place) == head
+    assert (objects(place), contents(place)) == before
+
+
+UPGRADE = """
+import sys
+from pathlib import Path
+from cgos_server.storage import schema
+from cgos_server.storage.location import location_of
+schema.migrations = lambda: Path(sys.argv[2])
+schema.upgrade(location_of(sys.argv[1]))
+"""
+
+
+def test_an_upgrade_that_is_killed_half_way_leaves_the_old_schema(
+    history_database: Location, make_later: Callable[[str], Path]
+) -> None:
+    place, head = history_database, schema.head()
+    before = objects(place), contents(place)
+    folder = make_later("os.kill(os.getpid(), signal.SIGKILL)")
+    where = str(place) if isinstance(place, Path) else place.dsn
+    assert subprocess.run([sys.executable, "-c", UPGRADE, where, str(folder)]).returncode == -signal.SIGKILL
+    assert schema.current(place) == head
+    assert (objects(place), contents(place)) == before
 
 
 def test_no_database_is_no_reason_to_make_one(place: Location) -> None:

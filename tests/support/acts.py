@@ -50,7 +50,7 @@ def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> Act:
     ]
     pairs = [(a, b) for a in ids for b in ids if a < b]
     meetings = [
-        Meeting(*rng.sample(pair, 2), *(rng.randint(0, 30) for _ in range(4)), rng.randint(-1, 9), rng.randint(-1, 9))
+        Meeting(*rng.sample(pair, 2), *(rng.randint(0, 30) for _ in range(4)), rng.randint(0, 9), rng.randint(0, 9))
         for pair in rng.sample(pairs, min(len(pairs), rng.randint(0, 12)))
     ]
     return Act(candidates, meetings, policy=policy, connected=rng.randint(0, 40), flow=rng.choice((0.0, 0.05, 3.0)))

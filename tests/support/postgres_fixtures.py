@@ -24,9 +24,10 @@ def ask(dsn: str, sql: str) -> list[tuple[Any, ...]]:
         import asyncpg
 
         connection = await asyncpg.connect(dsn)
-        rows = [tuple(row) for row in await connection.fetch(sql)]
-        await connection.close()
-        return rows
+        try:
+            return [tuple(row) for row in await connection.fetch(sql)]
+        finally:
+            await connection.close()
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(lambda: asyncio.run(work())).result()

@@ -87,7 +87,19 @@ class RatedPast:
         result = {2: "B+3.0", 0: "W+3.0", 1: "Draw"}[score2]
         await self.store.commit(
             [
-                r.RoundAdded(number, self.venue.id, number, self.at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
+                r.RoundAdded(
+                    number,
+                    self.venue.id,
+                    number,
+                    self.at,
+                    "rolling",
+                    "birk",
+                    "{}",
+                    "1",
+                    '{"candidates":[]}',
+                    "{}",
+                    "[]",
+                ),
                 r.GameAdded(
                     number,
                     self.venue.id,

@@ -86,7 +86,7 @@ class Builder:
         opening = OPENING if game == 1 else ""
         labels = [label(ratings.rating(side)) for side in (black, white)]
         self.records += [
-            RoundAdded(game, venue, game, self.at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
+            RoundAdded(game, venue, game, self.at, "rolling", "birk", "{}", "1", '{"candidates":[]}', "{}", "[]"),
             GameAdded(game, venue, game, black, white, *labels, encode_terms(agreed), "", self.at, opening),
             PairingAdded(
                 game,

@@ -30,7 +30,7 @@ LOGIT = log(10.0) / 400.0
 class Candidate(NamedTuple):
     """A version that could play now.
 
-    New fields are added at the end, with a default that means "not known", so that old records can be read.
+    A new field stands last, with a default that means "not known", so that records of older releases can be read.
 
     :ivar id: version id
     :ivar name: wire name, for the explanation
@@ -84,8 +84,8 @@ class Meeting(NamedTuple):
     :ivar recent_b: games against a among those of b
     :ivar black_a: games, of all, in which a was Black against b
     :ivar black_b: games, of all, in which b was Black against a
-    :ivar lately_a: games against b among the last 10 of a; -1: not known
-    :ivar lately_b: games against a among the last 10 of b; -1: not known
+    :ivar lately_a: games against b among the last 10 of a
+    :ivar lately_b: games against a among the last 10 of b
     """
 
     a: int
@@ -94,8 +94,8 @@ class Meeting(NamedTuple):
     recent_b: int = 0
     black_a: int = 0
     black_b: int = 0
-    lately_a: int = -1
-    lately_b: int = -1
+    lately_a: int = 0
+    lately_b: int = 0
 
 
 @dataclass(frozen=True, slots=True)

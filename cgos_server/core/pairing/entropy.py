@@ -137,8 +137,8 @@ class Entropies:
         worth = result_bits((win, 1.0 - win))
         said = f"{worth:.2f} bit, expected score {win:.2f}"
         met = self._repeats.of_pair(i, j)
-        if met > 0.0:
-            said += f", but {worth * 0.5**met:.2f} after {met:.2g} meetings in their last {LATELY} games"
+        if met:
+            said += f", but {worth * 0.5**met:.2f} after {met} meetings in their last {LATELY} games"
         return said
 
     def _win(self, i: Ints, j: Ints) -> Floats:
@@ -154,36 +154,27 @@ class Entropies:
 
 
 class _Repeats:
-    """How often two candidates met among the last 10 games of either, the larger count.
-
-    Where that is not known exactly it is taken in proportion from the games that are remembered.
-    """
+    """How often two candidates met among the last 10 games of either, the larger count."""
 
     def __init__(self, act: Act) -> None:
+        self._n = len(act.candidates)
         self._any = bool(act.meetings)
         self._meetings = Meetings(act)
-        self._remembered = np.array([max(c.recent, LATELY) for c in act.candidates], dtype=np.float64)
 
-    def found(self, i: Ints, j: Ints) -> tuple[Ints, Floats]:
-        """Which of the pairs (i, j), both (m,), have met: (k,) their positions, and their counts, perhaps broken."""
+    def found(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
+        """Which of the pairs (i, j), both (m,), have met: (k,) their positions, and their counts."""
         where, had = self._meetings.found(i, j)
-        one = self._lately(had.lately_i, had.recent_i, i[where])
-        other = self._lately(had.lately_j, had.recent_j, j[where])
-        return where, np.maximum(one, other)
+        return where, np.maximum(had.lately_i, had.lately_j)
 
-    def of_pair(self, i: int, j: int) -> float:
+    def of_pair(self, i: int, j: int) -> int:
         """The count of one pair, 0 where they never met."""
-        if min(i, j) * len(self._remembered) + max(i, j) not in self._keys:
-            return 0.0
-        return float(self.found(np.array([i]), np.array([j]))[1][0])
+        if min(i, j) * self._n + max(i, j) not in self._keys:
+            return 0
+        return int(self.found(np.array([i]), np.array([j]))[1][0])
 
     @cached_property
     def _keys(self) -> frozenset[int]:
         return frozenset(self._meetings.keys.tolist()) if self._any else frozenset()
-
-    def _lately(self, lately: Ints, recent: Ints, of: Ints) -> Floats:
-        told: Floats = np.where(lately >= 0, lately, recent * (LATELY / self._remembered[of]))
-        return told
 
 
 @dataclass(frozen=True, slots=True)

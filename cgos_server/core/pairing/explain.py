@@ -11,24 +11,19 @@ import base64
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing
-from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import OurFault
 
 _SINGLE = np.dtype("<f4")
-
-_UNRECORDED: Mapping[str, Any] = MappingProxyType({"overdue": 0.0})
-"""Options that did not exist when the oldest rounds were recorded, with the values that stand for that."""
 
 
 class _Triangles(msgspec.Struct, omit_defaults=True):
@@ -60,12 +55,9 @@ def encode_inputs(act: Act) -> str:
 
 
 def decode_inputs(text: str) -> Act:
-    """The inverse of :func:`encode_inputs`; a JSON array is what was recorded when acts had nothing but candidates, of
-    fewer fields. Raises OurFault where `text` is neither."""
+    """The inverse of :func:`encode_inputs`. Raises OurFault where `text` is something else."""
     try:
-        inputs = msgspec.json.decode(text, type=list[Candidate] | _Inputs)
-        if isinstance(inputs, list):
-            return Act(inputs)
+        inputs = msgspec.json.decode(text, type=_Inputs)
         knowledge = None
         if (told := inputs.knowledge) is not None:
             n = len(inputs.candidates)
@@ -103,17 +95,12 @@ def _unpacked(text: str, n: int) -> Floats:
     return _single(matrix)
 
 
-def recorded_method(method: str, options: Mapping[str, Any], inputs: str) -> Matchmaker:
+def recorded_method(method: str, options: Mapping[str, Any]) -> Matchmaker:
     """The matchmaker that a round was recorded with.
 
     Raises Refused where this program has no such method or option.
     """
-    if method == "birk" and inputs.lstrip().startswith("["):
-        for key in options:
-            if key not in RecordedBirk().options:
-                raise Refused("pairing-option", f"{method} had no option {key!r} when that round was recorded.")
-        return RecordedBirk(**options)
-    return AsListed() if method == SECOND_GAMES else matchmaker(method, {**_UNRECORDED, **options})
+    return AsListed() if method == SECOND_GAMES else matchmaker(method, options)
 
 
 def replay(
@@ -127,7 +114,7 @@ def replay(
 
     :param make_rng: makes the source of randomness from `seed`, as when the round was paired: ``random.Random``
     """
-    return recorded_method(method, options, inputs).pair(decode_inputs(inputs), make_rng(seed))
+    return recorded_method(method, options).pair(decode_inputs(inputs), make_rng(seed))
 
 
 class Verdict(NamedTuple):

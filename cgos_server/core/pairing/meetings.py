@@ -52,8 +52,8 @@ class Had(NamedTuple):
     :ivar recent_j: games against i among those of j
     :ivar black_i: games, of all, in which i was Black against j
     :ivar black_j: games, of all, in which j was Black against i
-    :ivar lately_i: games against j among the last 10 of i; -1: not known
-    :ivar lately_j: games against i among the last 10 of j; -1: not known
+    :ivar lately_i: games against j among the last 10 of i
+    :ivar lately_j: games against i among the last 10 of j
     """
 
     recent_i: Ints

@@ -16,7 +16,6 @@ from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker
 from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.birk_exact import Distribution, distribution, pair_probabilities
-from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.constraints import FREE, Constraints
 from cgos_server.core.pairing.formula import FORMULAS
 
@@ -106,11 +105,6 @@ def test_frequencies_where_constraints_are_looked_at(narrow: int, np: int, monke
     monkeypatch.setattr(picking, "NARROW", narrow)
     method = Birk("fifth", "natural", Constraints())
     assert off(method, distribution(np, "fifth"), np, 2_500) == []
-
-
-def test_frequencies_of_recorded_rounds() -> None:
-    method = RecordedBirk("half", "natural", False)
-    assert off(method, distribution(7, "half"), 7, 4_000) == []
 
 
 def test_the_comparison_can_fail() -> None:

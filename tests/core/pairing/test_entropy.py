@@ -183,18 +183,15 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("meeting", "remembered", "expected"),
+    ("meeting", "expected"),
     [
-        (Meeting(1, 2, lately_a=0, lately_b=0, recent_a=50, recent_b=50), 100, 0.0),
-        (Meeting(1, 2, lately_a=1, lately_b=3, recent_a=50, recent_b=50), 100, 3.0),
-        (Meeting(2, 1, lately_a=4, lately_b=3), 0, 4.0),
-        (Meeting(1, 2, 10, 5), 100, 1.0),
-        (Meeting(1, 2, 2, 5), 50, 1.0),
-        (Meeting(1, 2, 2, 1), 7, 2.0),
+        (Meeting(1, 2, recent_a=50, recent_b=50), 0),
+        (Meeting(1, 2, lately_a=1, lately_b=3, recent_a=50, recent_b=50), 3),
+        (Meeting(2, 1, lately_a=4, lately_b=3), 4),
     ],
 )
-def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, remembered: int, expected: float) -> None:
-    candidates = [Candidate(k, f"bot-{k}", 2000.0, recent=remembered) for k in (1, 2, 3)]
+def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) -> None:
+    candidates = [Candidate(k, f"bot-{k}", 2000.0, recent=100) for k in (1, 2, 3)]
     worths = Entropy().look(Act(candidates, [meeting]), random.Random(0))
     i, j = np.array([0, 1, 0]), np.array([1, 2, 2])
     assert worths.of(i, j).tolist() == pytest.approx([0.5**expected, 1.0, 1.0])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.acts import acts, ids
-from support.vectors import Vectors, parametrize
+from support.vectors import parametrize
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
 from cgos_server.core.pairing.birk import BYES
@@ -41,23 +41,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc, "case", "rounds_recorded")
 
 
-def test_a_round_comes_out_as_it_was_recorded_before_waits_were_counted_in_games(case: dict[str, Any]) -> None:
+def test_a_round_comes_out_as_it_was_recorded(case: dict[str, Any]) -> None:
     """Pairs, sit-outs, notes and sentences, of acts in which somebody had waited for games and was passed over."""
-    assert "overdue" not in case["options"]
     pairing = replay(case["method"], case["options"], int(case["seed"]), case["inputs"], random.Random)
     assert [[pair.high, pair.low, pair.reason] for pair in pairing.pairs] == case["pairs"]
     assert {str(version): why for version, why in pairing.sits_out.items()} == case["sits_out"]
     assert (list(pairing.notes), pairing.total) == (case["notes"], case["total"])
-
-
-def test_recorded_rounds_would_be_others_now(vectors: Vectors) -> None:
-    """Else the test above would show nothing."""
-    others = 0
-    for case in vectors("rounds_recorded")["cases"]:
-        method = matchmaker(case["method"], case["options"])
-        pairing = method.pair(decode_inputs(case["inputs"]), random.Random(int(case["seed"])))
-        others += ids(pairing) != [(high, low) for high, low, _ in case["pairs"]]
-    assert others >= 3
 
 
 def knowing(act: Act, seed: int) -> Act:
@@ -110,12 +99,10 @@ def test_inputs_survive_json_bit_for_bit_once_rounded(act: Act, seed: int | None
         assert encode_inputs(expected) == encode_inputs(act)
 
 
-def test_a_candidate_of_an_older_record_has_fewer_fields() -> None:
-    text = '[[3,"Ann",1800.5,7,0,null,4,[9]],[4,"Bob",1700.0]]'
-    act = decode_inputs(text)
-    assert act == Act([Candidate(3, "Ann", 1800.5, 7, 0, None, 4, (9,)), Candidate(4, "Bob", 1700.0)])
-    newer = '{"candidates":[[3,"Ann",1800.5],[4,"Bob",1.0]],"meetings":[[3,4,1]],"flow":0.5,"some_day":1}'
-    assert decode_inputs(newer) == Act(
+def test_another_release_s_record_has_fewer_fields_or_more() -> None:
+    """Neither here nor there does a field that the other release does not know stand in the way."""
+    text = '{"candidates":[[3,"Ann",1800.5],[4,"Bob",1.0]],"meetings":[[3,4,1]],"flow":0.5,"some_day":1}'
+    assert decode_inputs(text) == Act(
         [Candidate(3, "Ann", 1800.5), Candidate(4, "Bob", 1.0)], [Meeting(3, 4, 1)], flow=0.5
     )
 
@@ -143,8 +130,8 @@ def packed(count: int) -> str:
     [
         "",
         "{}",
-        "[[1]]",
-        '[["x", "y", "z"]]',
+        "[]",
+        '{"candidates":[["x","y","z"]]}',
         '{"candidates":[[1]]}',
         '{"candidates":[],"policy":"never"}',
         '{"candidates":[[1,"a",2.0]],"knowledge":{"covariance":"!","gram":"!"}}',

@@ -73,7 +73,7 @@ def acts(draw: st.DrawFn, most: int = 10) -> Act:
     ]
     met = draw(st.sets(st.tuples(st.sampled_from(ids), st.sampled_from(ids)), max_size=n)) if n else set()
     meetings = [
-        Meeting(a, b, draw(st.integers(0, 9)), draw(st.integers(0, 9)), 1, 1, draw(st.integers(-1, 2)), -1)
+        Meeting(a, b, draw(st.integers(0, 9)), draw(st.integers(0, 9)), 1, 1, draw(st.integers(0, 2)), 0)
         for a, b in sorted(met)
         if a < b
     ]

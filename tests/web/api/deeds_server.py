@@ -139,7 +139,7 @@ class DeedsServer:
         """Two versions, by their ids, have played; Black won."""
         pool = self.live.pool
         records: list[Record] = [
-            RoundAdded(game, 1, game, NOW, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
+            RoundAdded(game, 1, game, NOW, "rolling", "birk", "{}", "1", '{"candidates":[]}', "{}", "[]"),
             GameAdded(game, 1, game, black, white, "1800?", "1800?", encode_terms(terms(1)), "", NOW),
             GameEnded(NOW, 0, "resignation", None, "", "B+Resign", 2, 2, game),
         ]

@@ -78,7 +78,7 @@ async def tell(post: Post, *facts: Any) -> None:
 
 def begun(game: int, at: int, black: int = 1, white: int = 6, venue: int = NINE) -> list[r.Record]:
     return [
-        r.RoundAdded(game, venue, game, at, "rolling", "birk", "{}", "1", "[]", "{}", "[]"),
+        r.RoundAdded(game, venue, game, at, "rolling", "birk", "{}", "1", '{"candidates":[]}', "{}", "[]"),
         r.GameAdded(game, venue, game, black, white, "1", "2", encode_terms(terms(venue)), "", at),
     ]
 
