@@ -24,7 +24,7 @@ from cgos_server.config.schema import AccountsMode, WebMode
 from cgos_server.config.values import us
 from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
-from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, Refused, StoreError
+from cgos_server.errors import EXIT_DISK, CgosError, Code, CommitFailed, Conflict, Invalid, StoreError
 from cgos_server.net import control_socket
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.health import health_app
@@ -155,8 +155,9 @@ class App:
             make_directory(data)
             lock = stack.enter_context(DatabaseLock(database, "cgos-server serve", _LOCK_PATIENCE_S))
         except OSError as error:
-            raise Refused(
-                "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
+            raise Invalid(
+                Code.DATA,
+                f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one.",
             ) from error
         if others_may_look(data):
             log.warning(
@@ -475,7 +476,7 @@ class App:
         """Read the configuration again and put in force what can be, all or nothing; sentences that say what has
         changed and what has to wait for a restart. Raises ConfigErrors, Refused."""
         if self._reread is None:
-            raise Refused("no-reload", "This server was not started from a configuration that can be read again.")
+            raise Conflict(Code.NO_RELOAD, "This server was not started from a configuration that can be read again.")
         async with self._reloading:  # what was read first must not come last
             return await self._read_again(self._reread)
 

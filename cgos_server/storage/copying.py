@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 from sqlalchemy import String, Table
 
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import Code, Invalid, StoreError
 from cgos_server.storage import DATABASE, schema, tables
 from cgos_server.storage.connections import connect_for_reading, connect_for_writing
 from cgos_server.storage.location import Location, note_elsewhere
@@ -74,7 +74,7 @@ def copy(source: Location, target: Location, progress: Progress) -> list[Copied]
     :raises StoreError: where one of them fails, or they are not the same in the end; the target is empty then
     """
     if source == target:
-        raise Refused("same-database", f"{source} cannot be copied to itself.")
+        raise Invalid(Code.SAME_DATABASE, f"{source} cannot be copied to itself.")
     schema.check(source)
     with DatabaseLock(source, _PURPOSE), DatabaseLock(target, _PURPOSE):
         schema.check(source)
@@ -92,8 +92,8 @@ async def _copy(source: Location, target: Location, progress: Progress) -> list[
         to_end = await stack.enter_async_context(_open(target, writing=True))
         for table in every:
             if table is not tables.server and await to_end.count(table):
-                raise Refused(
-                    "not-empty",
+                raise Invalid(
+                    Code.NOT_EMPTY,
                     f"{target} is not empty: its table {table.name} has rows. Give an empty database; nothing was "
                     "changed.",
                 )

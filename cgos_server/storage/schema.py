@@ -21,7 +21,7 @@ from sqlalchemy import Connection, insert
 from sqlalchemy.exc import DBAPIError
 
 import cgos_server
-from cgos_server.errors import SchemaMismatch, StoreError
+from cgos_server.errors import Code, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.connections import connect_for_reading, migrating_engine
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
@@ -101,7 +101,7 @@ def _look(path: Path) -> tuple[set[str], str | None]:
 
 
 def check(location: Location) -> None:
-    """Return where the program and the database fit together. Raises SchemaMismatch with the remedy."""
+    """Return where the program and the database fit together. Raises SchemaMismatch or NotFound with the remedy."""
     refuse_elsewhere(location)
     _check(location)
 
@@ -109,8 +109,8 @@ def check(location: Location) -> None:
 def _check(location: Location) -> None:
     found = current(location)
     if found is None:
-        raise SchemaMismatch(
-            "no-database",
+        raise NotFound(
+            Code.NO_DATABASE,
             f"There is no database at {location}. `cgos-server serve` makes one; if it should be there, check "
             f"{'the data directory' if isinstance(location, Path) else 'server.database'} in the configuration.",
         )
@@ -118,12 +118,12 @@ def _check(location: Location) -> None:
         return
     if _knows(found):
         raise SchemaMismatch(
-            "schema-older",
+            Code.SCHEMA_OLDER,
             f"The database {location} has the older schema {found}, this program needs {head()}. Stop the server, keep "
             "a copy of the database, and run `cgos-server db upgrade`.",
         )
     raise SchemaMismatch(
-        "schema-newer",
+        Code.SCHEMA_NEWER,
         f"The database {location} has the schema {found}, which this program ({cgos_server.__version__}) does not "
         "know: a newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
     )
@@ -162,8 +162,8 @@ def _make(connection: Connection) -> None:
 def upgrade(location: Location) -> tuple[str, str]:
     """Bring the database to this program's schema; (revision before, revision after).
 
-    The caller holds the database's lock. Raises SchemaMismatch where there is no database or a newer one, StoreError
-    where it cannot be written.
+    The caller holds the database's lock. Raises NotFound where there is no database, SchemaMismatch where it is a newer
+    one, StoreError where it cannot be written.
     """
     found = current(location)
     if found is None or not _knows(found):
@@ -197,7 +197,7 @@ def refuse_elsewhere(location: Location) -> None:
     other = elsewhere(location) if isinstance(location, Path) else None
     if other is not None and isinstance(location, Path):
         raise SchemaMismatch(
-            "elsewhere",
+            Code.ELSEWHERE,
             f"The server of {location.parent} keeps its database in {other}. Give its configuration with --config or "
             f"CGOS_CONFIG. To use {location} again, move the database there with `cgos-server db copy`, or remove "
             f"{note_path(location)}.",
@@ -210,4 +210,4 @@ def _foreign(location: Location) -> SchemaMismatch:
         if isinstance(location, Path)
         else "Give an empty one in the configuration."
     )
-    return SchemaMismatch("not-a-database", f"{location} is not a database of cgos-server. {remedy}")
+    return SchemaMismatch(Code.NOT_A_DATABASE, f"{location} is not a database of cgos-server. {remedy}")

@@ -21,7 +21,7 @@ from storage_sample import execute, query
 from support.postgres import PostgresServer
 
 import cgos_server
-from cgos_server.errors import SchemaMismatch, StoreError
+from cgos_server.errors import NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.tables import metadata, postgres_metadata
@@ -341,7 +341,7 @@ def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(database: Location
 
 def test_no_database_is_no_reason_to_make_one(place: Location) -> None:
     for call in (schema.check, schema.upgrade):
-        with pytest.raises(SchemaMismatch, match="There is no database at"):
+        with pytest.raises(NotFound, match="There is no database at"):
             call(place)
     assert schema.current(place) is None
     assert not isinstance(place, Path) or not place.exists()

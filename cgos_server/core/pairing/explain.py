@@ -22,7 +22,7 @@ from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, Invalid, OurFault
 
 _SINGLE = np.dtype("<f4")
 
@@ -110,7 +110,7 @@ def recorded_method(method: str, options: Mapping[str, Any], inputs: str) -> Mat
     if method == "birk" and inputs.lstrip().startswith("["):
         for key in options:
             if key not in RecordedBirk().options:
-                raise Refused("pairing-option", f"{method} had no option {key!r} when that round was recorded.")
+                raise Invalid(Code.PAIRING_OPTION, f"{method} had no option {key!r} when that round was recorded.")
         return RecordedBirk(**options)
     return AsListed() if method == SECOND_GAMES else matchmaker(method, {**_UNRECORDED, **options})
 
