@@ -28,7 +28,7 @@ from cgos_server.config.schema import AccountsMode
 from cgos_server.config.venues import venue_value
 from cgos_server.core.facts import GameEnded
 from cgos_server.core.venue import Venue
-from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, Refused
+from cgos_server.errors import EXIT_DISK, CgosError, Code, CommitFailed, Conflict
 from cgos_server.net import control_socket
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.health import Probe
@@ -339,7 +339,7 @@ class App:
         """Read the configuration again and put in force what can be, all or nothing; sentences that say what has
         changed and what has to wait for a restart. Raises ConfigErrors, Refused."""
         if self._reread is None:
-            raise Refused("no-reload", "This server was not started from a configuration that can be read again.")
+            raise Conflict(Code.NO_RELOAD, "This server was not started from a configuration that can be read again.")
         async with self._reloading:  # what was read first must not come last
             return await self._read_again(self._reread)
 

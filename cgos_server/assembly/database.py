@@ -14,7 +14,7 @@ import structlog
 
 from cgos_server.assembly.faults import remedy_of, report
 from cgos_server.config.schema import ServerConfig
-from cgos_server.errors import CommitFailed, Refused, StoreError
+from cgos_server.errors import Code, CommitFailed, Invalid, StoreError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CommitMeter
 from cgos_server.runtime.outages import Outage
@@ -94,8 +94,8 @@ def _locked(stack: AsyncExitStack, config: ServerConfig) -> DatabaseLock:
         make_directory(data)
         lock = stack.enter_context(DatabaseLock(config.location, "cgos-server serve", LOCK_PATIENCE_S))
     except OSError as error:
-        raise Refused(
-            "data", f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
+        raise Invalid(
+            Code.DATA, f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
         ) from error
     if others_may_look(data):
         log.warning(

@@ -15,7 +15,7 @@ from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound, Refused
 from cgos_server.service import bot_figures
 from cgos_server.storage.game_answers import BotDetail, OpponentRow, VerdictRow
 from cgos_server.storage.history import History
@@ -76,7 +76,7 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
         return found, ratings, figures
 
     if venue is not None and venue not in [row.name for row in read(setup, lambda history: history.venues())]:
-        raise Refused("no-venue", f"There is no venue {venue!r}.")
+        raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r}.")
     found, ratings, figures = read(setup, ask)
     if as_json:
         print_json({"bot": found, "ratings": [_rating(row) for row in ratings], "figures": list(map(_told, figures))})

@@ -16,7 +16,7 @@ import click
 import msgspec
 
 from cgos_server.config import Config, load
-from cgos_server.errors import ConfigError, Refused
+from cgos_server.errors import Code, ConfigError, Invalid
 from cgos_server.storage.location import Location
 
 P = ParamSpec("P")
@@ -112,13 +112,13 @@ def password(whose: str, file: Path | None) -> str:
         try:
             lines = file.read_text("utf-8").splitlines()
         except OSError as error:
-            raise Refused("password-file", f"{file} cannot be read: {error.strerror}.") from error
+            raise Invalid(Code.PASSWORD_FILE, f"{file} cannot be read: {error.strerror}.") from error
         except UnicodeDecodeError as error:
-            raise Refused("password-file", f"{file} is not text. Its first line is to be the password.") from error
+            raise Invalid(Code.PASSWORD_FILE, f"{file} is not text. Its first line is to be the password.") from error
     elif sys.stdin.isatty():
         lines = [click.prompt(f"New password of {whose}", hide_input=True, confirmation_prompt=True, err=True)]
     else:
         lines = sys.stdin.readline().splitlines()
     if not lines or not lines[0]:
-        raise Refused("no-password", f"There is no password in {file or 'standard input'}: its first line is empty.")
+        raise Invalid(Code.NO_PASSWORD, f"There is no password in {file or 'standard input'}: its first line is empty.")
     return lines[0]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import click
 
 from cgos_server.cli.demo_screen import Screen, Snapshot
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, Invalid, OurFault, Refused
 from cgos_server.net import control_socket
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.requests import StatusNow, StatusRequest, ask
@@ -187,7 +187,7 @@ async def _first_status(directory: Path, serving: asyncio.subprocess.Process) ->
             return status
         await asyncio.sleep(0.1)
     tail = (directory / "server.log").read_text()[-2000:]
-    raise Refused("demo", f"The server did not start within {START_LIMIT_S} s. Its log ends with:\n{tail}")
+    raise Invalid(Code.DEMO, f"The server did not start within {START_LIMIT_S} s. Its log ends with:\n{tail}")
 
 
 async def _watch(directory: Path, screen: Screen, stop: asyncio.Event, seconds: float | None) -> None:

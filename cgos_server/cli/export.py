@@ -24,7 +24,7 @@ from cgos_server.cli.output import print_json, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, read
 from cgos_server.core.rating.registry import SYSTEMS
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
 from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.storage.game_answers import GamesAsked
@@ -212,7 +212,7 @@ def _whole(target: Path) -> Iterator[IO[bytes]]:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise Refused("cannot-write", f"{target} cannot be written: {error.strerror}.") from error
+        raise Invalid(Code.CANNOT_WRITE, f"{target} cannot be written: {error.strerror}.") from error
 
 
 def _form(target: Path, kind: type[msgspec.Struct]) -> Form[Any]:

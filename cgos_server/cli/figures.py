@@ -23,7 +23,7 @@ from cgos_server.config import venue_value
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict
 from cgos_server.protocol.api_games import Game, Round
 from cgos_server.service.expectation import Compared, compare
 from cgos_server.service.listed import best
@@ -64,7 +64,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     `rate odds` counts in every result of now for that.
     """
     if one == other:
-        raise Refused("same-version", f"{one} cannot be compared with itself. Name another version.")
+        raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
 
     async def ask(history: History) -> _Pair:
         record = await history.pair_record(venue, one, other)

@@ -19,7 +19,7 @@ from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.reading import read
 from cgos_server.core.verdict import Reason
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.protocol.api_games import Game
 from cgos_server.protocol.sgf import write
 from cgos_server.storage.answers import GameRow
@@ -127,7 +127,7 @@ def sgf(setup: Setup, game: int, output: Path | None) -> None:
     try:
         output.write_text(text, "utf-8")
     except OSError as error:
-        raise Refused("cannot-write", f"{output} cannot be written: {error.strerror}.") from error
+        raise Invalid(Code.CANNOT_WRITE, f"{output} cannot be written: {error.strerror}.") from error
 
 
 def _result(row: GameRow) -> str:

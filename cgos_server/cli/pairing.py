@@ -15,7 +15,7 @@ from cgos_server.cli.common import Setup, configured, game_number, json_option, 
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.core.pairing.registry import METHODS
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, Conflict, OurFault
 from cgos_server.service.control import PairingPreview
 from cgos_server.service.pairing_explained import PARTNERS, Explained, Partner, Ready, explain
 from cgos_server.service.pairing_stats import PairingStats, Spread, statistics
@@ -58,7 +58,7 @@ def explain_command(setup: Setup, game: int | None, number: int | None, everybod
         if game is not None:
             found = await history.game(game)
             if found.pairing is None:
-                raise Refused("not-paired", f"Game {game} was not paired: an operator arranged it.")
+                raise Conflict(Code.NOT_PAIRED, f"Game {game} was not paired: an operator arranged it.")
             which = found.pairing.round
         assert which is not None
         partners = None if everybody or as_json else PARTNERS

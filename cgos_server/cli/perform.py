@@ -18,7 +18,7 @@ from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
 from cgos_server.config import enrol_venues
-from cgos_server.errors import CommitFailed, DatabaseLocked, Refused
+from cgos_server.errors import Code, CommitFailed, DatabaseLocked, NotFound, Unavailable
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.build import one_thread, this_build
@@ -45,8 +45,8 @@ def perform(setup: Setup, request: Request) -> Response:
     creating = isinstance(request, _CREATING)
     if not creating and schema.current(setup.database) is None:  # asked before the lock, which makes the directory
         schema.refuse_elsewhere(setup.database)
-        raise Refused(
-            "no-database",
+        raise NotFound(
+            Code.NO_DATABASE,
             f"There is no database at {setup.database}. Start the server, which makes one, with: cgos-server serve. "
             "If there is one elsewhere, give the right --data.",
         )
@@ -63,8 +63,8 @@ def perform(setup: Setup, request: Request) -> Response:
         except DatabaseLocked as locked:
             try:
                 return ask_server(setup, request)
-            except Refused as refusal:
-                if refusal.code != "no-server":
+            except Unavailable as refusal:
+                if refusal.code is not Code.NO_SERVER:
                     raise
                 if time.monotonic() > deadline:
                     raise locked from refusal
@@ -101,7 +101,7 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
                 if venue.name == name:
                     one_thread()
                     return await load_ratings(store, venue, this_build().text, _now_ms(), partial(_folded, name))
-            raise Refused("unknown-venue", f"There is no venue {name} in {setup.origin}.")
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
         admin = Admin(store, ids, accounts, passwords, _now_ms, load_ratings=ratings_of, families=families)
         return await admin.handle(request)

@@ -21,7 +21,7 @@ from cgos_server.cli.reading import common_venue, read, venue_terms, venues_aske
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.registry import SYSTEMS, half_width, rating_system, shown
 from cgos_server.core.venue import Venue
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, NotFound, Refused
 from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.catching_up import caught_up
 from cgos_server.service.comparing import KNOWN, Compared, compare
@@ -225,7 +225,7 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
             if each not in ids:
                 raise _nobody(each, where, sorted(ids))
         if one == other:
-            raise Refused("same-version", f"{one} cannot be compared with itself. Name another version.")
+            raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
         with progress_bar(where) as progress:
             run = await caught_up(history, where, _system(terms, name), progress)
         ratings = run.system.standings(run.state)
@@ -301,7 +301,7 @@ async def _published(history: History, venue: str, terms: Venue, asked: Sequence
     for name in asked:
         if there and name not in there:
             known = ", ".join(sorted(there))
-            raise Refused("no-system", f"{name} has published nothing in {venue}. What has is: {known}.")
+            raise NotFound(Code.NO_SYSTEM, f"{name} has published nothing in {venue}. What has is: {known}.")
     order = dict.fromkeys((terms.rating, *terms.views, *SYSTEMS))
     return [name for name in order if name in there and (not asked or name in asked)]
 
@@ -366,7 +366,7 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
 def _nobody(name: str, venue: str, known: Sequence[str]) -> Refused:
     near = difflib.get_close_matches(name, known, 3, 0.5)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"See: cgos-server standings --venue {venue}"
-    return Refused("no-version", f"{name} is not rated in {venue}. {hint}")
+    return NotFound(Code.NO_VERSION, f"{name} is not rated in {venue}. {hint}")
 
 
 def _percent(share: float) -> str:

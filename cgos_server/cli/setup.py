@@ -18,7 +18,7 @@ from cgos_server.cli.reading import read
 from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, plain, template, venue_value
 from cgos_server.config.schema import Config
 from cgos_server.core import clock
-from cgos_server.errors import ConfigError, Refused
+from cgos_server.errors import Code, ConfigError, Conflict, Invalid
 from cgos_server.storage import copying, schema
 from cgos_server.storage.location import Location, location_of
 from cgos_server.storage.lock import DatabaseLock
@@ -41,9 +41,9 @@ def init(path: Path, force: bool) -> None:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(template())
     except FileExistsError as error:
-        raise Refused("exists", f"{path} is there already. Give another path, or --force to replace it.") from error
+        raise Conflict(Code.EXISTS, f"{path} is there already. Give another path, or --force to replace it.") from error
     except OSError as error:
-        raise Refused("cannot-write", f"{path} cannot be written: {error.strerror}.") from error
+        raise Invalid(Code.CANNOT_WRITE, f"{path} cannot be written: {error.strerror}.") from error
     say(f"Wrote {path}. Check it with: cgos-server check --config {path}")
 
 
@@ -133,8 +133,8 @@ def _location(text: str) -> Location:
     try:
         return location_of(text)
     except ValueError:
-        raise Refused(
-            "location",
+        raise Invalid(
+            Code.LOCATION,
             "What has :// in it must be a URL of a PostgreSQL database, such as postgresql://user@host:5432/name.",
         ) from None
 

@@ -15,7 +15,7 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
 from cgos_server.core.rating.registry import SYSTEMS, rating_system
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.service.listed import Placed, placed
 from cgos_server.storage.answers import RatingPoint, Standing
 from cgos_server.storage.history import History
@@ -150,7 +150,7 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
     name = system or terms.rating
     last = await history.last_entry(venue)
     if as_of is not None and as_of > last:
-        raise Refused("no-entry", f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
+        raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
     with progress_bar(venue) as progress:
         chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
         found = await recompute(history, venue, chosen, as_of, progress)

@@ -46,7 +46,7 @@ from cgos_server.core.tournaments.event import begin, game_between, game_by_id, 
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, defaults_of, options_of
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Forbidden, Invalid, NotFound
 from cgos_server.protocol.tournament_file import check_scores
 
 _SHOWN: Final = 10
@@ -92,7 +92,7 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
     """
     file, event = asked.open()
     if file.hindrances:
-        raise Refused("not-ours", f"{asked.file} cannot be paired here: {file.hindrances[0]}")
+        raise Forbidden(Code.NOT_OURS, f"{asked.file} cannot be paired here: {file.hindrances[0]}")
     if as_json:
         require_one_output(output)
     with working(f"Pairing {len(event.entrants)} players"):
@@ -153,10 +153,10 @@ def result(
         require_one_output(target)
     try:
         amended = amend(event, id_, RESULTS[score], take_back)
-    except Refused as refusal:
-        if refusal.code != "result-depends":
+    except Invalid as refusal:
+        if refusal.code is not Code.RESULT_DEPENDS:
             raise
-        raise Refused(refusal.code, f"{refusal.sentence} (--take-back)") from refusal
+        raise Invalid(Code.RESULT_DEPENDS, f"{refusal.sentence} (--take-back)") from refusal
     saved = save(target, opened, amended.event)
     for placed in amended.taken_back:
         say(f"Taken back, since the result led to it: {described(event, placed)}. `next` pairs what follows now.")
@@ -317,10 +317,10 @@ def _game_between(event: Event, white: int, black: int, number: int | None) -> i
     """The id of the game of these two; without a round only one that has no result. Raises Refused."""
     try:
         return game_between(event, white, black, number, is_open=number is None).game.id
-    except Refused as refusal:
-        if refusal.code != "no-game":
+    except NotFound as refusal:
+        if refusal.code is not Code.NO_GAME:
             raise
-        raise Refused(refusal.code, f"{refusal.sentence} {_hint(event, white, black)}") from refusal
+        raise NotFound(Code.NO_GAME, f"{refusal.sentence} {_hint(event, white, black)}") from refusal
 
 
 def _hint(event: Event, white: int, black: int) -> str:

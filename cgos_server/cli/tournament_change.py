@@ -19,7 +19,7 @@ from cgos_server.core.tournaments.base import Entrant, Event, Request
 from cgos_server.core.tournaments.event import forbid, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.tournament import admit
 from cgos_server.core.tournaments.undoing import cancel_bye, lift, strike, take_back_round
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict
 
 _POINTS = {"0": 0, "1/2": 1, "1": 2}
 
@@ -88,7 +88,9 @@ def change(
     for one, other in apart:
         event = forbid(event, player(event, one), player(event, other))
     if event == before:
-        raise Refused("no-change", f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can.")
+        raise Conflict(
+            Code.NO_CHANGE, f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can."
+        )
     target = output or file
     if as_json:
         require_one_output(target)

@@ -22,7 +22,7 @@ from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Result
 from cgos_server.core.tournaments.event import Placed, name_of
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound
 from cgos_server.protocol import tournament_file
 from cgos_server.protocol.tournament_file import TournamentFile
 from cgos_server.protocol.tournament_sniffing import Format, written_as
@@ -69,14 +69,16 @@ class Asked(NamedTuple):
             say(remark)
         if word is None and not file.names_system:
             if needs_system:
-                raise Refused(
-                    "no-system",
+                raise NotFound(
+                    Code.NO_SYSTEM,
                     f"{self.file} does not say which system. Give --system, one of: {', '.join((*SYSTEMS, *SHORT))}.",
                 )
             say(f"{self.file} does not say which system: places are as by {file.event.system}.")
         event = file.event
         if not event.entrants:
-            raise Refused("no-players", f"{self.file} has no players, so it is no tournament. Give a file with some.")
+            raise Invalid(
+                Code.NO_PLAYERS, f"{self.file} has no players, so it is no tournament. Give a file with some."
+            )
         if word is not None and (word, given) != (event.system, event.options):
             same = word == event.system and not given
             event = msgspec.structs.replace(event, system=word, options=event.options if same else given)
@@ -207,8 +209,8 @@ def write(file: Path, data: bytes) -> None:
         else:
             _replace(file.resolve(), data)  # a link stays one
     except OSError as error:
-        raise Refused(
-            "not-written", f"{file} cannot be written: {error.strerror}. Name a file in a directory that takes it."
+        raise Invalid(
+            Code.NOT_WRITTEN, f"{file} cannot be written: {error.strerror}. Name a file in a directory that takes it."
         ) from error
     say(f"Written to {file}.")
 
@@ -234,7 +236,7 @@ def player(event: Event, word: str) -> int:
     if len(ids) == 1:
         return ids[0]
     many = f"{len(ids)} players are called {word!r}; give a number." if ids else f"Nobody entered as {word!r}."
-    raise Refused("no-entrant", f"{many} `cgos-server tournament standings` lists the players.")
+    raise NotFound(Code.NO_ENTRANT, f"{many} `cgos-server tournament standings` lists the players.")
 
 
 def bytes_of(file: Path) -> bytes:
@@ -244,8 +246,8 @@ def bytes_of(file: Path) -> bytes:
             return file.read_bytes()
         return sys.stdin.buffer.read() if sys.stdin else b""
     except OSError as error:
-        raise Refused(
-            "not-read", f"{file} cannot be read: {error.strerror}. Check its name, and who may read it."
+        raise Invalid(
+            Code.NOT_READ, f"{file} cannot be read: {error.strerror}. Check its name, and who may read it."
         ) from error
 
 

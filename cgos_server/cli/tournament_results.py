@@ -25,7 +25,7 @@ from cgos_server.core.tournaments.amending import amend
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.event import Placed, game_between, game_by_id
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound, Refused
 from cgos_server.protocol.tournament_results import Reported, read
 
 
@@ -57,12 +57,13 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
         try:
             placed = _game(event, one)
             if placed.game.id in lines:
-                raise Refused("twice", f"Line {lines[placed.game.id]} has a result of game {placed.game.id} too.")
+                raise Invalid(Code.TWICE, f"Line {lines[placed.game.id]} has a result of game {placed.game.id} too.")
             lines[placed.game.id] = one.line
             before, after = placed.game.result, RESULTS[one.score]
             if before not in (None, after) and not may_change:
-                raise Refused(
-                    "has-result", f"Game {placed.game.id} has another result already. Take the line out, or --correct."
+                raise Invalid(
+                    Code.HAS_RESULT,
+                    f"Game {placed.game.id} has another result already. Take the line out, or --correct.",
                 )
             if before != after:
                 before_it, (event, gone) = event, amend(event, placed.game.id, after, take_back)
@@ -70,7 +71,7 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
                 entered.append(shown_game(event, game_by_id(event, placed.game.id)))
         except Refused as refusal:
             where = f"Line {one.line} of {results}"
-            raise Refused(refusal.code, f"{where}: {refusal.sentence} Nothing has been entered.") from refusal
+            raise Refused.of(refusal.code, f"{where}: {refusal.sentence} Nothing has been entered.") from refusal
     saved = save(target, opened, event)
     if as_json:
         print_json({"saved": saved, "games": entered, "taken_back": taken_back})
@@ -83,7 +84,7 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
 def _game(event: Event, one: Reported) -> Placed:
     """The game that a result is of. Where one between these two is open, it is that one, else the only one."""
     if one.score not in RESULTS:
-        raise Refused("score", f"{one.score!r} is no score. Give one of {', '.join(RESULTS)}.")
+        raise Invalid(Code.SCORE, f"{one.score!r} is no score. Give one of {', '.join(RESULTS)}.")
     if one.id is not None:
         placed = game_by_id(event, one.id)
         _require_same(event, placed, one)
@@ -91,8 +92,8 @@ def _game(event: Event, one: Reported) -> Placed:
     white, black = player(event, one.white), player(event, one.black)
     try:
         return game_between(event, white, black, one.round, is_open=True)
-    except Refused as refusal:
-        if refusal.code != "no-game":
+    except NotFound as refusal:
+        if refusal.code is not Code.NO_GAME:
             raise
         return game_between(event, white, black, one.round, is_open=False)
 
@@ -101,6 +102,6 @@ def _require_same(event: Event, placed: Placed, one: Reported) -> None:
     """Raises Refused where a line names a game by its id, and other players or another round beside it."""
     for word, id_ in ((one.white, placed.game.white), (one.black, placed.game.black)):
         if word and player(event, word) != id_:
-            raise Refused("other-game", f"Game {placed.game.id} is not one of {one.white} and {one.black}.")
+            raise Invalid(Code.OTHER_GAME, f"Game {placed.game.id} is not one of {one.white} and {one.black}.")
     if one.round not in (None, placed.round):
-        raise Refused("other-game", f"Game {placed.game.id} is of round {placed.round}, not {one.round}.")
+        raise Invalid(Code.OTHER_GAME, f"Game {placed.game.id} is of round {placed.round}, not {one.round}.")

@@ -17,7 +17,7 @@ from cgos_server.cli.progress import progress_bar
 from cgos_server.core.tournaments.base import OptionValue
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
 from cgos_server.core.tournaments.simulate import Plan, check
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.lab import reproduction
 from cgos_server.lab.reproduction import ALLOWED, BETA, PLAYERS, ROUNDS, TOLERANCE, Reproduction, compared
 from cgos_server.lab.tournaments import Figure, Runs, run
@@ -159,7 +159,7 @@ def _options(systems: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str
         having = [name for name in given if key in options_of(name)]
         if not having:
             choices = ", ".join(dict.fromkeys(word for name in given for word in options_of(name))) or "they have none"
-            raise Refused("tournament-option", f"No system asked for has an option {key!r}. Choose from: {choices}.")
+            raise Invalid(Code.TOURNAMENT_OPTION, f"No system asked for has an option {key!r}. Choose from: {choices}.")
         for name in having:
             given[name][key] = value
     return given

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cgos_server.errors import ConfigError
+from cgos_server.errors import Code, ConfigError
 
 Key = tuple[str | int, ...]
 """The way to a value: names of tables and keys, numbers for venues."""
@@ -21,7 +21,7 @@ class ConfigErrors(ConfigError):
 
     def __init__(self, problems: Iterable[ConfigError]) -> None:
         self.problems = tuple(problems)
-        self.code = "config"
+        self.code = Code.CONFIG
         self.place = self.problems[0].place
         self.sentence = "\n".join(str(problem) for problem in self.problems)
         Exception.__init__(self, self.sentence)

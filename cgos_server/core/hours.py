@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 TEXT_MAX: Final = 200
 """Characters in which somebody may say hours."""
@@ -114,7 +114,7 @@ def parse(text: str) -> Hours:
     :raises Refused: ``hours``, with a sentence that says how to write them
     """
     if len(text) > TEXT_MAX:
-        raise Refused("hours", f"Say hours in at most {TEXT_MAX} characters. {_HOW}")
+        raise Invalid(Code.HOURS, f"Say hours in at most {TEXT_MAX} characters. {_HOW}")
     return read(text)
 
 
@@ -140,7 +140,7 @@ def notice(hours: Hours, now_ms: int) -> str:
 def _piece(text: str) -> Iterator[tuple[int, int]]:
     found = _PIECE.fullmatch(text)
     if found is None or not text:
-        raise Refused("hours", f"{text[:40]!r} are no hours. {_HOW}")
+        raise Invalid(Code.HOURS, f"{text[:40]!r} are no hours. {_HOW}")
     first, last, *times = found.groups()
     since = _day(first) if first else 0
     until = _day(last) if last else (since if first else 6)
@@ -149,7 +149,7 @@ def _piece(text: str) -> Iterator[tuple[int, int]]:
     if times[0] is not None:
         begin, end = _time(*times[:2]), _time(*times[2:])
         if begin in (end, DAY):
-            raise Refused("hours", f"{text!r} begin and end at once. The whole day is 0-24. {_HOW}")
+            raise Invalid(Code.HOURS, f"{text!r} begin and end at once. The whole day is 0-24. {_HOW}")
         end += DAY if end < begin else 0
     for day in days:
         start, stop = day * DAY + begin, day * DAY + end
@@ -161,7 +161,7 @@ def _piece(text: str) -> Iterator[tuple[int, int]]:
 def _day(word: str) -> int:
     name = word.title()
     if name not in _DAYS:
-        raise Refused("hours", f"{word!r} is no day: {', '.join(_DAYS)}.")
+        raise Invalid(Code.HOURS, f"{word!r} is no day: {', '.join(_DAYS)}.")
     return _DAYS.index(name)
 
 
@@ -169,7 +169,7 @@ def _time(hour: str, minute: str | None) -> int:
     """Minutes since midnight."""
     found = int(hour) * 60 + int(minute or 0)
     if found > DAY or int(minute or 0) > 59:
-        raise Refused("hours", f"There is no {hour}:{minute or '00'}: a day has times from 0:00 to 24:00.")
+        raise Invalid(Code.HOURS, f"There is no {hour}:{minute or '00'}: a day has times from 0:00 to 24:00.")
     return found
 
 

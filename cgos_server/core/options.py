@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 MICROSECONDS = 1_000_000
 
@@ -65,14 +65,14 @@ class Seconds(NamedTuple):
         return round(Number(self.least, self.most).read(value) * MICROSECONDS)
 
 
-def read(what: str, key: str, option: Option, value: Any, code: str) -> Any:
+def read(what: str, key: str, option: Option, value: Any, code: Code) -> Any:
     """`value` as its user wants it.
 
     :param what: whose option it is, for the sentence
     :param code: of the refusal
-    :raises Refused: where it is not possible; the sentence lists what is
+    :raises Invalid: where it is not possible; the sentence lists what is
     """
     try:
         return option.read(value)
     except ValueError as problem:
-        raise Refused(code, f"{what}: {key} cannot be {value!r}. {problem}") from problem
+        raise Invalid(code, f"{what}: {key} cannot be {value!r}. {problem}") from problem

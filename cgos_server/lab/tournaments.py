@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
 from cgos_server.core.tournaments.simulate_mwm import at_once, is_fast, simulate_many
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, OurFault, Refused
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how many tournaments are done, and of how many."""
@@ -168,7 +168,7 @@ def _here(tasks: Iterable[_Task]) -> Answers:
 def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
-    waiting: deque[tuple[int, Future[list[Measures] | tuple[str, str]]]] = deque()
+    waiting: deque[tuple[int, Future[list[Measures] | tuple[Code, str]]]] = deque()
     try:
         for task in tasks:
             with _deaf():  # processes are started here, and hear no Ctrl-C: this one does, and ends them
@@ -189,10 +189,10 @@ def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
         executor.shutdown(cancel_futures=True)  # waits for them, and for its own thread, which is told of their end
 
 
-def _taken(at: int, future: Future[list[Measures] | tuple[str, str]]) -> tuple[int, list[Measures]]:
+def _taken(at: int, future: Future[list[Measures] | tuple[Code, str]]) -> tuple[int, list[Measures]]:
     answer = future.result()
     if isinstance(answer, tuple):
-        raise Refused(*answer)
+        raise Refused.of(*answer)
     return at, answer
 
 
@@ -219,7 +219,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _answer(task: _Task) -> list[Measures] | tuple[str, str]:
+def _answer(task: _Task) -> list[Measures] | tuple[Code, str]:
     """What came of it; or why not, since refusals do not travel between processes."""
     try:
         return _done(task)

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, Conflict, NotFound, OurFault, Unavailable
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 
@@ -91,15 +91,17 @@ async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> 
     except TimeoutError as error:
         raise OurFault(f"The server on {directory} did not answer within {timeout_s:g} seconds.") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
-        raise Refused("no-server", f"No server runs on {directory}. Start one with: cgos-server serve") from error
+        raise Unavailable(
+            Code.NO_SERVER, f"No server runs on {directory}. Start one with: cgos-server serve"
+        ) from error
     except NotADirectoryError as error:
-        raise Refused(
-            "no-directory",
+        raise NotFound(
+            Code.NO_DIRECTORY,
             f"{directory} cannot be used as a data directory: it is a file, or lies below one. Give the right --data.",
         ) from error
     except PermissionError as error:
-        raise Refused(
-            "no-permission", f"The server on {directory} belongs to another user. Use that user's account."
+        raise NotFound(
+            Code.NO_PERMISSION, f"The server on {directory} belongs to another user. Use that user's account."
         ) from error
     except (OSError, ValueError) as error:
         raise OurFault(f"The talk with the server on {directory} broke off: {error}.") from error
@@ -156,12 +158,12 @@ async def _clear(directory: Path) -> None:
         async with asyncio.timeout(_PROBE_S):
             _, writer = await asyncio.open_unix_connection(left)
     except TimeoutError as error:
-        raise Refused("in-use", f"Another server on {directory} does not answer. Stop it first.") from error
+        raise Conflict(Code.IN_USE, f"Another server on {directory} does not answer. Stop it first.") from error
     except OSError:
         _remove(directory, left)
         return
     writer.close()
-    raise Refused("in-use", f"Another server runs on {directory} already. Stop it, or give this one its own data.")
+    raise Conflict(Code.IN_USE, f"Another server runs on {directory} already. Stop it, or give this one its own data.")
 
 
 def _point(pointer: Path, path: Path) -> None:

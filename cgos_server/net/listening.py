@@ -10,14 +10,12 @@ import errno
 import socket
 from collections.abc import Awaitable, Callable
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 SEARCH = 100
 """Ports tried after a busy one."""
 
 RETRY_S = 0.1
-
-_BUSY = "port-busy"
 
 
 def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: int = 128) -> socket.socket:
@@ -37,9 +35,9 @@ def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: 
             if error.errno == errno.EADDRINUSE:
                 continue
             place = f"{host or 'all addresses'}:{number}"
-            raise Refused("bind", f"Cannot listen on {place} for {whose}: {error.strerror}.") from error
-    raise Refused(
-        _BUSY,
+            raise Invalid(Code.BIND, f"Cannot listen on {place} for {whose}: {error.strerror}.") from error
+    raise Invalid(
+        Code.PORT_BUSY,
         f"Port {port} for {whose} is in use by another program. Stop that program, or configure another port.",
     )
 
@@ -56,8 +54,8 @@ async def until_free(
     for _ in range(round(patience_s / RETRY_S)):
         try:
             return listen()
-        except Refused as refused:
-            if refused.code != _BUSY:
+        except Invalid as refused:
+            if refused.code is not Code.PORT_BUSY:
                 raise
         await pause(RETRY_S)
     return listen()

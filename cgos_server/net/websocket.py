@@ -17,6 +17,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
+from cgos_server.errors import Code
 from cgos_server.net.forwarded import is_among
 from cgos_server.net.limits import Forbearance
 from cgos_server.net.lingering import LINGER_US, end_writing, linger
@@ -291,7 +292,7 @@ class WsConnection(asyncio.Protocol):
     def _check_size(self, size: int) -> None:
         limit = None if self._dialogue is None else self._dialogue.message_max
         if limit is not None and size > limit:
-            self._violated("too-large", f"A message has at most {limit} bytes here.", CloseCode.MESSAGE_TOO_BIG)
+            self._violated(Code.TOO_LARGE, f"A message has at most {limit} bytes here.", CloseCode.MESSAGE_TOO_BIG)
 
     def _ended_by_peer(self, ws: ServerProtocol) -> None:
         """The peer closes in order, or what it sent is no WebSocket."""

@@ -13,6 +13,7 @@ import msgspec
 import structlog
 from websockets.frames import CloseCode
 
+from cgos_server.errors import Code
 from cgos_server.net.loop import Handle
 from cgos_server.net.websocket_port import Connection, WsPort
 from cgos_server.observability.metrics import CloseReason
@@ -91,7 +92,7 @@ class BotDialogue:
             return
         if len(data) > SIGN_IN_MAX and session.stage is not Stage.IN:
             words = f"Before the sign-in a message has at most {SIGN_IN_MAX} bytes."
-            self.violated("too-large", words, CloseCode.MESSAGE_TOO_BIG)
+            self.violated(Code.TOO_LARGE, words, CloseCode.MESSAGE_TOO_BIG)
             return
         message = codec.decode(data)
         tap = self._tap

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, TypeAlias
 
+from cgos_server.errors import Code
 from cgos_server.protocol.cgos_words import safe_text, safe_word, seat, whole_ms
 from cgos_server.protocol.session import ListedGame
 
@@ -134,26 +135,26 @@ def aborted_line(game: int, white: str, black: str) -> str:
     return f"aborted {game} {safe_word(white)} {safe_word(black)}"
 
 
-def refusal_line(code: str, sentence: str, command: Command) -> str:
+def refusal_line(code: Code, sentence: str, command: Command) -> str:
     """Why a command was not done: the words that scripts know, then the sentence."""
     match command, code:
-        case Match(white, black), "same-player":
+        case Match(white, black), Code.SAME_PLAYER:
             return f"same player {white} {black}: {sentence}"
-        case Match(white), "no-white":
+        case Match(white), Code.NO_WHITE:
             return f"no login player {white}: {sentence}"
-        case Match(_, black), "no-black":
+        case Match(_, black), Code.NO_BLACK:
             return f"no login player {black}: {sentence}"
-        case Match(white), "white-busy":
+        case Match(white), Code.WHITE_BUSY:
             return f"player is not waiting {white}: {sentence}"
-        case Match(_, black), "black-busy":
+        case Match(_, black), Code.BLACK_BUSY:
             return f"player is not waiting {black}: {sentence}"
-        case Match(), "bad-time":
+        case Match(), Code.BAD_TIME:
             return f"bad time: {sentence}"
-        case Match(), "bad-game":
+        case Match(), Code.BAD_GAME:
             return f"bad game: {sentence}"
-        case Match(), "bad-length":
+        case Match(), Code.BAD_LENGTH:
             return f"bad game length: {sentence}"
-        case Abort(), "no-game":
+        case Abort(), Code.NO_GAME:
             return f"No game: {sentence}"
     return sentence
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
 """The first that fits is taken; the last fits always. Programs of Western Windows write the second."""
@@ -20,14 +20,14 @@ LONGEST = 200
 """Characters of a problem, which may quote the file."""
 
 
-class Misread(Refused):
+class Misread(Invalid):
     """A file is not what it should be at one place.
 
     :ivar line: 1 = the first
     :ivar column: of its characters, 1 = the first
     """
 
-    def __init__(self, code: str, line: int, column: int, problem: str, remedy: str) -> None:
+    def __init__(self, code: Code, line: int, column: int, problem: str, remedy: str) -> None:
         if len(problem) > LONGEST:
             problem = f"{problem[:LONGEST]}..."
         super().__init__(code, f"Line {line}, column {column}: {problem}. {remedy}.")
@@ -35,7 +35,7 @@ class Misread(Refused):
         self.column = column
 
 
-def text_of(code: str, data: bytes) -> tuple[str, str]:
+def text_of(code: Code, data: bytes) -> tuple[str, str]:
     """The text of a file, byte order mark included, and its encoding.
 
     :raises Misread: UTF-16, which nobody writes such files in but by mistake

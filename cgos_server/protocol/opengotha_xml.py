@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
+from cgos_server.errors import Code
 from cgos_server.protocol.misread import Misread
 
 MOST_BYTES: Final = 32 << 20
@@ -30,7 +31,7 @@ class Element:
 
     def fault(self, problem: str, remedy: str) -> Misread:
         """The error about this element."""
-        return Misread("opengotha", self.line, 1, problem, remedy)
+        return Misread(Code.OPENGOTHA, self.line, 1, problem, remedy)
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """An attribute that is a whole number. Raises Misread where it is none, or outside the limits."""
@@ -57,10 +58,12 @@ class _Reader:
         line = self.parser.CurrentLineNumber
         if len(self.open) > DEEPEST:
             raise Misread(
-                "opengotha", line, 1, f"elements are nested more than {DEEPEST} deep", "Give OpenGotha's file"
+                Code.OPENGOTHA, line, 1, f"elements are nested more than {DEEPEST} deep", "Give OpenGotha's file"
             )
         if len(self.elements) >= MOST_ELEMENTS:
-            raise Misread("opengotha", line, 1, f"there are more than {MOST_ELEMENTS} elements", "Give a smaller file")
+            raise Misread(
+                Code.OPENGOTHA, line, 1, f"there are more than {MOST_ELEMENTS} elements", "Give a smaller file"
+            )
         self.elements.append(Element("/".join(self.open), line, values))
 
     def end(self, _name: str) -> None:
@@ -68,7 +71,7 @@ class _Reader:
 
     def doctype(self, *_: object) -> None:
         line = self.parser.CurrentLineNumber
-        raise Misread("opengotha", line, 1, "the file declares a document type", "Take <!DOCTYPE ...> out")
+        raise Misread(Code.OPENGOTHA, line, 1, "the file declares a document type", "Take <!DOCTYPE ...> out")
 
 
 def elements(data: bytes) -> list[Element]:
@@ -77,7 +80,7 @@ def elements(data: bytes) -> list[Element]:
     :raises Misread: where it is no XML, or of another kind, or too large
     """
     if len(data) > MOST_BYTES:
-        raise Misread("opengotha", 1, 1, f"the file has more than {MOST_BYTES} bytes", "Give a smaller file")
+        raise Misread(Code.OPENGOTHA, 1, 1, f"the file has more than {MOST_BYTES} bytes", "Give a smaller file")
     parser = expat.ParserCreate()
     reader = _Reader(parser)
     parser.StartElementHandler = reader.start
@@ -88,8 +91,8 @@ def elements(data: bytes) -> list[Element]:
     except (expat.ExpatError, ValueError, LookupError) as problem:  # the latter two: unknown encodings
         line, column = getattr(problem, "lineno", 1), getattr(problem, "offset", 0) + 1
         what = expat.ErrorString(problem.code) if isinstance(problem, expat.ExpatError) else str(problem)
-        raise Misread("opengotha", line, column, f"this is no XML: {what}", "Save it anew") from problem
+        raise Misread(Code.OPENGOTHA, line, column, f"this is no XML: {what}", "Save it anew") from problem
     if reader.elements[0].path != "Tournament":
         problem_ = f"the file is XML of another kind (<{reader.elements[0].path[:40]}>), not a tournament of OpenGotha"
-        raise Misread("opengotha", reader.elements[0].line, 1, problem_, "Give OpenGotha's own file")
+        raise Misread(Code.OPENGOTHA, reader.elements[0].line, 1, problem_, "Give OpenGotha's own file")
     return reader.elements

@@ -18,6 +18,7 @@ from cgos_server.core.facts import Fact
 from cgos_server.core.games.base import Color
 from cgos_server.core.hours import ALWAYS, Hours
 from cgos_server.core.terms import Terms
+from cgos_server.errors import Code
 
 
 class Declaration(NamedTuple):
@@ -253,7 +254,7 @@ class Known(NamedTuple):
 class Fault(enum.StrEnum):
     """Why a move of a numbered game was not taken."""
 
-    NO_GAME = "no-game"
+    NO_GAME = Code.NO_GAME.value
     """No running game of this bot has that number."""
     GAP = "gap"
     """The ply is not the next one."""

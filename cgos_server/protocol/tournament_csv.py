@@ -60,6 +60,7 @@ from cgos_server.core.tournaments.base import (
 )
 from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
 from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.errors import Code
 from cgos_server.protocol.misread import CONTROL, Misread, text_of
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
@@ -109,7 +110,7 @@ class Table:
 
     def fault(self, row: Row, name: str, problem: str, remedy: str) -> Misread:
         """The error about a cell; its column is counted in cells."""
-        return Misread("csv", row.line, self.columns.get(name, 0) + 1, f"({name}) {problem}", remedy)
+        return Misread(Code.CSV, row.line, self.columns.get(name, 0) + 1, f"({name}) {problem}", remedy)
 
 
 class _Half(NamedTuple):
@@ -127,7 +128,7 @@ def read(data: bytes) -> Table:
 
     :raises Misread: where it is no table, has no `name`, or has a column twice
     """
-    text, _ = text_of("csv", data)
+    text, _ = text_of(Code.CSV, data)
     marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
     text = text[marked:]
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -135,18 +136,20 @@ def read(data: bytes) -> Table:
     rows = list(_rows(text, delimiter))
     if len(rows) > MOST_PLAYERS + 1:
         problem = f"there are more than {MOST_PLAYERS} players"
-        raise Misread("csv", rows[MOST_PLAYERS + 1].line, 1, problem, "Leave those beyond out")
+        raise Misread(Code.CSV, rows[MOST_PLAYERS + 1].line, 1, problem, "Leave those beyond out")
     if not rows:
-        raise Misread("csv", 1, 1, "the file is empty", "Give a line with the names of columns, then one for a player")
+        raise Misread(
+            Code.CSV, 1, 1, "the file is empty", "Give a line with the names of columns, then one for a player"
+        )
     names = rows[0].cells
     columns: dict[str, int] = {}
     for at, name in enumerate(names):
         key = name.strip().lower()
         if key in columns and (key in FIELDS or _ROUND.fullmatch(key)):
-            raise Misread("csv", rows[0].line, at + 1, f"there is a second column {key!r}", "Take one of them out")
+            raise Misread(Code.CSV, rows[0].line, at + 1, f"there is a second column {key!r}", "Take one of them out")
         columns.setdefault(key, at)
     if "name" not in columns:
-        raise Misread("csv", rows[0].line, 1, "no column is called name", "Name the columns in the first line")
+        raise Misread(Code.CSV, rows[0].line, 1, "no column is called name", "Name the columns in the first line")
     rounds = {at: int(found[1]) for key, at in columns.items() if (found := _ROUND.fullmatch(key))}
     end = "\r\n" if "\r\n" in text else "\n"
     return Table(delimiter, end, marked, names, columns, rounds, tuple(rows[1:]))
@@ -166,7 +169,7 @@ def _rows(text: str, delimiter: str) -> Iterator[Row]:
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise Misread("csv", max(line, reader.line_num), 1, str(problem), "Mend the quotes") from problem
+            raise Misread(Code.CSV, max(line, reader.line_num), 1, str(problem), "Mend the quotes") from problem
         if cells is None:
             return
         if any(cell.strip() for cell in cells):
@@ -225,7 +228,7 @@ def _joining(one: Entrant, number: int) -> Entrant:
 def _entrant(table: Table, row: Row, number: int) -> Entrant:
     if len(row.cells) > len(table.names) and any(cell.strip() for cell in row.cells[len(table.names) :]):
         raise Misread(
-            "csv", row.line, len(table.names) + 1, "the line has more cells than there are columns", "Name them all"
+            Code.CSV, row.line, len(table.names) + 1, "the line has more cells than there are columns", "Name them all"
         )
     name = table.cell(row, "name")
     if not name:

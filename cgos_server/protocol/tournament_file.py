@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from cgos_server.core.tournaments import tournament
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.checking import checked
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, Refused
 from cgos_server.protocol import (
     tournament_csv,
     tournament_h9,
@@ -138,8 +138,8 @@ def write(file: TournamentFile, event: Event) -> bytes:
     if isinstance(file.kept, Table):
         return tournament_table.with_event(file.kept, file.data, event, _places(event))
     if file.format in ("h9", "xml"):
-        raise Refused(
-            "only-read",
+        raise Invalid(
+            Code.ONLY_READ,
             "H9 and OpenGotha's XML are read, not changed: places, and thus numbers, would be others. Go on in JSON "
             "(--output event.json); a new H9 file can be made of that in the end.",
         )
@@ -152,7 +152,7 @@ def fresh(event: Event, format_: Format) -> bytes:
     :raises Refused: what the format cannot hold
     """
     if format_ == "xml":
-        raise Refused("only-read", "OpenGotha's XML is read, not written. Write .trf, .csv, .json or .h9.")
+        raise Invalid(Code.ONLY_READ, "OpenGotha's XML is read, not written. Write .trf, .csv, .json or .h9.")
     if format_ == "h9":
         return tournament_h9.write(event, tournament.standings(event))
     if format_ == "trf":
@@ -203,7 +203,9 @@ def _from_json(data: bytes) -> Event:
         before = text[:at].decode("utf-8", "replace")
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         what = _BYTE.sub("", str(problem)).rstrip(". ")
-        raise Misread("event-json", line, column, f"this is not an event's JSON: {what}", "Mend it there") from problem
+        raise Misread(
+            Code.EVENT_JSON, line, column, f"this is not an event's JSON: {what}", "Mend it there"
+        ) from problem
 
 
 def _undecodable(text: bytes) -> int:

@@ -43,7 +43,7 @@ from cgos_server.core.tournaments.base import (
 from cgos_server.core.tournaments.grades import GRADES, grade_index
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.mms import mms
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, Refused
 from cgos_server.protocol.misread import CONTROL, Misread, text_of
 
 NAME_WIDTH: Final = 30
@@ -101,7 +101,7 @@ def to_event(data: bytes, system: str | None) -> Event:
     :param system: its word; None: ``mcmahon`` where the first score is MMS, else ``swiss``
     :raises Misread: where it cannot be understood, or lines contradict each other
     """
-    text, _ = text_of("h9", data)
+    text, _ = text_of(Code.H9, data)
     name, first_score, rows = "", "", []
     for number, line in enumerate(text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines(), 1):
         if found := _NAMED.search(line):
@@ -112,13 +112,15 @@ def to_event(data: bytes, system: str | None) -> Event:
         if body.strip():
             rows.append(_row(number, body))
     if not rows:
-        raise Misread("h9", 1, 1, "the file has no players", "Give a line for each")
+        raise Misread(Code.H9, 1, 1, "the file has no players", "Give a line for each")
     if len(rows) > MOST_PLAYERS:
-        raise Misread("h9", rows[MOST_PLAYERS].line, 1, f"there are more than {MOST_PLAYERS} players", "Leave some out")
+        raise Misread(
+            Code.H9, rows[MOST_PLAYERS].line, 1, f"there are more than {MOST_PLAYERS} players", "Leave some out"
+        )
     for row in rows:
         if len(row.words) != len(rows[0].words):
             problem = f"there are {len(row.words)} rounds, but {len(rows[0].words)} in line {rows[0].line}"
-            raise Misread("h9", row.line, 1, problem, "Let every line have a word for each round")
+            raise Misread(Code.H9, row.line, 1, problem, "Let every line have a word for each round")
     if len({row.place for row in rows}) < len(rows):
         rows = [row._replace(place=at) for at, row in enumerate(rows, 1)]
     by_mms = first_score == "MMS"
@@ -130,12 +132,16 @@ def _row(number: int, line: str) -> _Row:
     found = _LINE.fullmatch(line)
     if found is None:
         problem = "this is no line of a player"
-        raise Misread("h9", number, 1, problem, "Give place, name, grade such as 4k, country, club, scores and rounds")
+        raise Misread(
+            Code.H9, number, 1, problem, "Give place, name, grade such as 4k, country, club, scores and rounds"
+        )
     grade = f"{int(found[3])}{found[4].lower()}"
     try:
         grade_index(grade)
     except Refused as refused:
-        raise Misread("h9", number, found.start(3) + 1, f"{grade!r} is no grade", "Give such as 4k or 2d") from refused
+        raise Misread(
+            Code.H9, number, found.start(3) + 1, f"{grade!r} is no grade", "Give such as 4k or 2d"
+        ) from refused
     fields = [(part[0], part.start() + 1) for part in re.finditer(r"\S+", line[found.start(5) :])]
     words: list[_Word] = []
     while fields and (word := _WORD.fullmatch(fields[-1][0])):
@@ -143,13 +149,13 @@ def _row(number: int, line: str) -> _Row:
         column = found.start(5) + fields.pop()[1]
         words.append(_Word(int(opponent), sign, way == "!", color.lower() or "?", int(stones or 0), column))
     if len(words) > MOST_ROUNDS:
-        raise Misread("h9", number, 1, f"there are more than {MOST_ROUNDS} rounds", "Leave those beyond out")
+        raise Misread(Code.H9, number, 1, f"there are more than {MOST_ROUNDS} rounds", "Leave those beyond out")
     scores = []
     while fields and _SCORE.fullmatch(fields[-1][0]) and len(fields) > 2:
         scores.append(fields.pop()[0])
     if len(fields) > 2:
         problem = f"{fields[2][0]!r} is neither a score nor a round"
-        raise Misread("h9", number, found.start(5) + fields[2][1], problem, "Give such as 12+/w0, 3-/b2 or 0=")
+        raise Misread(Code.H9, number, found.start(5) + fields[2][1], problem, "Give such as 12+/w0, 3-/b2 or 0=")
     country, club = (*(field for field, _ in fields), "", "")[:2]
     return _Row(
         line=number,
@@ -166,7 +172,7 @@ def _row(number: int, line: str) -> _Row:
 def _event(rows: Sequence[_Row], system: str, name: str) -> Event:
     by_place = {row.place: row for row in rows}
     if 0 in by_place:
-        raise Misread("h9", by_place[0].line, 1, "0 is no place", "Count places from 1")
+        raise Misread(Code.H9, by_place[0].line, 1, "0 is no place", "Count places from 1")
     last = len(rows[0].words)
     rounds = tuple(_round(by_place, number) for number in range(1, last + 1))
     entrants = tuple(
@@ -203,18 +209,18 @@ def _round(by_place: Mapping[int, _Row], number: int) -> Round:
         facing = other.words[number - 1] if other else None
         if other is None or other is row:
             raise Misread(
-                "h9", row.line, word.column, f"round {number} has no opponent {word.opponent}", "Name a place"
+                Code.H9, row.line, word.column, f"round {number} has no opponent {word.opponent}", "Name a place"
             )
         if facing is None or facing.opponent != place:
             problem = (
                 f"in round {number} {place} meets {word.opponent}, but not the other way round (line {other.line})"
             )
-            raise Misread("h9", row.line, word.column, problem, "Let both lines say the same")
+            raise Misread(Code.H9, row.line, word.column, problem, "Let both lines say the same")
         if place < word.opponent:
             game = _game(place, word, facing)
             if game is None:
                 problem = f"round {number} of {place} and {word.opponent} is another in line {other.line}"
-                raise Misread("h9", row.line, word.column, problem, "Let both lines say the same")
+                raise Misread(Code.H9, row.line, word.column, problem, "Let both lines say the same")
             games.append(game)
     return Round(number, tuple(games), tuple(byes))
 
@@ -296,7 +302,7 @@ def write(event: Event, standings: Standings) -> bytes:
     :raises Refused: what a table cannot hold
     """
     if len(event.entrants) > MOST_PLAYERS or len(event.rounds) > MOST_ROUNDS:
-        raise Refused("h9-size", f"H9 holds {MOST_PLAYERS} players and {MOST_ROUNDS} rounds. Write JSON.")
+        raise Invalid(Code.H9_SIZE, f"H9 holds {MOST_PLAYERS} players and {MOST_ROUNDS} rounds. Write JSON.")
     placed = renumbered(event, standings)
     words = _words(placed)
     columns = [_short(word) for word in standings.order[:SCORES]]
@@ -319,8 +325,8 @@ def _words(event: Event) -> dict[int, list[str]]:
         busy = Counter(id_ for game in each.games for id_ in game.pair) + Counter(bye.entrant for bye in each.byes)
         for id_, count in busy.items():
             if count > 1:
-                raise Refused(
-                    "h9-games",
+                raise Invalid(
+                    Code.H9_GAMES,
                     f"Player {id_} is {count} times in round {each.number}, and H9 holds one game a round. Write JSON.",
                 )
         for bye in each.byes:
@@ -329,7 +335,9 @@ def _words(event: Event) -> dict[int, list[str]]:
             if game.result is not None and game.result.how in ("void", "no-contest"):
                 continue
             if game.handicap > 9:
-                raise Refused("h9-stones", f"Round {each.number} has {game.handicap} stones; H9 holds 9. Write JSON.")
+                raise Invalid(
+                    Code.H9_STONES, f"Round {each.number} has {game.handicap} stones; H9 holds 9. Write JSON."
+                )
             way = "!" if game.result is not None and game.result.how == "forfeit" else "/"
             signs = ("?", "?")
             if game.result is not None:
@@ -342,7 +350,7 @@ def _words(event: Event) -> dict[int, list[str]]:
 def _sign(points: int, number: int) -> str:
     if points not in _SIGNS:
         problem = f"Round {number} gives {points / 2:g} points, and H9 holds 1, one half and 0."
-        raise Refused("h9-points", f"{problem} Write JSON.")
+        raise Invalid(Code.H9_POINTS, f"{problem} Write JSON.")
     return _SIGNS[points]
 
 

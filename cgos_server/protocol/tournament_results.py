@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from cgos_server.errors import Code
 from cgos_server.protocol.misread import Misread, text_of
 
 MOST: Final = 100_000
@@ -49,7 +50,7 @@ def read(data: bytes) -> list[Reported]:
 
     :raises Misread: with the line that cannot be understood, or where there is none
     """
-    text, _ = text_of("results", data)
+    text, _ = text_of(Code.RESULTS, data)
     lines = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     first = next((line for line in lines if line.strip()), "")
     if _TAG.fullmatch(first):
@@ -59,9 +60,9 @@ def read(data: bytes) -> list[Reported]:
     else:
         found = list(_lines(lines))
     if not found:
-        raise Misread("results", 1, 1, "there is no result", "Give lines such as Alder Birch 1-0, a table, or PGN")
+        raise Misread(Code.RESULTS, 1, 1, "there is no result", "Give lines such as Alder Birch 1-0, a table, or PGN")
     if len(found) > MOST:
-        raise Misread("results", found[MOST].line, 1, f"there are more than {MOST} results", "Give fewer at a time")
+        raise Misread(Code.RESULTS, found[MOST].line, 1, f"there are more than {MOST} results", "Give fewer at a time")
     return found
 
 
@@ -74,7 +75,7 @@ def _lines(lines: Sequence[str]) -> Iterator[Reported]:
         if line.lstrip().startswith("#"):
             continue
         if line.count('"') % 2:
-            raise Misread("results", number, 1, "a quote is not closed", "Close it")
+            raise Misread(Code.RESULTS, number, 1, "a quote is not closed", "Close it")
         words = [found[1] if found[0].startswith('"') else found[0] for found in _WORD.finditer(line)]
         if len(words) == 3:
             yield Reported(number, None, words[0], words[1], None, words[2])
@@ -83,7 +84,7 @@ def _lines(lines: Sequence[str]) -> Iterator[Reported]:
         elif words:
             problem = "there is one word only" if len(words) == 1 else f"there are {len(words)} words"
             remedy = "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes"
-            raise Misread("results", number, 1, problem, remedy)
+            raise Misread(Code.RESULTS, number, 1, problem, remedy)
 
 
 def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
@@ -93,7 +94,7 @@ def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise Misread("results", reader.line_num, 1, str(problem), "Mend the quotes") from problem
+            raise Misread(Code.RESULTS, reader.line_num, 1, str(problem), "Mend the quotes") from problem
         if cells is None:
             return
         if not any(cell.strip() for cell in cells):
@@ -102,7 +103,9 @@ def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
             names = [cell.strip().lower() for cell in cells]
             if "game" not in names and not {"white", "black"} <= set(names):
                 problem_ = "no columns name the game"
-                raise Misread("results", reader.line_num, 1, problem_, "Name a column game, or columns white and black")
+                raise Misread(
+                    Code.RESULTS, reader.line_num, 1, problem_, "Name a column game, or columns white and black"
+                )
             continue
         values = dict(zip(names, (cell.strip() for cell in cells), strict=False))
         yield _reported(reader.line_num, values)
@@ -145,9 +148,9 @@ def _game(line: int, tags: Mapping[str, str]) -> Iterator[Reported]:
 def _reported(line: int, values: Mapping[str, str]) -> Reported:
     id_, number = values.get("game", ""), values.get("round", "")
     if not id_ and not (values.get("white") and values.get("black")):
-        raise Misread("results", line, 1, "no game is named", "Give its id, or White and Black")
+        raise Misread(Code.RESULTS, line, 1, "no game is named", "Give its id, or White and Black")
     if not values.get("result"):
-        raise Misread("results", line, 1, "the result is missing", "Give such as 1-0")
+        raise Misread(Code.RESULTS, line, 1, "the result is missing", "Give such as 1-0")
     return Reported(
         line,
         _whole(line, id_, "id of a game") if id_ else None,
@@ -160,5 +163,5 @@ def _reported(line: int, values: Mapping[str, str]) -> Reported:
 
 def _whole(line: int, word: str, what: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 15 and int(word)):
-        raise Misread("results", line, 1, f"{word!r} is no {what}", "Give a whole number, 1 or more")
+        raise Misread(Code.RESULTS, line, 1, f"{word!r} is no {what}", "Give a whole number, 1 or more")
     return int(word)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.protocol import tournament_csv, tournament_h9
 
 Format: TypeAlias = Literal["trf", "csv", "json", "h9", "xml"]
@@ -58,8 +58,8 @@ def written_as(name: str, source: str, format_: Format) -> Format:
     found = format_of(name)
     if found is None and _ending(name) and _ending(name) != _ending(source):
         endings = ", ".join(f".{one}" for one in WRITTEN)
-        raise Refused(
-            "file-ending", f"{name} cannot be written: .{_ending(name)} is no ending known here. Use {endings}."
+        raise Invalid(
+            Code.FILE_ENDING, f"{name} cannot be written: .{_ending(name)} is no ending known here. Use {endings}."
         )
     return found or format_
 
@@ -78,7 +78,7 @@ def sniff(name: str, data: bytes) -> Format:
         return "json"
     for pattern, what in _OTHERS:
         if pattern.match(begin):
-            raise Refused("file-kind", f"{_shown(name)} is {what}.")
+            raise Invalid(Code.FILE_KIND, f"{_shown(name)} is {what}.")
     if begin[:1] == b"<":
         return "xml"
     if ending:
@@ -90,8 +90,8 @@ def sniff(name: str, data: bytes) -> Format:
         return "h9"
     if not begin or tournament_csv.looks_alike(text) or begin[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "csv"
-    raise Refused(
-        "file-kind",
+    raise Invalid(
+        Code.FILE_KIND,
         f"{_shown(name)} is of no kind known here: it has neither lines of TRF or H9, nor a first line that names a "
         "column name, nor JSON or XML. Give one of these.",
     )

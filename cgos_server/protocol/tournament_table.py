@@ -14,7 +14,7 @@ from typing import Final
 
 from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Event, Game
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.protocol.tournament_csv import FIELDS, ID_MAX, ROUND_MAX, Table, to_event
 
 _SIGNS: Final = {WIN: "+", DRAW: "=", LOSS: "-"}
@@ -45,7 +45,9 @@ def with_event(table: Table, data: bytes, event: Event, places: Mapping[int, int
     """
     old, new = fields(to_event(table, event.system), {}), fields(event, places)
     if [*new][: len(old)] != [*old]:
-        raise Refused("csv-entrants", "Players of the file are no longer in the event, or elsewhere. Write a new file.")
+        raise Invalid(
+            Code.CSV_ENTRANTS, "Players of the file are no longer in the event, or elsewhere. Write a new file."
+        )
     if _told(old) == _told(new):
         return data
     names = [*table.names, *_needed(table, old, new)]
@@ -87,13 +89,14 @@ def fields(event: Event, places: Mapping[int, int]) -> dict[int, dict[str, str]]
     :raises Refused: what cells cannot hold
     """
     if len(event.rounds) > ROUND_MAX:
-        raise Refused(
-            "csv-rounds", f"The event has {len(event.rounds)} rounds, and a table holds up to {ROUND_MAX}. Write JSON."
+        raise Invalid(
+            Code.CSV_ROUNDS,
+            f"The event has {len(event.rounds)} rounds, and a table holds up to {ROUND_MAX}. Write JSON.",
         )
     for one in event.entrants:
         if one.id > ID_MAX:
-            raise Refused(
-                "csv-id", f"{one.name} has the number {one.id}, and a table holds up to {ID_MAX}. Write JSON."
+            raise Invalid(
+                Code.CSV_ID, f"{one.name} has the number {one.id}, and a table holds up to {ID_MAX}. Write JSON."
             )
     scores = ledger(event).lines
     forbidden = defaultdict(list)
@@ -156,8 +159,8 @@ def _half(game: Game, number: int, *, white: bool) -> str:
 
 def _sign(points: int, number: int) -> str:
     if points not in _SIGNS:
-        raise Refused(
-            "csv-points",
+        raise Invalid(
+            Code.CSV_POINTS,
             f"Round {number} gives {points / 2:g} points, and a table holds 1, one half and 0. Write JSON.",
         )
     return _SIGNS[points]

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from cgos_server.errors import Code
 from cgos_server.protocol.misread import Misread, text_of
 
 RESULTS: Final = "10=+-WDLHFUZ* "
@@ -113,7 +114,7 @@ def read(data: bytes) -> Document:
 
     :raises Misread: where a player line cannot be understood
     """
-    text, encoding = text_of("trf", data)
+    text, encoding = text_of(Code.TRF, data)
     marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
     found = _LINE.findall(text, int(marked))
     return document([Line(*line) for line in found if line != ("", "")], encoding, marked=marked)
@@ -152,7 +153,7 @@ def write(document: Document) -> bytes:
 
 def fault(at: int, column: int, problem: str, remedy: str) -> Misread:
     """The error about the line of index `at` and a column counted from 1."""
-    return Misread("trf", at + 1, column, problem, remedy)
+    return Misread(Code.TRF, at + 1, column, problem, remedy)
 
 
 def tenths(text: str) -> int | None:

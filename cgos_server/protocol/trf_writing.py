@@ -21,7 +21,7 @@ import msgspec
 
 from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, How, Result
 from cgos_server.core.tournaments.ledger import counting, ledger
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.protocol import trf
 from cgos_server.protocol.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, ROUND_MAX, Document, Line, Player
 from cgos_server.protocol.trf_event import (
@@ -100,10 +100,10 @@ def with_event(document: Document, event: Event, places: Mapping[int, int] | Non
         return document
     found = records(document)
     if before.bye_points != event.bye_points:
-        raise Refused("trf-points", "What a bye gives cannot be changed in a file that was read. Write a new file.")
+        raise Invalid(Code.TRF_POINTS, "What a bye gives cannot be changed in a file that was read. Write a new file.")
     gone = {one.id for one in before.entrants} - {one.id for one in event.entrants}
     if gone:
-        raise Refused("trf-entrants", f"Player {min(gone)} of the file is no longer in the event. Write a new file.")
+        raise Invalid(Code.TRF_ENTRANTS, f"Player {min(gone)} of the file is no longer in the event. Write a new file.")
     places = places or _places(event)
     grid, given = cells(event, found)
     scores = ledger(event).lines
@@ -137,16 +137,17 @@ def cells(event: Event, found: Records) -> tuple[Grid, list[tuple[int, int]]]:
     :raises Refused: what cells cannot hold
     """
     if len(event.rounds) > ROUND_MAX:
-        raise Refused(
-            "trf-rounds", f"The event has {len(event.rounds)} rounds, and a report holds up to {ROUND_MAX}. Write JSON."
+        raise Invalid(
+            Code.TRF_ROUNDS,
+            f"The event has {len(event.rounds)} rounds, and a report holds up to {ROUND_MAX}. Write JSON.",
         )
     grid: Grid = {one.id: [BLANK] * len(event.rounds) for one in event.entrants}
     given = []
 
     def put(id_: int, number: int, text: str) -> None:
         if grid[id_][number - 1] != BLANK:
-            raise Refused(
-                "trf-games",
+            raise Invalid(
+                Code.TRF_GAMES,
                 f"Player {id_} is twice in round {number}, and a tournament report holds one game a round. Write JSON.",
             )
         grid[id_][number - 1] = text
@@ -173,8 +174,8 @@ def _codes(game: Game, points: Mapping[str, int], number: int) -> tuple[str, str
         gives = code_points(points, first, white=True), code_points(points, second, white=False)
         if gives == (5 * result.white, 5 * result.black):
             return first, second
-    raise Refused(
-        "trf-result",
+    raise Invalid(
+        Code.TRF_RESULT,
         f"Round {number} has a game of {game.white} and {game.black} with {result.white / 2:g} : {result.black / 2:g} "
         f"points ({result.how}), which no result of a tournament report gives. Write JSON.",
     )
@@ -186,8 +187,8 @@ def _bye_code(bye: Bye, points: Mapping[str, int], number: int) -> str:
     for code, key in _BYES:
         if 5 * bye.points == points[key]:
             return code
-    raise Refused(
-        "trf-result",
+    raise Invalid(
+        Code.TRF_RESULT,
         f"Round {number} has a bye of {bye.entrant} with {bye.points / 2:g} points, which no code of a tournament "
         "report gives. Write JSON.",
     )
@@ -206,7 +207,7 @@ def _plain(text: str) -> str:
 
 def _points(score: int) -> str:
     if not 0 <= 5 * score <= POINTS_MAX:
-        raise Refused("trf-points", f"A player has {score / 2:g} points, and a report holds up to 99.9. Write JSON.")
+        raise Invalid(Code.TRF_POINTS, f"A player has {score / 2:g} points, and a report holds up to 99.9. Write JSON.")
     return f"{score / 2:4.1f}"
 
 
@@ -216,7 +217,9 @@ def _rating(rating: float | None) -> str:
 
 def _player_line(one: Entrant, score: int, place: int, row: list[str]) -> str:
     if one.id > ID_MAX:
-        raise Refused("trf-id", f"{one.name} has the number {one.id}, and a report holds up to {ID_MAX}. Write JSON.")
+        raise Invalid(
+            Code.TRF_ID, f"{one.name} has the number {one.id}, and a report holds up to {ID_MAX}. Write JSON."
+        )
     name, country = name_column(one.name), country_column(one.country)
     fixed = f"001 {one.id:4d}      {name:33} {_rating(one.rating)} {country:3} {'':11} {'':10} "
     return f"{fixed}{_points(score)} {place:4d}  {''.join(row)}".rstrip()
@@ -285,8 +288,8 @@ def _absence_lines(event: Event, points: Mapping[str, int]) -> Iterator[str]:
         ids = sorted(id_ for other, id_, gives in absent if (other, gives) == (number, given))
         code = next((code for code, key in _BYES if points[key] == 5 * given), None)
         if code is None:
-            raise Refused(
-                "trf-result",
+            raise Invalid(
+                Code.TRF_RESULT,
                 f"Player {ids[0]} asked for a bye of {given / 2:g} points, which no code gives. Write JSON.",
             )
         yield f"240 {code} {number:3d} " + " ".join(f"{id_:4d}" for id_ in ids)

@@ -10,6 +10,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from cgos_server.errors import Code
 from cgos_server.protocol.cgos_player import ANALYSIS_MAX
 from cgos_server.protocol.ws_session import UNSEEN_MAX, WATCHED_MAX
 
@@ -72,12 +73,12 @@ CONNECTION: Final[Mapping[str, State]] = {
     "new": State(
         "Nobody is signed in. Say `sign_in` to play; watching needs none.",
         (*_client("checking", "sign_in"), *_common("new")),
-        dict.fromkeys(_PLAYING, "not-signed-in"),
+        dict.fromkeys(_PLAYING, Code.NOT_SIGNED_IN),
     ),
     "checking": State(
         "The sign-in is looked at. Wait for `signed_in`: a wrong one is answered by a fatal `error`.",
         (*_server("in", "signed_in"), *_common("checking")),
-        dict.fromkeys(_PLAYING, "not-signed-in") | {"sign_in": "signed-in"},
+        dict.fromkeys(_PLAYING, Code.NOT_SIGNED_IN) | {"sign_in": "signed-in"},
     ),
     "in": _signed_in(
         "in",
@@ -109,7 +110,7 @@ GAME: Final[Mapping[str, State]] = {
     "unknown": State(
         "A game that was not told on this connection.",
         (*_server("waiting", "game"),),
-        {"move": "no-game"},
+        {"move": Code.NO_GAME},
     ),
     "waiting": State(
         "It is the opponent's move, or the server has yet to say whose it is.",
@@ -134,7 +135,7 @@ GAME: Final[Mapping[str, State]] = {
     "ended": State(
         "The result is told. Answer with `seen`; without it the server tells the end once more at the next sign-in.",
         (*_client("unknown", "seen"), *_server("waiting", "game")),
-        {"move": "no-game"},
+        {"move": Code.NO_GAME},
     ),
 }
 """One game on a connection; messages carry its number in `game`. An `error` moves none of these states."""
@@ -148,7 +149,7 @@ class Fatal(enum.StrEnum):
     ALWAYS = "always"
 
 
-class Code(NamedTuple):
+class ErrorCode(NamedTuple):
     """What a code of `error` means. `again`: the very same sign-in may succeed later."""
 
     meaning: str
@@ -156,61 +157,68 @@ class Code(NamedTuple):
     again: bool = False
 
 
-CODES: Final[Mapping[str, Code]] = {
-    "invalid": Code("The message has not the shape that it must have, or a value is out of range."),
-    "malformed": Code("The frame holds no message: no JSON or MessagePack, or nested too deeply."),
-    "utf-8": Code("Text that is no UTF-8. Fatal in a text frame.", Fatal.AT_TIMES),
-    "wrong-frame": Code("A text frame where MessagePack was chosen, or a binary one where JSON was.", Fatal.ALWAYS),
-    "too-large": Code("The message is longer than it may be.", Fatal.ALWAYS),
-    "fragments": Code("A message in too many frames.", Fatal.ALWAYS),
-    "flood": Code("Too many messages of no use, or pings, within a minute.", Fatal.ALWAYS),
-    "login-timeout": Code("Neither a sign-in nor a wish to watch in time.", Fatal.ALWAYS),
-    "not-signed-in": Code("Sign in first, or wait until that has succeeded."),
-    "signed-in": Code("A connection signs in once."),
-    "name": Code("The bot's name is against the rules.", Fatal.ALWAYS),
-    "wire-name": Code("The version's wire name is against the rules, or taken.", Fatal.ALWAYS),
-    "hours": Code(
+CODES: Final[Mapping[str, ErrorCode]] = {
+    Code.INVALID: ErrorCode("The message has not the shape that it must have, or a value is out of range."),
+    "malformed": ErrorCode("The frame holds no message: no JSON or MessagePack, or nested too deeply."),
+    "utf-8": ErrorCode("Text that is no UTF-8. Fatal in a text frame.", Fatal.AT_TIMES),
+    "wrong-frame": ErrorCode(
+        "A text frame where MessagePack was chosen, or a binary one where JSON was.", Fatal.ALWAYS
+    ),
+    Code.TOO_LARGE: ErrorCode("The message is longer than it may be.", Fatal.ALWAYS),
+    "fragments": ErrorCode("A message in too many frames.", Fatal.ALWAYS),
+    "flood": ErrorCode("Too many messages of no use, or pings, within a minute.", Fatal.ALWAYS),
+    "login-timeout": ErrorCode("Neither a sign-in nor a wish to watch in time.", Fatal.ALWAYS),
+    Code.NOT_SIGNED_IN: ErrorCode("Sign in first, or wait until that has succeeded."),
+    "signed-in": ErrorCode("A connection signs in once."),
+    Code.NAME: ErrorCode("The bot's name is against the rules.", Fatal.ALWAYS),
+    Code.WIRE_NAME: ErrorCode("The version's wire name is against the rules, or taken.", Fatal.ALWAYS),
+    Code.HOURS: ErrorCode(
         "`limits.hours` cannot be read; the text says how to write them. Fatal in a sign-in.", Fatal.AT_TIMES
     ),
-    "password": Code("The password is against the rules.", Fatal.ALWAYS),
-    "no-venue": Code("The server has no such venue. Fatal at a sign-in.", Fatal.AT_TIMES),
-    "operator": Code("Operators use the CGOS ports or the command line.", Fatal.ALWAYS),
-    "no-game": Code("No running game of this bot, or no game of this venue, has that number."),
-    "gap": Code("The ply is not the next one: send `sync`."),
-    "not-your-turn": Code("It is not this bot's move; wait for `turn` or `moved` with `your_turn`."),
-    "contradiction": Code("Another move stands at that ply already: send `sync`."),
-    "analysis": Code(
+    Code.PASSWORD: ErrorCode("The password is against the rules.", Fatal.ALWAYS),
+    Code.NO_VENUE: ErrorCode("The server has no such venue. Fatal at a sign-in.", Fatal.AT_TIMES),
+    Code.OPERATOR: ErrorCode("Operators use the CGOS ports or the command line.", Fatal.ALWAYS),
+    Code.NO_GAME: ErrorCode("No running game of this bot, or no game of this venue, has that number."),
+    "gap": ErrorCode("The ply is not the next one: send `sync`."),
+    "not-your-turn": ErrorCode("It is not this bot's move; wait for `turn` or `moved` with `your_turn`."),
+    "contradiction": ErrorCode("Another move stands at that ply already: send `sync`."),
+    "analysis": ErrorCode(
         "The move counts; its analysis, or what followed its word, was dropped: the text names the field."
     ),
-    "too-many": Code("The connection watches as many games as it may."),
-    "replaced": Code("Another client signed in as this bot, and this connection did not answer.", Fatal.ALWAYS),
-    "already-here": Code(
+    Code.TOO_MANY: ErrorCode("The connection watches as many games as it may."),
+    "replaced": ErrorCode("Another client signed in as this bot, and this connection did not answer.", Fatal.ALWAYS),
+    Code.ALREADY_HERE: ErrorCode(
         "This bot is signed in, and that connection answers. `retry_after_s` is given.", Fatal.ALWAYS, again=True
     ),
-    "dismissed": Code("An operator ends the connection.", Fatal.ALWAYS),
-    "wrong-password": Code("The name has another password, or this is no token of it.", Fatal.ALWAYS),
-    "too-many-failures": Code("Too many wrong passwords: the text says when to try again.", Fatal.ALWAYS, again=True),
-    "name-taken": Code(
+    "dismissed": ErrorCode("An operator ends the connection.", Fatal.ALWAYS),
+    Code.WRONG_PASSWORD: ErrorCode("The name has another password, or this is no token of it.", Fatal.ALWAYS),
+    Code.TOO_MANY_FAILURES: ErrorCode(
+        "Too many wrong passwords: the text says when to try again.", Fatal.ALWAYS, again=True
+    ),
+    Code.NAME_TAKEN: ErrorCode(
         "The name, or the version's wire name, is somebody else's; capitals make no difference.", Fatal.ALWAYS
     ),
-    "name-or-password": Code("A new name or password is against the rules.", Fatal.ALWAYS),
-    "version": Code("The version's name is longer than it may be, or not printable ASCII.", Fatal.ALWAYS),
-    "registration-closed": Code("Nobody has the name, and only the operator adds new ones.", Fatal.ALWAYS),
-    "waits-approval": Code(
+    Code.NAME_OR_PASSWORD: ErrorCode("A new name or password is against the rules.", Fatal.ALWAYS),
+    Code.VERSION: ErrorCode("The version's name is longer than it may be, or not printable ASCII.", Fatal.ALWAYS),
+    Code.REGISTRATION_CLOSED: ErrorCode("Nobody has the name, and only the operator adds new ones.", Fatal.ALWAYS),
+    Code.WAITS_APPROVAL: ErrorCode(
         "The name is registered; the operator has yet to let it in. Try again later.", Fatal.ALWAYS, again=True
     ),
-    "disabled": Code("The operator has shut the bot out; the text says why.", Fatal.ALWAYS),
-    "unknown-name": Code("Nobody has the name, so its password cannot be changed.", Fatal.ALWAYS),
-    "unknown-token": Code("Nobody has the name, so it has no token: register with a password.", Fatal.ALWAYS),
-    "token-cannot-change": Code("A password is changed with the old password.", Fatal.ALWAYS),
-    "already-arriving": Code(
+    Code.DISABLED: ErrorCode("The operator has shut the bot out; the text says why.", Fatal.ALWAYS),
+    Code.UNKNOWN_NAME: ErrorCode("Nobody has the name, so its password cannot be changed.", Fatal.ALWAYS),
+    Code.UNKNOWN_TOKEN: ErrorCode("Nobody has the name, so it has no token: register with a password.", Fatal.ALWAYS),
+    Code.TOKEN_CANNOT_CHANGE: ErrorCode("A password is changed with the old password.", Fatal.ALWAYS),
+    Code.ALREADY_ARRIVING: ErrorCode(
         "Another sign-in of this bot is just being looked at. `retry_after_s` is given.", Fatal.ALWAYS, again=True
     ),
-    "busy": Code("Too many sign in at once: try again in half a minute.", Fatal.ALWAYS, again=True),
-    "store": Code("The server cannot reach its database just now. `retry_after_s` is given.", Fatal.ALWAYS, again=True),
-    "our-fault": Code("The server failed, by a fault of its own: tell its operator.", Fatal.ALWAYS),
+    Code.BUSY: ErrorCode("Too many sign in at once: try again in half a minute.", Fatal.ALWAYS, again=True),
+    Code.STORE: ErrorCode(
+        "The server cannot reach its database just now. `retry_after_s` is given.", Fatal.ALWAYS, again=True
+    ),
+    Code.OUR_FAULT: ErrorCode("The server failed, by a fault of its own: tell its operator.", Fatal.ALWAYS),
 }
-"""Codes of `error`. Most of the later ones are the words of :class:`~cgos_server.service.accounts.Accounts`."""
+"""Codes of `error`: what policy refuses has its :class:`~cgos_server.errors.Code`, only the others are this protocol's
+own."""
 
 
 class Close(NamedTuple):

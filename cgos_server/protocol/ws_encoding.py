@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec import Raw
 
+from cgos_server.errors import Code
 from cgos_server.protocol.ws_analysis import UNWRITABLE, Unfit, compact, misfit
 from cgos_server.protocol.ws_messages import Analysis, ClientMessage, Move, ServerMessage
 
@@ -63,7 +64,7 @@ class Codec:
             message: ClientMessage = self._messages.decode(data)
             return message
         except msgspec.ValidationError as error:
-            return Malformed("invalid", _cut(str(error)))
+            return Malformed(Code.INVALID, _cut(str(error)))
         except UnicodeDecodeError as error:
             return Malformed("utf-8", f"Text is UTF-8 here: {error.reason}.", fatal=not self.binary)
         except msgspec.DecodeError as error:

@@ -10,6 +10,7 @@ from typing import Final, Protocol, cast
 
 from cgos_server.core.facts import AnyFact, Fact, GameEnded, MovePlayed
 from cgos_server.core.games.base import Color
+from cgos_server.errors import Code
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol import ws_render as render
 from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Reach, Seat, ShownGame, Turn
@@ -100,7 +101,7 @@ class Place:
 
     def operator(self, desk: OperatorDesk) -> None:  # noqa: ARG002
         sentence = "This name is an operator's. Operators use the CGOS ports or the command cgos-server."
-        self._dialogue.refused(self, "operator", sentence, None)
+        self._dialogue.refused(self, Code.OPERATOR, sentence, None)
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         self._dialogue.refused(self, code, sentence, retry_after_s)
@@ -189,7 +190,7 @@ class Watcher:
         if shown is None:
             self._dialogue.unwatched(self, game)
             text = f"Venue {self.venue} has no game {game}."
-            self._peer.send(ws.Error("no-game", text, game=game, venue=self.venue))
+            self._peer.send(ws.Error(Code.NO_GAME, text, game=game, venue=self.venue))
             return
         if shown.over is not None:
             self._dialogue.unwatched(self, game)

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from cgos_server.core import hours
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Refused
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.cgos_player import CLIENT_MAX
 from cgos_server.protocol.move_word import first_word
@@ -203,21 +203,21 @@ class WsSession:
             if venue not in self._house.galleries:
                 return self._no_venue(venue, fatal=True)
         if len(set(message.venues)) < len(message.venues):
-            return _error("invalid", "A venue is named twice.", fatal=True)
+            return _error(Code.INVALID, "A venue is named twice.", fatal=True)
         fault = bot_name_fault(message.bot)
         if fault is not None:
-            return _error("name", fault, fatal=True)
+            return _error(Code.NAME, fault, fatal=True)
         try:
             _limits(message.limits)
         except Refused as refusal:
             return _error(refusal.code, refusal.sentence, fatal=True)
         fault = bot_name_fault(message.wire_name) if message.wire_name else None
         if fault is not None:
-            return _error("wire-name", f"wire_name: {fault}", fatal=True)
+            return _error(Code.WIRE_NAME, f"wire_name: {fault}", fatal=True)
         for secret in (message.secret, message.new_secret):
             fault = password_fault(secret) if secret is not None else None
             if fault is not None:
-                return _error("password", fault, fatal=True)
+                return _error(Code.PASSWORD, fault, fatal=True)
         return None
 
     def _move(self, message: ws.Move, received: int) -> ws.Error | None:
@@ -226,12 +226,14 @@ class WsSession:
         if game is None:
             if self.stage is not Stage.IN:
                 return self._not_in()
-            return _error("no-game", f"You have no running game {number}. Sync it to hear how it ended.", game=number)
+            return _error(
+                Code.NO_GAME, f"You have no running game {number}. Sync it to hear how it ended.", game=number
+            )
         text, dropped = message.move, ""
         if not (text.isalnum() and text.isascii()):
             text, rest = first_word(text.encode("utf-8", "replace"))
             if not text:
-                return _error("invalid", "The move is empty: send a vertex, pass or resign.", game=number)
+                return _error(Code.INVALID, "The move is empty: send a vertex, pass or resign.", game=number)
             if rest:
                 dropped = f"A move is one word, so what follows {text} in the field move is no part of it."
         seat = game.place.seat
@@ -331,13 +333,13 @@ class WsSession:
         new = watcher is None or message.game not in watcher.games
         if new and self._watching >= WATCHED_MAX:
             text = f"You watch {WATCHED_MAX} games already. Unwatch one first."
-            return _error("too-many", text, game=message.game)
+            return _error(Code.TOO_MANY, text, game=message.game)
         if watcher is None:
             watcher = self._watcher(message.venue)
             gallery.enter(watcher, False)
         refusal = gallery.observe(watcher, message.game, message.ply)
         if refusal is not None:
-            return _error("too-many", refusal, game=message.game)
+            return _error(Code.TOO_MANY, refusal, game=message.game)
         if new:
             watcher.games.add(message.game)
             self._watching += 1
@@ -366,12 +368,12 @@ class WsSession:
 
     def _no_venue(self, venue: str, fatal: bool = False) -> ws.Error:
         names = ", ".join(self._house.galleries)
-        return _error("no-venue", f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
+        return _error(Code.NO_VENUE, f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
 
     def _not_in(self) -> ws.Error:
         if self.stage is Stage.CHECKING:
-            return _error("not-signed-in", "Your sign-in is being checked: wait for signed_in.")
-        return _error("not-signed-in", "Sign in first.")
+            return _error(Code.NOT_SIGNED_IN, "Your sign-in is being checked: wait for signed_in.")
+        return _error(Code.NOT_SIGNED_IN, "Sign in first.")
 
     # -- what its places say
 
@@ -424,7 +426,7 @@ class WsSession:
             if len(strange) == len(self._places):
                 del self._strange[number]
                 text = f"No venue in which you are signed in has a game {number} of yours."
-                self.tell(_error("no-game", text, game=number))
+                self.tell(_error(Code.NO_GAME, text, game=number))
 
     def ended(self, game: PlayedGame) -> None:
         """The client was told how `game` ended."""

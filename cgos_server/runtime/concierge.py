@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.net.loop import Timekeeper
 from cgos_server.protocol.session import Credentials, PlayerSession, Wish
 from cgos_server.runtime.admission import Admission, admit, presumed_name
@@ -40,7 +40,7 @@ class HouseConcierge:
         unknown = [venue for venue in sessions if venue not in self._lobbies]
         if unknown:
             names = ", ".join(self._lobbies)
-            session.refused("no-venue", f"There is no venue {unknown[0]} here. The venues are: {names}.")
+            session.refused(Code.NO_VENUE, f"There is no venue {unknown[0]} here. The venues are: {names}.")
             return
         lobby = self._lobbies[first]
         self._spawn(lobby.receive(session, credentials, lambda: self._enter(sessions, credentials, wish, asked)))
@@ -54,8 +54,9 @@ class HouseConcierge:
                 on_the_way.enter_context(lobby.expected.expecting(presumed_name(credentials), asked))
             signed = await self._accounts.sign_in(credentials)
             if isinstance(signed, Operator):
-                raise Refused(
-                    "operator", f"{signed.name} is an operator's account: use the command line, or a venue's CGOS port."
+                raise Invalid(
+                    Code.OPERATOR,
+                    f"{signed.name} is an operator's account: use the command line, or a venue's CGOS port.",
                 )
             if not all(session.alive for session in sessions.values()):
                 return False

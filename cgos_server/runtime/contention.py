@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, Refused
 from cgos_server.net.loop import Timekeeper
 from cgos_server.protocol.session import PlayerSession
 from cgos_server.runtime.player import Player
@@ -90,8 +90,8 @@ class Contention:
 
 def _stays(name: str, wait: int) -> Refused:
     seconds = max(1, -(-wait // 1_000_000))
-    return Refused(
-        "already-here",
+    return Conflict(
+        Code.ALREADY_HERE,
         f"{name} is signed in here already, and that connection answers. Stop the other client first, or sign in under "
         f"another name; your next attempt is looked at in {seconds} s.",
         float(seconds),

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from cgos_server import __version__
 from cgos_server.core.games.base import Color
 from cgos_server.core.hours import notice
-from cgos_server.errors import ConfigError, Refused
+from cgos_server.errors import Code, ConfigError, Invalid, NotFound
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
@@ -173,14 +173,14 @@ class LiveControl:
         try:
             return await self._reload()
         except ConfigError as error:
-            raise Refused(
-                "configuration", f"The configuration is at fault, and nothing was changed. {error}"
+            raise Invalid(
+                Code.CONFIGURATION, f"The configuration is at fault, and nothing was changed. {error}"
             ) from error
 
     def _found(self, venue: str) -> LiveVenue:
         found = self._venues.get(venue)
         if found is None:
-            raise Refused("unknown-venue", f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
         return found
 
     def _venue(self, venue: LiveVenue) -> VenueStatus:

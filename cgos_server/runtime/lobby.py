@@ -13,7 +13,7 @@ import structlog
 
 from cgos_server.core.facts import BotArrived, BotLeft
 from cgos_server.core.games.base import Color
-from cgos_server.errors import CgosError, Refused, StoreError
+from cgos_server.errors import CgosError, Code, Conflict, Refused, StoreError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import LoginOutcome, VenueMeter
 from cgos_server.protocol.session import (
@@ -188,15 +188,15 @@ class Lobby:
                 session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
         except StoreError:
             outcome = LoginOutcome.REFUSED
-            self._meter.refused("store")
+            self._meter.refused(Code.STORE)
             session.refused(
-                "store", "The server cannot reach its database just now. Please try again in a minute.", 60.0
+                Code.STORE, "The server cannot reach its database just now. Please try again in a minute.", 60.0
             )
         except Exception:
             outcome = LoginOutcome.REFUSED
             # Without a word the bot would wait for ever.
             session.refused(
-                "our-fault", "The server failed to sign you in, by a fault of its own. Please tell its operator."
+                Code.OUR_FAULT, "The server failed to sign you in, by a fault of its own. Please tell its operator."
             )
             raise
         finally:
@@ -210,7 +210,9 @@ class Lobby:
         """
         signed = admission.signed
         if signed.version_id in self._arriving:
-            raise Refused("already-arriving", f"Another sign-in as {signed.name} is being looked at. Try again.", 5.0)
+            raise Conflict(
+                Code.ALREADY_ARRIVING, f"Another sign-in as {signed.name} is being looked at. Try again.", 5.0
+            )
         self._arriving.add(signed.version_id)
         try:
             with self.expected.expecting(signed.name, admission.asked):

@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from cgos_server.core.games.base import Color
-from cgos_server.errors import CgosError, Refused
+from cgos_server.errors import CgosError, Code, Forbidden, Refused
 from cgos_server.protocol import cgos_admin as words
 from cgos_server.protocol.session import Availability, ListedGame
 from cgos_server.runtime.gallery import RECENT, listed_game
@@ -110,7 +110,7 @@ class Desk:
         """The right may have been taken away since the sign-in."""
         owner = await self._store.owner(self._name)
         if owner is None or not owner.admin or owner.state != "active":
-            raise Refused("no-right", f"The account {self._name} has not the right admin any more.")
+            raise Forbidden(Code.NO_RIGHT, f"The account {self._name} has not the right admin any more.")
 
     async def _deed(self, request: deeds.Request) -> Sequence[str]:
         match await self._admin.handle(request):

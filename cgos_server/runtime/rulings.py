@@ -14,7 +14,7 @@ from cgos_server.core.games.base import Color, Ruleset
 from cgos_server.core.referee import Referee
 from cgos_server.core.terms import Terms, decode_terms
 from cgos_server.core.venue import terms_of
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, Invalid, NotFound
 from cgos_server.protocol.session import Availability
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.player import Player, State
@@ -37,17 +37,20 @@ def arrange(
     """See :meth:`cgos_server.service.control.Control.match`."""
     name = venue.venue.name
     if venue.matchmaker.draining:
-        raise Refused("draining", "The server is going down and begins no new game.")
+        raise Conflict(Code.DRAINING, "The server is going down and begins no new game.")
     if white == black:
-        raise Refused("same-player", f"{white} cannot play itself.")
-    players = (_waiting(venue, white, "white"), _waiting(venue, black, "black"))
+        raise Conflict(Code.SAME_PLAYER, f"{white} cannot play itself.")
+    players = (
+        _waiting(venue, white, Code.NO_WHITE, Code.WHITE_BUSY),
+        _waiting(venue, black, Code.NO_BLACK, Code.BLACK_BUSY),
+    )
     terms = _terms(venue, mains_s)
     moves: tuple[StoredMove, ...] = ()
     if opening is not None:
         terms = replace(terms, rated=False)
         moves = _moves(terms, opening, plies)
     elif plies is not None:
-        raise Refused("bad-length", "Moves can only be taken from an old game: name it.")
+        raise Invalid(Code.BAD_LENGTH, "Moves can only be taken from an old game: name it.")
     why = f"Arranged by {actor}"
     if opening is not None:
         why += f", from game {opening.id} after move {len(moves)}"
@@ -65,9 +68,9 @@ def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: 
         if game is not None:
             break
     else:
-        raise Refused("no-game", f"No game {number} is running. See: cgos-server status")
+        raise NotFound(Code.NO_GAME, f"No game {number} is running. See: cgos-server status")
     if game.ending:
-        raise Refused("ending", f"Game {number} is just ending by itself.")
+        raise Conflict(Code.ENDING, f"Game {number} is just ending by itself.")
     black, white = (side.name for side in game.sides)
     if winner is None:
         game.abort(detail)
@@ -85,12 +88,12 @@ def signed_in(venue: LiveVenue, name: str) -> Player | None:
     return None
 
 
-def _waiting(venue: LiveVenue, name: str, side: str) -> Player:
+def _waiting(venue: LiveVenue, name: str, absent: Code, busy: Code) -> Player:
     player = signed_in(venue, name)
     if player is None:
-        raise Refused(f"no-{side}", f"{name} is not signed in to {venue.venue.name}. Capitals count in names.")
+        raise NotFound(absent, f"{name} is not signed in to {venue.venue.name}. Capitals count in names.")
     if not player.available:
-        raise Refused(f"{side}-busy", f"{name} is not waiting for a game: {_doing(player)}.")
+        raise Invalid(busy, f"{name} is not waiting for a game: {_doing(player)}.")
     return player
 
 
@@ -122,12 +125,12 @@ def _terms(venue: LiveVenue, mains_s: tuple[int, int]) -> Terms:
     if mains_s == (0, 0):
         return terms
     if terms.time.system is not TimeSystem.ABSOLUTE:
-        raise Refused(
-            "bad-time",
+        raise Invalid(
+            Code.BAD_TIME,
             f"Only absolute time can be set for one game, and {venue.venue.name} plays with {terms.time.system} time.",
         )
     if not all(0 <= seconds <= LONGEST_S for seconds in mains_s):
-        raise Refused("bad-time", f"Give whole seconds from 1 to {LONGEST_S}, or 0 for the venue's own time.")
+        raise Invalid(Code.BAD_TIME, f"Give whole seconds from 1 to {LONGEST_S}, or 0 for the venue's own time.")
     white, black = (seconds * 1_000_000 or terms.time.main for seconds in mains_s)
     if white == black == terms.time.main:
         return terms
@@ -141,11 +144,13 @@ def _moves(terms: Terms, opening: StoredGame, plies: int | None) -> tuple[Stored
     """The moves with which the new game begins, each with the clock that its mover has at the beginning."""
     number = opening.id
     if decode_terms(opening.terms).rules != terms.rules or opening.start:
-        raise Refused("bad-game", f"Game {number} was not played by the rules of this venue ({_rules(terms.rules)}).")
+        raise Invalid(
+            Code.BAD_GAME, f"Game {number} was not played by the rules of this venue ({_rules(terms.rules)})."
+        )
     known = len(opening.moves)
     count = known if plies is None else plies
     if not 1 <= count <= known:
-        raise Refused("bad-length", f"Game {number} has {known} moves: give a number from 1 to {known}.")
+        raise Invalid(Code.BAD_LENGTH, f"Game {number} has {known} moves: give a number from 1 to {known}.")
     moves = tuple(
         StoredMove(move.move, terms.starting_clock(Color.WHITE if ply % 2 else Color.BLACK))
         for ply, move in enumerate(opening.moves[:count])
@@ -153,7 +158,7 @@ def _moves(terms: Terms, opening: StoredGame, plies: int | None) -> tuple[Stored
     referee = Referee(terms)
     referee.replay(moves)
     if referee.verdict is not None:
-        raise Refused("bad-length", f"Game {number} is over after its move {count}: take fewer moves of it.")
+        raise Invalid(Code.BAD_LENGTH, f"Game {number} is over after its move {count}: take fewer moves of it.")
     return moves
 
 

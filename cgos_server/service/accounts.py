@@ -14,11 +14,11 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, Forbidden, Invalid, NotFound, Refused, Unauthenticated
 from cgos_server.protocol.names import account_password_fault, bot_name_fault, fold, password_fault
 from cgos_server.protocol.session import Credentials, Declaration, Limits
 from cgos_server.service.audit import audit
-from cgos_server.service.failures import WRONG_PASSWORD, Failures
+from cgos_server.service.failures import Failures
 from cgos_server.service.families import Families, family_by_name
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token
@@ -119,10 +119,10 @@ class Accounts:
         """
         fault = bot_name_fault(name) or password_fault(password)
         if fault is not None:
-            raise Refused("name-or-password", fault)
+            raise Invalid(Code.NAME_OR_PASSWORD, fault)
         if looks_like_token(password):
-            raise Refused(
-                "unknown-token", f"There is no bot {name} here, so it has no token. Register with a password."
+            raise NotFound(
+                Code.UNKNOWN_TOKEN, f"There is no bot {name} here, so it has no token. Register with a password."
             )
         await self.must_be_free(name)
         hashed = await self._passwords.hash(password, address)
@@ -164,25 +164,25 @@ class Accounts:
         if fault is None and looks_like_token(password):
             fault = "A password must not look like a token: choose another."
         if fault is not None:
-            raise Refused("password", fault)
+            raise Invalid(Code.PASSWORD, fault)
         return await self._passwords.hash(password, address)
 
     async def check_secret(self, login: BotLogin, secret: str, address: str) -> None:
         """Raises Refused (``wrong-password``) unless `secret` is the bot's password or a token of it."""
         if looks_like_token(secret):
             if digest(secret) not in login.tokens:
-                raise Refused(WRONG_PASSWORD, f"Sorry, this is no valid token of {login.name}.")
+                raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, this is no valid token of {login.name}.")
         elif not await self._passwords.verify(login.password, secret, address):
-            raise Refused(WRONG_PASSWORD, f"Sorry, password doesn't match the name {login.name}.")
+            raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, password doesn't match the name {login.name}.")
 
     async def must_be_free(self, name: str) -> None:
         """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
         holder = await self._store.name_taken(fold(name))
         if holder == name:
-            raise Refused("name-taken", f"The name {name} is taken. Choose another.")
+            raise Conflict(Code.NAME_TAKEN, f"The name {name} is taken. Choose another.")
         if holder is not None:
-            raise Refused(
-                "name-taken", f"The name {name} is taken by {holder}: capitals make no difference. Choose another."
+            raise Conflict(
+                Code.NAME_TAKEN, f"The name {name} is taken by {holder}: capitals make no difference. Choose another."
             )
 
     async def _sign_in(self, credentials: Credentials) -> SignedIn | Operator:
@@ -205,22 +205,22 @@ class Accounts:
 
     async def _operator(self, owner: Owner, credentials: Credentials) -> Operator:
         """Raises Refused unless the account may command from there and it is its password."""
-        taken = Refused("name-taken", f"The name {owner.name} is taken. Choose another.")
+        taken = Conflict(Code.NAME_TAKEN, f"The name {owner.name} is taken. Choose another.")
         if not owner.admin or owner.state != "active":
             raise taken
         if not self._may_command(credentials.address):
             log.warning("operator refused from this network", account=owner.name, address=credentials.address)
             raise taken  # a stranger learns nothing of whose name it is
         if not await self._passwords.verify(owner.password, credentials.secret, credentials.address):
-            raise Refused(WRONG_PASSWORD, f"Sorry, password doesn't match the name {owner.name}.")
+            raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, password doesn't match the name {owner.name}.")
         return Operator(owner.name)
 
     async def _version(self, login: BotLogin, declared: Declaration, *, new: bool) -> SignedIn:
         """The version that plays, made where the bot has none with this label, described anew where it has changed."""
         if not declared.label:
             if declared.wire_name not in ("", login.name):
-                raise Refused(
-                    "wire-name",
+                raise Invalid(
+                    Code.WIRE_NAME,
                     f"Only a version can have a wire name of its own: declare one, or play as {login.name}.",
                 )
             if not any(declared):
@@ -232,8 +232,8 @@ class Accounts:
         if stored is None:
             return await self._new_version(login, declared)
         if wire_name not in ("", stored.wire_name):
-            raise Refused(
-                "wire-name",
+            raise Invalid(
+                Code.WIRE_NAME,
                 f"Version {declared.label} of {login.name} is known as {stored.wire_name}. A version keeps its wire "
                 "name: leave it out, or declare a new version.",
             )
@@ -245,12 +245,12 @@ class Accounts:
     async def _new_version(self, login: BotLogin, declared: Declaration) -> SignedIn:
         label = declared.label
         if len(label) > LABEL_MAX or not label.isascii() or not label.isprintable():
-            raise Refused("version", f"The name of a version has at most {LABEL_MAX} printable ASCII characters.")
+            raise Invalid(Code.VERSION, f"The name of a version has at most {LABEL_MAX} printable ASCII characters.")
         name = declared.wire_name or f"{login.name}-{label}"
         fault = bot_name_fault(name)
         if fault is not None:
             remedy = "" if declared.wire_name else " Give the version a wire name of its own."
-            raise Refused("wire-name", f"The version would be shown as {name}. {fault}{remedy}")
+            raise Invalid(Code.WIRE_NAME, f"The version would be shown as {name}. {fault}{remedy}")
         async with self.name_lock(name):
             stored = await self._store.version(login.bot_id, label)  # another connection may have been faster
             if stored is not None:
@@ -270,11 +270,11 @@ class Accounts:
         """Register a name that nobody has, under its lock."""
         name = credentials.name
         if self._registration is Registration.CLOSED:
-            raise Refused(
-                "registration-closed", f"There is no bot {name} here, and new ones are added by the operator only."
+            raise Forbidden(
+                Code.REGISTRATION_CLOSED, f"There is no bot {name} here, and new ones are added by the operator only."
             )
         if credentials.new_secret is not None:
-            raise Refused("unknown-name", f"There is no bot {name} here. Send one password to register it.")
+            raise NotFound(Code.UNKNOWN_NAME, f"There is no bot {name} here. Send one password to register it.")
         state = "active" if self._registration is Registration.OPEN else "pending"
         login = await self.register(name, credentials.secret, state, name, credentials.address)
         if state == "pending":
@@ -304,14 +304,14 @@ class Accounts:
 
     async def _change_password(self, login: BotLogin, credentials: Credentials, new: str) -> None:
         if looks_like_token(credentials.secret):
-            raise Refused(
-                "token-cannot-change", "A token cannot change the password. Send the old password and the new one."
+            raise Invalid(
+                Code.TOKEN_CANNOT_CHANGE, "A token cannot change the password. Send the old password and the new one."
             )
         try:
             hashed = await self.new_password(new, credentials.address)
         except Refused as refusal:  # the word that clients of both protocols know
-            code = "name-or-password" if refusal.code == "password" else refusal.code
-            raise Refused(code, refusal.sentence, refusal.retry_after_s) from refusal
+            code = Code.NAME_OR_PASSWORD if refusal.code is Code.PASSWORD else refusal.code
+            raise Refused.of(code, refusal.sentence, refusal.retry_after_s) from refusal
         await self._store.commit(
             [
                 BotPassword(hashed, login.bot_id),
@@ -332,10 +332,12 @@ def until_words(until: int) -> str:
 def _disabled(login: BotLogin, at: int) -> Refused:
     reason = login.reason or "ask the operator why."
     if login.until is None:
-        return Refused("disabled", f"{login.name} is disabled: {reason}")
+        return Forbidden(Code.DISABLED, f"{login.name} is disabled: {reason}")
     sentence = f"{login.name} is disabled until {until_words(login.until)}: {reason}"
-    return Refused("disabled", sentence, (login.until - at) / 1000)
+    return Forbidden(Code.DISABLED, sentence, (login.until - at) / 1000)
 
 
 def _waits(name: str) -> Refused:
-    return Refused("waits-approval", f"{name} is registered and waits for approval by the operator. Try again later.")
+    return Conflict(
+        Code.WAITS_APPROVAL, f"{name} is registered and waits for approval by the operator. Try again later."
+    )

@@ -17,7 +17,17 @@ from typing import Final, assert_never
 import msgspec
 
 from cgos_server.core.games.base import Color
-from cgos_server.errors import CgosError, Refused
+from cgos_server.errors import (
+    CgosError,
+    Code,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refused,
+    Unauthenticated,
+    Unavailable,
+)
 from cgos_server.service.accounts import Accounts, until_words
 from cgos_server.service.authority import About, about, may
 from cgos_server.service.control import Control
@@ -133,11 +143,11 @@ class Admin:
         try:
             response: Response | Refusal = await self.handle(decode(line))
         except msgspec.DecodeError as error:
-            response = Refusal("bad-request", f"The server does not understand this request: {error}.")
+            response = Refusal(Code.BAD_REQUEST, f"The server does not understand this request: {error}.")
         except Refused as refusal:
             response = Refusal(refusal.code, refusal.sentence, refusal.retry_after_s)
         except CgosError as error:
-            response = Refusal("our-fault", f"The server could not do it: {error}")
+            response = Refusal(Code.OUR_FAULT, f"The server could not do it: {error}")
         return msgspec.json.encode(response)
 
     async def handle(self, request: Request) -> Response:
@@ -153,7 +163,7 @@ class Admin:
         try:
             asked = decode(request.request)
         except msgspec.DecodeError as error:
-            raise Refused("bad-request", f"The server does not understand this request: {error}.") from error
+            raise Invalid(Code.BAD_REQUEST, f"The server does not understand this request: {error}.") from error
         async with await self._turn(asked):
             person = None
             if lets_people_in(request.credential):
@@ -275,7 +285,7 @@ class Admin:
             case StatusRequest():
                 return StatusNow(self._live().status())
             case OnBehalf():
-                raise Refused("not-allowed", "Nobody asks on behalf of somebody who asks on behalf of somebody.")
+                raise Forbidden(Code.NOT_ALLOWED, "Nobody asks on behalf of somebody who asks on behalf of somebody.")
         assert_never(request)
 
     # -- bots
@@ -297,7 +307,7 @@ class Admin:
         end = ""
         if request.until is not None:
             if not self._now_ms() < request.until <= LAST_MOMENT:
-                raise Refused("until", "The end of the time in which a bot is disabled lies in the future.")
+                raise Invalid(Code.UNTIL, "The end of the time in which a bot is disabled lies in the future.")
             end = f" until {until_words(request.until)}"
         await self._commit(
             request, bot.name, [BotState("disabled", reason, request.until, bot.bot_id)], reason=reason,
@@ -311,8 +321,8 @@ class Admin:
     async def _bot_enable(self, request: BotEnable) -> Done:
         bot = await self._bot(request.name)
         if bot.state == "pending":
-            raise Refused(
-                "waits-approval", f"{bot.name} waits for approval. Approve it with: cgos-server approve {bot.name}"
+            raise Conflict(
+                Code.WAITS_APPROVAL, f"{bot.name} waits for approval. Approve it with: cgos-server approve {bot.name}"
             )
         await self._commit(request, bot.name, [BotState("active", "", None, bot.bot_id)])
         return Done(f"{bot.name} may play.")
@@ -333,7 +343,7 @@ class Admin:
             ]
         if not recalled:
             where = "" if request.venue is None else f" in {request.venue}"
-            raise Refused("not-set-aside", f"{request.name} is not set aside{where}. See: cgos-server bots")
+            raise Conflict(Code.NOT_SET_ASIDE, f"{request.name} is not set aside{where}. See: cgos-server bots")
         who = ", ".join(sorted({asked[version] for versions in recalled.values() for version in versions}))
         where = ", ".join(sorted(recalled))
         await self._commit(request, request.name, records, versions=who, venues=where)
@@ -343,7 +353,9 @@ class Admin:
         """By venue, which of the versions the database says to be set aside. Raises Refused (``unknown-venue``)."""
         venues = {row.name: row.id for row in await self._store.venues()}
         if venue is not None and venue not in venues:
-            raise Refused("unknown-venue", f"There is no venue {venue}. The venues are {', '.join(sorted(venues))}.")
+            raise NotFound(
+                Code.UNKNOWN_VENUE, f"There is no venue {venue}. The venues are {', '.join(sorted(venues))}."
+            )
         found = {
             name: [
                 row.version_id for row in await self._store.setbacks(number)
@@ -367,7 +379,7 @@ class Admin:
     async def _approve(self, request: Approve) -> Done:
         bot = await self._bot(request.name)
         if bot.state != "pending":
-            raise Refused("not-pending", f"{bot.name} does not wait for approval; it is {bot.state}.")
+            raise Conflict(Code.NOT_PENDING, f"{bot.name} does not wait for approval; it is {bot.state}.")
         await self._commit(request, bot.name, [BotState("active", "", None, bot.bot_id)])
         return Done(f"{bot.name} may play.")
 
@@ -379,7 +391,7 @@ class Admin:
         if request.game is not None:
             opening = await self._store.game(request.game) if 0 < request.game <= LAST_NUMBER else None
             if opening is None:
-                raise Refused("bad-game", f"There is no game {request.game} to begin from.")
+                raise Invalid(Code.BAD_GAME, f"There is no game {request.game} to begin from.")
         arranged = live.match(
             request.venue, request.white, request.black, (request.white_s, request.black_s), opening, request.moves,
             request.actor,
@@ -423,7 +435,7 @@ class Admin:
             bot = await self._store.login(request.bot)
             gone = live.dismiss(bot.bot_id, sentence) if bot is not None else 0
         if not gone:
-            raise Refused("not-here", f"{request.bot} is not signed in. See: cgos-server status")
+            raise Conflict(Code.NOT_HERE, f"{request.bot} is not signed in. See: cgos-server status")
         await self._commit(request, request.bot, [], reason=reason, connections=gone)
         return Done(
             f"Closed {gone} {'connection' if gone == 1 else 'connections'} of {request.bot}. It may come back; to keep "
@@ -439,14 +451,16 @@ class Admin:
 
     def _live(self) -> Control:
         if self._control is None:
-            raise Refused("no-server", "No server runs on this database. Start one with: cgos-server serve")
+            raise Unavailable(Code.NO_SERVER, "No server runs on this database. Start one with: cgos-server serve")
         return self._control
 
 
 def _somebody(caller: Caller | None) -> Caller:
     """Whoever this is done for. Raises Refused (``not-signed-in``) where it is nobody in particular."""
     if caller is None:
-        raise Refused("not-signed-in", "This is done for somebody who is signed in, on the pages or by the API.")
+        raise Unauthenticated(
+            Code.NOT_SIGNED_IN, "This is done for somebody who is signed in, on the pages or by the API."
+        )
     return caller
 
 
@@ -459,4 +473,4 @@ def _ruling(result: str | None) -> Color | None:
             return Color.BLACK
         case "w+forfeit":
             return Color.WHITE
-    raise Refused("result", "A game can be given B+Forfeit or W+Forfeit, which is rated, or Abort, which is not.")
+    raise Invalid(Code.RESULT, "A game can be given B+Forfeit or W+Forfeit, which is rated, or Abort, which is not.")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from typing import Final, NamedTuple
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Forbidden, Unauthenticated
 from cgos_server.service import requests as deeds
 from cgos_server.storage.store import Person
 
@@ -102,8 +102,8 @@ def may(person: Person | None, request: deeds.Request, owner: int | None) -> Non
         such thing
     """
     if person is None:
-        raise Refused(
-            "not-signed-in", "This needs somebody who is signed in, and this session or token is not valid any more."
+        raise Unauthenticated(
+            Code.NOT_SIGNED_IN, "This needs somebody who is signed in, and this session or token is not valid any more."
         )
     kind = type(request)
     if kind in OWN_BOT or (kind in MAYBE_BOT and about(request).bot is not None):
@@ -114,20 +114,20 @@ def may(person: Person | None, request: deeds.Request, owner: int | None) -> Non
         _scope(person, "bots")
     elif kind in OWN_ACCOUNT:
         if person.kind != "session":
-            raise Refused("scope", "A token cannot do this: sign in with the account's password.")
+            raise Forbidden(Code.SCOPE, "A token cannot do this: sign in with the account's password.")
     elif kind in OWN_ACCESS:
         _own_access(person, request, owner)
     elif kind in OPERATORS:
         _operator(person, "Only operators of this server may do this.")
     else:
-        raise Refused("not-allowed", "This cannot be asked for on somebody's behalf.")
+        raise Forbidden(Code.NOT_ALLOWED, "This cannot be asked for on somebody's behalf.")
 
 
 def may_see(person: Person | None, sight: Sight, owner: int | None = None) -> Person:
     """Whoever it is, if it may see this; raises as :func:`may`. `owner`: of the bot that it is about."""
     if person is None:
-        raise Refused(
-            "not-signed-in", "This needs somebody who is signed in, and this session or token is not valid any more."
+        raise Unauthenticated(
+            Code.NOT_SIGNED_IN, "This needs somebody who is signed in, and this session or token is not valid any more."
         )
     match sight:
         case Sight.ACCOUNT:
@@ -153,18 +153,18 @@ def _own_access(person: Person, request: deeds.Request, owner: int | None) -> No
     if owner is None or owner != person.owner_id:
         _operator(person, "You have no such session or token.")
     elif person.kind != "session" and about(request).access != person.access_id:
-        raise Refused("scope", "A token can end itself and nothing else: sign in with the account's password.")
+        raise Forbidden(Code.SCOPE, "A token can end itself and nothing else: sign in with the account's password.")
 
 
 def _operator(person: Person, otherwise: str) -> None:
     if not person.admin:
-        raise Refused("not-allowed", otherwise)
+        raise Forbidden(Code.NOT_ALLOWED, otherwise)
     _scope(person, "admin")
 
 
 def _scope(person: Person, scope: str) -> None:
     if not _has(person, scope):
-        raise Refused("scope", f"This token was not made for it: it needs the scope {scope}.")
+        raise Forbidden(Code.SCOPE, f"This token was not made for it: it needs the scope {scope}.")
 
 
 def _has(person: Person, scope: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound
 from cgos_server.protocol.names import fold
 from cgos_server.service.audit import audit
 from cgos_server.service.requests import Request
@@ -52,7 +52,7 @@ class Deeds:
             hint = (
                 f"Did you mean {near}?" if other else f"See: cgos-server bots. Add it with: cgos-server bot add {name}"
             )
-            raise Refused("unknown-bot", f"There is no bot {name}. {hint}")
+            raise NotFound(Code.UNKNOWN_BOT, f"There is no bot {name}. {hint}")
         return bot
 
     async def version(self, name: str) -> Named:
@@ -69,7 +69,9 @@ class Deeds:
         """The account. Raises Refused (``unknown-account``)."""
         owner = await self.store.owner(name)
         if owner is None:
-            raise Refused("unknown-account", f"There is no account {name}. Add it with: cgos-server account add {name}")
+            raise NotFound(
+                Code.UNKNOWN_ACCOUNT, f"There is no account {name}. Add it with: cgos-server account add {name}"
+            )
         return owner
 
     async def access(self, number: int) -> Access | None:
@@ -102,5 +104,5 @@ def reason_for(reason: str, what: str) -> str:
     """The reason as it is kept, for which there has to be one. Raises Refused (``reason``); `what` needs it."""
     said = one_line(reason)
     if not said:
-        raise Refused("reason", f"Say why {what}: it is kept, and people are told.")
+        raise Invalid(Code.REASON, f"Say why {what}: it is kept, and people are told.")
     return said

@@ -17,16 +17,13 @@ from typing import Final, TypeVar
 import structlog
 
 from cgos_server.core.addresses import neighbourhood, party
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, RateLimited, Unauthenticated
 from cgos_server.protocol.names import fold
 
 log = structlog.get_logger(__name__)
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
-
-WRONG_PASSWORD = "wrong-password"
-"""The code of a refusal that counts."""
 
 GUESSED_PAUSES: Final = 10
 """A name is guessed at where strangers sent so many times as many wrong passwords within an hour as one address may
@@ -78,7 +75,7 @@ class Failures:
     def attempt(self, address: str, name: str) -> Iterator[None]:
         """One look at a password: wrong where Refused (``wrong-password``) comes out of it, right where nothing does.
 
-        :raises Refused: ``too-many-failures`` during the pause
+        :raises RateLimited: ``too-many-failures`` during the pause
         """
         who = (party(address), fold(name))
         strange = who not in self._known
@@ -89,8 +86,8 @@ class Failures:
         )
         try:
             yield
-        except Refused as refusal:
-            if refusal.code == WRONG_PASSWORD:
+        except Unauthenticated as refusal:
+            if refusal.code is Code.WRONG_PASSWORD:
                 if strange:
                     self._stranger_was_wrong(who[1], name)
                 self._wrong(record, *((1, STRANGERS_PAUSE_MS) if guarded else (self._allowed, self._pause_ms)))
@@ -108,8 +105,8 @@ class Failures:
             record.wrong = 0
         if now < record.until or record.wrong + record.in_flight >= allowed:
             wait = max(1, -(-(record.until - now) // 1000))
-            raise Refused(
-                "too-many-failures",
+            raise RateLimited(
+                Code.TOO_MANY_FAILURES,
                 f"Too many wrong passwords for {name} from your address. Try again in {wait} s.",
                 float(wait),
             )

@@ -11,13 +11,12 @@ from typing import Final
 import msgspec
 
 from cgos_server.core import hours
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, Invalid, NotFound, Unauthenticated, Unavailable
 from cgos_server.protocol.names import name_fault
 from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.control import Control
 from cgos_server.service.deeds import Deeds, one_line
-from cgos_server.service.failures import WRONG_PASSWORD
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import SIGNING_PREFIX, digest, looks_like_token, new_token
 from cgos_server.service.people import LABEL_MAX, Caller
@@ -87,7 +86,9 @@ class Owning:
             _has_no_owner(now, caller.person)
             token = looks_like_token(request.secret)
             if digest(request.secret) not in now.tokens if token else now.password != bot.password:
-                raise Refused(WRONG_PASSWORD, f"The password or token of {bot.name} was replaced just now.")
+                raise Unauthenticated(
+                    Code.WRONG_PASSWORD, f"The password or token of {bot.name} was replaced just now."
+                )
             await self._deeds.commit(
                 request, bot.name, [BotOwner(caller.person.owner_id, bot.bot_id)], by="token" if token else "password"
             )
@@ -107,7 +108,7 @@ class Owning:
         """Raises Refused (``unknown-bot``, ``no-owner``)."""
         bot = await self._deeds.bot(request.bot)
         if bot.owner is None:
-            raise Refused("no-owner", f"{bot.name} has no owner.")
+            raise Conflict(Code.NO_OWNER, f"{bot.name} has no owner.")
         return await self._give_up(request, bot)
 
     async def _give_up(self, request: BotOwn | BotRelease, bot: BotLogin) -> Done:
@@ -141,12 +142,12 @@ class Owning:
     async def limit(self, request: BotLimit) -> Done:
         """Raises Refused (``unknown-bot``, ``limits``, ``hours``)."""
         if request.games_a_day is not None and not 0 <= request.games_a_day <= MOST_GAMES_A_DAY:
-            raise Refused("limits", f"Games a day are 0 to {MOST_GAMES_A_DAY}, or no limit.")
+            raise Invalid(Code.LIMITS, f"Games a day are 0 to {MOST_GAMES_A_DAY}, or no limit.")
         if len(request.avoid) > MOST_AVOIDED:
-            raise Refused("limits", f"A bot can avoid {MOST_AVOIDED} versions, not {len(request.avoid)}.")
+            raise Invalid(Code.LIMITS, f"A bot can avoid {MOST_AVOIDED} versions, not {len(request.avoid)}.")
         for name in request.avoid:
             if name_fault(name) is not None:
-                raise Refused("limits", f"{name[:40]!r} is not the name of a version.")
+                raise Invalid(Code.LIMITS, f"{name[:40]!r} is not the name of a version.")
         when = hours.parse(request.hours)
         bot = await self._deeds.bot(request.bot)
         limits = Limits(request.games_a_day, frozenset(request.avoid), when)
@@ -169,7 +170,7 @@ class Owning:
         bot = await self._deeds.bot(request.bot)
         told = self._live().drain_bot(bot.bot_id)
         if not told:
-            raise Refused("not-here", f"{bot.name} is not signed in.")
+            raise Conflict(Code.NOT_HERE, f"{bot.name} is not signed in.")
         await self._deeds.commit(request, bot.name, [], connections=told)
         many = "1 connection" if told == 1 else f"{told} connections"
         return Done(f"{bot.name} goes when its games have ended ({many}). It may come back.")
@@ -185,7 +186,7 @@ class Owning:
 
     def _live(self) -> Control:
         if self._control is None:
-            raise Refused("no-server", "No server runs on this database. Start one with: cgos-server serve")
+            raise Unavailable(Code.NO_SERVER, "No server runs on this database. Start one with: cgos-server serve")
         return self._control
 
     def _in_force(self, bot: BotLogin, paused: bool, limits: Limits) -> None:
@@ -208,11 +209,11 @@ class Owning:
         bot = await self._deeds.bot(request.bot)
         found = {token.id: token for token in await self._store.tokens(bot.bot_id)}.get(request.token)
         if found is None:
-            raise Refused(
-                "unknown-token", f"{bot.name} has no token {request.token}. See: cgos-server token list {bot.name}"
+            raise NotFound(
+                Code.UNKNOWN_TOKEN, f"{bot.name} has no token {request.token}. See: cgos-server token list {bot.name}"
             )
         if found.revoked_at is not None:
-            raise Refused("revoked", f"Token {found.id} of {bot.name} is revoked already.")
+            raise Conflict(Code.REVOKED, f"Token {found.id} of {bot.name} is revoked already.")
         await self._deeds.commit(request, bot.name, [TokenRevoked(self._now_ms(), found.id)], token=found.id)
         return Done(f"Token {found.id} of {bot.name} is revoked.")
 
@@ -223,12 +224,12 @@ class Owning:
         to = target(request.url)
         events = [event for event in EVENTS if event in request.events]
         if not events or set(events) != set(request.events):
-            raise Refused("events", f"A webhook is told one or more of: {', '.join(EVENTS)}.")
+            raise Invalid(Code.EVENTS, f"A webhook is told one or more of: {', '.join(EVENTS)}.")
         person = caller.person
         async with self._accounts.name_lock(person.name):  # so that two at once do not pass the limit
             bot = None if request.bot is None else await self._deeds.bot(request.bot)
             if len(await self._store.webhooks_of(person.owner_id)) >= MOST_WEBHOOKS:
-                raise Refused("full", f"An account has at most {MOST_WEBHOOKS} webhooks. Remove one first.")
+                raise Conflict(Code.FULL, f"An account has at most {MOST_WEBHOOKS} webhooks. Remove one first.")
             number, secret = self._ids.webhook(), new_token(SIGNING_PREFIX)
             added = WebhookAdded(
                 number, person.owner_id, None if bot is None else bot.bot_id, request.url, secret, " ".join(events),
@@ -245,7 +246,7 @@ class Owning:
         """Raises Refused (``unknown-webhook``)."""
         hook = await self._deeds.webhook(request.webhook)
         if hook is None:
-            raise Refused("unknown-webhook", f"There is no webhook {request.webhook}, or it is removed already.")
+            raise NotFound(Code.UNKNOWN_WEBHOOK, f"There is no webhook {request.webhook}, or it is removed already.")
         why = "removed" if isinstance(request, WebhookRemove) else one_line(request.why)
         await self._deeds.commit(
             request, f"webhook {hook.id}", [WebhookStopped(self._now_ms(), why, hook.id)], account=hook.owner_id,
@@ -264,6 +265,6 @@ def stored_limits(limits: Limits) -> str:
 
 def _has_no_owner(bot: BotLogin, person: Person) -> None:
     if bot.owner == person.owner_id:
-        raise Refused("owned", f"{bot.name} is yours already.")
+        raise Conflict(Code.OWNED, f"{bot.name} is yours already.")
     if bot.owner is not None:
-        raise Refused("owned", f"{bot.name} has an owner. Its owner may give it up, or ask the operators.")
+        raise Conflict(Code.OWNED, f"{bot.name} has an owner. Its owner may give it up, or ask the operators.")

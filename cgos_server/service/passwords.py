@@ -18,7 +18,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 
 from cgos_server.core.addresses import party
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Unavailable
 
 T = TypeVar("T")
 
@@ -120,17 +120,21 @@ class Passwords:
             await place
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
         except (HashingError, VerificationError) as error:
-            raise Refused("busy", f"The server cannot check passwords now ({error}). Please try again.") from error
+            raise Unavailable(
+                Code.BUSY, f"The server cannot check passwords now ({error}). Please try again."
+            ) from error
         finally:
             self._leave(whose, place)
 
     def _enter(self, whose: str) -> asyncio.Future[None]:
         if self._waiting >= self._queue:
-            raise Refused("busy", "Too many bots are signing in at once. Please try again in half a minute.", 30.0)
+            raise Unavailable(
+                Code.BUSY, "Too many bots are signing in at once. Please try again in half a minute.", 30.0
+            )
         line = self._lines.get(whose, deque())
         if len(line) >= self._line_length:
-            raise Refused(
-                "busy",
+            raise Unavailable(
+                Code.BUSY,
                 "Too many bots are signing in from your address at once. Please try again in half a minute.",
                 30.0,
             )

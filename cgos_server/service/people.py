@@ -14,11 +14,10 @@ import msgspec
 import structlog
 
 from cgos_server.core.addresses import party
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, Forbidden, Invalid, NotFound, RateLimited, Unauthenticated
 from cgos_server.protocol.names import bot_name_fault, fold, name_fault, password_fault
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.deeds import Deeds, one_line, reason_for
-from cgos_server.service.failures import WRONG_PASSWORD
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX, Passwords, digest, new_token
 from cgos_server.service.requests import (
@@ -95,7 +94,7 @@ class People:
 
     async def sign_in(self, request: SignIn, address: str) -> SignedIn:
         """A session. Raises Refused (``wrong-password``, ``too-many-failures``, ``disabled``, ``busy``)."""
-        wrong = Refused(WRONG_PASSWORD, "The name or the password is not right.")
+        wrong = Unauthenticated(Code.WRONG_PASSWORD, "The name or the password is not right.")
         if name_fault(request.name) is not None:
             raise wrong  # nobody can be called so
         with self._accounts.failures.attempt(address, request.name):
@@ -111,19 +110,25 @@ class People:
         async with self._accounts.name_lock(owner.name):
             now = await self._owner(owner.name)
             if now.password != owner.password:
-                raise Refused(WRONG_PASSWORD, "The password was replaced just now. Sign in with the new one.")
+                raise Unauthenticated(
+                    Code.WRONG_PASSWORD, "The password was replaced just now. Sign in with the new one."
+                )
             if now.state != "active":
-                raise Refused("disabled", f"The account {now.name} is disabled. Ask the operators of this server why.")
+                raise Forbidden(
+                    Code.DISABLED, f"The account {now.name} is disabled. Ask the operators of this server why."
+                )
             return await self._session(request, now, address, [])
 
     async def register(self, request: AccountRegister, address: str) -> SignedIn:
         """A new account and its first session. Raises Refused (``registration-closed``, ``name``, ``name-taken``,
         ``password``, ``too-many``, ``busy``)."""
         if not self._open:
-            raise Refused("registration-closed", "Accounts are made by the operators of this server only. Ask them.")
+            raise Forbidden(
+                Code.REGISTRATION_CLOSED, "Accounts are made by the operators of this server only. Ask them."
+            )
         fault = bot_name_fault(request.name)
         if fault is not None:
-            raise Refused("name", fault)
+            raise Invalid(Code.NAME, fault)
         began = self._now_ms()
         made = self._not_too_many(party(address), began)
         made.append(began)  # before anything is waited for, lest many at once pass
@@ -161,8 +166,8 @@ class People:
         if len(self._registered) > _REMEMBERED:
             self._registered.popitem(last=False)
         if len(recent) >= MOST_REGISTRATIONS:
-            raise Refused(
-                "too-many", "Too many accounts were made from your address. Try again in an hour.",
+            raise RateLimited(
+                Code.TOO_MANY, "Too many accounts were made from your address. Try again in an hour.",
                 (recent[0] + _HOUR_MS - now) / 1000,
             )  # fmt: skip
         return recent
@@ -190,7 +195,7 @@ class People:
             with self._accounts.failures.attempt(caller.address, person.name):
                 owner = await self._still(person)
                 if not await self._passwords.verify(owner.password, request.old, caller.address):
-                    raise Refused(WRONG_PASSWORD, "The old password is not right.")
+                    raise Unauthenticated(Code.WRONG_PASSWORD, "The old password is not right.")
             hashed = await self._accounts.new_account_password(request.new, caller.address)
             ended = await self._ended(owner.id, sessions_only=True, but=person.access_id)
             changed = OwnerChanged(hashed, int(owner.admin), owner.state, owner.id)
@@ -202,17 +207,17 @@ class People:
         person = caller.person
         scopes = [scope for scope in SCOPES if scope in request.scopes]
         if not scopes or set(scopes) != set(request.scopes):
-            raise Refused("scopes", f"A token is for one or more of: {', '.join(SCOPES)}.")
+            raise Invalid(Code.SCOPES, f"A token is for one or more of: {', '.join(SCOPES)}.")
         if request.days is not None and not 1 <= request.days <= MOST_DAYS:
-            raise Refused("days", f"A token is valid for 1 to {MOST_DAYS} days, or for ever.")
+            raise Invalid(Code.DAYS, f"A token is valid for 1 to {MOST_DAYS} days, or for ever.")
         async with self._accounts.name_lock(person.name):
             owner = await self._still(person)
             if "admin" in scopes and not owner.admin:
-                raise Refused("not-allowed", "Only operators can make a token for what operators may do.")
+                raise Forbidden(Code.NOT_ALLOWED, "Only operators can make a token for what operators may do.")
             now = self._now_ms()
             tokens = [row for row in await self._store.valid_access(owner.id, now) if row.kind == "token"]
             if len(tokens) >= MOST_TOKENS:
-                raise Refused("full", f"An account has at most {MOST_TOKENS} tokens. End one that you do not need.")
+                raise Conflict(Code.FULL, f"An account has at most {MOST_TOKENS} tokens. End one that you do not need.")
             text, number = new_token(ACCESS_PREFIX), self._ids.access()
             label = one_line(request.label)[:LABEL_MAX]
             until = None if request.days is None else now + request.days * DAY_MS
@@ -225,7 +230,9 @@ class People:
         """Raises Refused (``unknown-access``)."""
         found = await self._deeds.access(request.access)
         if found is None:
-            raise Refused("unknown-access", f"There is no session or token {request.access}, or it is ended already.")
+            raise NotFound(
+                Code.UNKNOWN_ACCESS, f"There is no session or token {request.access}, or it is ended already."
+            )
         await self._deeds.commit(
             request, f"{found.kind} {found.id}", [AccessRevoked(self._now_ms(), found.id)], account=found.owner_id
         )  # fmt: skip
@@ -235,7 +242,7 @@ class People:
         """The account, if it may still be used as it was when this was asked; under its lock."""
         owner = await self._owner(person.name)
         if owner.state != "active" or await self._store.access(person.access_id) is None:
-            raise Refused("not-signed-in", "This session was ended meanwhile. Sign in again.")
+            raise Unauthenticated(Code.NOT_SIGNED_IN, "This session was ended meanwhile. Sign in again.")
         return owner
 
     async def _ended(self, owner_id: int, *, sessions_only: bool, but: int | None = None) -> list[Record]:
@@ -252,7 +259,7 @@ class People:
         """Make an account. Raises Refused for a name or password that cannot be."""
         fault = name_fault(request.name)
         if fault is not None:
-            raise Refused("name", fault)
+            raise Invalid(Code.NAME, fault)
         async with self._accounts.name_lock(request.name):
             await self._accounts.must_be_free(request.name)
             hashed = await self._accounts.new_account_password(request.password)
@@ -275,7 +282,9 @@ class People:
     async def right(self, request: AccountGrant | AccountRevoke) -> Done:
         """Give or take a right, from the next request on. Raises Refused for one that there is not."""
         if request.right not in RIGHTS:
-            raise Refused("unknown-right", f"There is no right {request.right!r}. Choose one of: {', '.join(RIGHTS)}.")
+            raise NotFound(
+                Code.UNKNOWN_RIGHT, f"There is no right {request.right!r}. Choose one of: {', '.join(RIGHTS)}."
+            )
         grant = isinstance(request, AccountGrant)
         async with self._accounts.name_lock(request.name):
             owner = await self._owner(request.name)

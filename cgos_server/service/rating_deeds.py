@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from cgos_server.core.rating.base import Kind
 from cgos_server.core.terms import decode_terms
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, Conflict, Invalid, NotFound, OurFault, Unavailable
 from cgos_server.service.control import Control
 from cgos_server.service.deeds import LAST_NUMBER, REASON_MAX, Deeds
 from cgos_server.service.families import Families
@@ -81,10 +81,10 @@ class RatingDeeds:
     async def anchor_set(self, request: AnchorSet) -> Done:
         """State a rating."""
         if not -WIDEST_RATING <= request.rating <= WIDEST_RATING:
-            raise Refused("rating", f"An anchor's rating lies between {-WIDEST_RATING:g} and {WIDEST_RATING:g}.")
+            raise Invalid(Code.RATING, f"An anchor's rating lies between {-WIDEST_RATING:g} and {WIDEST_RATING:g}.")
         sd = request.sd
         if sd is not None and not 0 < sd <= WIDEST_SD:
-            raise Refused("sd", f"An anchor's standard deviation is above 0 and at most {WIDEST_SD:g} Elo.")
+            raise Invalid(Code.SD, f"An anchor's standard deviation is above 0 and at most {WIDEST_SD:g} Elo.")
         bot, version, name = await self._deeds.version(request.bot)
         ratings = await self._ratings(request.venue)
         # From here to the commit nothing may wait: the ledger's numbers must reach the store in their order.
@@ -106,7 +106,7 @@ class RatingDeeds:
         _, version, name = await self._deeds.version(request.bot)
         ratings = await self._ratings(request.venue)
         if not ratings.knows(version) or not ratings.rating(version).anchor:
-            raise Refused("no-anchor", f"{name} is no anchor of {request.venue}. See: cgos-server anchor list")
+            raise Conflict(Code.NO_ANCHOR, f"{name} is no anchor of {request.venue}. See: cgos-server anchor list")
         records = ratings.unanchor(version, self._deeds.now_ms()).records
         self._changed(request.venue)
         await self._deeds.commit(request, name, records, venue=request.venue)
@@ -122,22 +122,26 @@ class RatingDeeds:
         """
         ruling = next((each for each in _RULINGS if each.result.lower() == request.result.lower()), None)
         if ruling is None:
-            raise Refused("result", f"An ended game can be made to count as {', '.join(RESULTS)}.")
+            raise Invalid(Code.RESULT, f"An ended game can be made to count as {', '.join(RESULTS)}.")
         reason = " ".join(request.reason.split())
         if not reason:
-            raise Refused("no-reason", "A correction is kept with its reason: give one.")
+            raise Invalid(Code.NO_REASON, "A correction is kept with its reason: give one.")
         if len(reason) > REASON_MAX:
-            raise Refused("long-reason", f"The reason has {len(reason)} characters; {REASON_MAX} are kept. Shorten it.")
+            raise Invalid(
+                Code.LONG_REASON, f"The reason has {len(reason)} characters; {REASON_MAX} are kept. Shorten it."
+            )
         async with self._one_by_one:
             game = await self._rated_game(request.game, ruling)
             venue = await self._venue_of(game)
             ratings = await self._ratings(venue)
             if not ratings.knows(game.black_id) or not ratings.knows(game.white_id):
-                raise Refused("not-rated", f"{game.black} and {game.white} are not both rated in {venue}.")
+                raise Conflict(Code.NOT_RATED, f"{game.black} and {game.white} are not both rated in {venue}.")
             counted, instead = await self._as_of_now(ratings, lambda: self._count(game))
             was2 = None if counted is None else counted.score2
             if was2 == ruling.score2:
-                raise Refused("no-change", f"Game {game.id} counts as {_COUNTS[was2]} already: nothing would change.")
+                raise Conflict(
+                    Code.NO_CHANGE, f"Game {game.id} counts as {_COUNTS[was2]} already: nothing would change."
+                )
             at = self._deeds.now_ms()
             sides = game.black_id, game.white_id
             repeat = counted is not None and counted.repeat
@@ -169,26 +173,26 @@ class RatingDeeds:
         """Raises Refused unless the game has ended, can have that result, and was played for ratings."""
         game = await self._deeds.store.game(number) if 0 < number <= LAST_NUMBER else None
         if game is None:
-            raise Refused("no-game", f"There is no game {number}. See: cgos-server games")
+            raise NotFound(Code.NO_GAME, f"There is no game {number}. See: cgos-server games")
         if game.result is None:
-            raise Refused("running", f"Game {number} has not ended. To end it: cgos-server abort {number}")
+            raise Conflict(Code.RUNNING, f"Game {number} has not ended. To end it: cgos-server abort {number}")
         terms = decode_terms(game.terms)
         if not terms.rated:
-            raise Refused(
-                "not-rated",
+            raise Conflict(
+                Code.NOT_RATED,
                 f"Game {number} changed no rating (a sandbox venue, clocks of its own, or begun from an old game): "
                 "there is nothing to correct.",
             )
         if ruling.score2 == 1 and terms.rules.komi2 % 2:
             komi = terms.rules.komi2 / 2
-            raise Refused("no-draw", f"Game {number} was played with komi {komi:g}, where nobody can draw.")
+            raise NotFound(Code.NO_DRAW, f"Game {number} was played with komi {komi:g}, where nobody can draw.")
         return game
 
     async def _venue_of(self, game: StoredGame) -> str:
         for venue in await self._deeds.store.venues():
             if venue.id == game.venue_id:
                 return venue.name
-        raise Refused("unknown-venue", f"The venue of game {game.id} is not known any more.")
+        raise NotFound(Code.UNKNOWN_VENUE, f"The venue of game {game.id} is not known any more.")
 
     async def _count(self, game: StoredGame) -> tuple[Counted | None, FirstRepeat | None]:
         """What it counts as, and the game that would count in its stead."""
@@ -207,7 +211,7 @@ class RatingDeeds:
             found = await look()
             if ratings.seq == seq:
                 return found
-        raise Refused("busy", "Results come faster than the past can be looked at. Try again.", 10.0)
+        raise Unavailable(Code.BUSY, "Results come faster than the past can be looked at. Try again.", 10.0)
 
     # -- families
 
@@ -245,18 +249,18 @@ class RatingDeeds:
     def _may_join(self, bot: BotLogin, leader: int, names: dict[int, str]) -> None:
         now = self._families.leader(bot.bot_id)
         if now == leader != bot.bot_id:
-            raise Refused("linked", f"{bot.name} belongs to the family of {names[leader]} already.")
+            raise Conflict(Code.LINKED, f"{bot.name} belongs to the family of {names[leader]} already.")
         if now != bot.bot_id:
-            raise Refused(
-                "linked",
+            raise Conflict(
+                Code.LINKED,
                 f"{bot.name} belongs to the family of {names[now]}. First: cgos-server family unlink {bot.name}",
             )
         if leader == bot.bot_id:
-            raise Refused("itself", f"{bot.name} leads that family itself: it cannot be linked to it.")
+            raise Conflict(Code.ITSELF, f"{bot.name} leads that family itself: it cannot be linked to it.")
         members = [names[member] for member in self._families.members(bot.bot_id)]
         if members:
-            raise Refused(
-                "leads",
+            raise Conflict(
+                Code.LEADS,
                 f"{bot.name} leads a family of its own ({', '.join(members)}). Unlink its members first, or link "
                 f"{names[leader]} to {bot.name} instead.",
             )
@@ -269,7 +273,7 @@ class RatingDeeds:
             if leader == bot.bot_id:
                 members = self._families.members(bot.bot_id)
                 hint = f" It leads one of {len(members) + 1}: unlink the others from it." if members else ""
-                raise Refused("not-linked", f"{bot.name} belongs to no other bot's family.{hint}")
+                raise Conflict(Code.NOT_LINKED, f"{bot.name} belongs to no other bot's family.{hint}")
             names = {number: name for number, name, _ in await self._deeds.store.bot_names()}
             lineages = {venue: _Lineage(self._deeds, ratings) for venue, ratings in (await self._venues()).items()}
             while not all(lineage.complete for lineage in lineages.values()):
@@ -304,7 +308,7 @@ class RatingDeeds:
         if found is None and self._control is None and self._load_ratings is not None:
             found = await self._load_ratings(venue)
         if found is None:
-            raise Refused("unknown-venue", f"There is no venue {venue}. See: cgos-server check")
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. See: cgos-server check")
         return found
 
     async def _venues(self) -> dict[str, VenueRatings]:
@@ -313,8 +317,8 @@ class RatingDeeds:
         for venue in await self._deeds.store.venues():
             try:
                 found[venue.name] = await self._ratings(venue.name)
-            except Refused as refusal:
-                if refusal.code != "unknown-venue":
+            except NotFound as refusal:
+                if refusal.code is not Code.UNKNOWN_VENUE:
                     raise
         return found
 

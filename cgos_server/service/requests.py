@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Refused
 from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, ServerStatus, VersionNow
 
 RIGHTS: Final = ("admin",)
@@ -487,7 +487,7 @@ class Reloaded(msgspec.Struct, frozen=True, tag_field="is", tag="reloaded"):
 class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
     """It was not done; see :class:`cgos_server.errors.Refused`."""
 
-    code: str
+    code: Code
     sentence: str
     retry_after_s: float | None = None
 
@@ -525,5 +525,5 @@ async def ask(call: Callable[[bytes], Awaitable[bytes]], request: Request) -> Re
     """
     response = _ANSWER.decode(await call(msgspec.json.encode(request)))
     if isinstance(response, Refusal):
-        raise Refused(response.code, response.sentence, response.retry_after_s)
+        raise Refused.of(response.code, response.sentence, response.retry_after_s)
     return response

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, Refused
 
 URL_MAX: Final = 500
 """Characters of an address."""
@@ -56,4 +56,4 @@ def target(url: str) -> Target:
 
 
 def _bad(what: str) -> Refused:
-    return Refused("url", f"The address of a webhook {what}.")
+    return Invalid(Code.URL, f"The address of a webhook {what}.")

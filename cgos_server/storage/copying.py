@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Table
 
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import Code, Invalid, StoreError
 from cgos_server.storage import DATABASE, schema, tables
 from cgos_server.storage.copy_ends import End, Row, SqliteEnd
 from cgos_server.storage.location import Location, note_elsewhere
@@ -49,7 +49,7 @@ def copy(source: Location, target: Location, progress: Progress) -> list[Copied]
     :raises StoreError: where one of them fails, or they are not the same in the end; the target is empty then
     """
     if source == target:
-        raise Refused("same-database", f"{source} cannot be copied to itself.")
+        raise Invalid(Code.SAME_DATABASE, f"{source} cannot be copied to itself.")
     schema.check(source)
     with DatabaseLock(source, _PURPOSE), DatabaseLock(target, _PURPOSE):
         schema.check(source)
@@ -67,8 +67,8 @@ async def _copy(source: Location, target: Location, progress: Progress) -> list[
         to_end = await stack.enter_async_context(_open(target, writing=True))
         for table in every:
             if table is not tables.server and await to_end.count(table):
-                raise Refused(
-                    "not-empty",
+                raise Invalid(
+                    Code.NOT_EMPTY,
                     f"{target} is not empty: its table {table.name} has rows. Give an empty database; nothing was "
                     "changed.",
                 )

@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, ColumnElement, RowMapping, and_, bindparam, func, select, union_all
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.protocol.names import fold
 from cgos_server.storage import tables
 from cgos_server.storage.answers import (
@@ -141,7 +141,7 @@ class History(
         async with self._snapshot() as read:
             rows = await games_by_id(read, [game_id])
             if not rows:
-                raise Refused("no-game", f"There is no game {game_id}. `cgos-server games` lists them.")
+                raise NotFound(Code.NO_GAME, f"There is no game {game_id}. `cgos-server games` lists them.")
             (more,) = await read(_MORE, game=game_id)
             moves = await read(_MOVES, game=game_id)
             pairings = [_pairing(row) for row in await read(_PAIRED_GAME, game=game_id)]
@@ -201,7 +201,9 @@ class History(
                 select(_rounds, _venues.c.name.label("venue")).join(_venues).where(_rounds.c.id == number(round_id))
             )
             if not rows:
-                raise Refused("no-round", f"There is no act of pairing {round_id}. `cgos-server show GAME` names one.")
+                raise NotFound(
+                    Code.NO_ROUND, f"There is no act of pairing {round_id}. `cgos-server show GAME` names one."
+                )
             pairings = [_pairing(row) for row in await read(_PAIRED_ROUND, round=round_id)]
         texts = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
         return value(RoundDetail, rows[0], pairings=pairings, **texts)

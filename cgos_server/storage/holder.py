@@ -7,7 +7,7 @@ import socket
 from datetime import datetime
 from pathlib import Path
 
-from cgos_server.errors import DatabaseLocked
+from cgos_server.errors import Code, DatabaseLocked
 from cgos_server.storage.location import Location
 
 
@@ -17,7 +17,7 @@ def in_use(location: Location, who: str, since: datetime | None) -> DatabaseLock
     who = f"{who[:-1]}{when})" if who.endswith(")") else who + when
     other = "another data directory" if isinstance(location, Path) else "another database"
     return DatabaseLocked(
-        "database-locked",
+        Code.DATABASE_LOCKED,
         f"The database {location} is in use by {who}. Stop it first, or give {other} in the configuration.",
     )
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import func, literal, select
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.storage import queries, tables
 from cgos_server.storage.bot_history import belongings
 from cgos_server.storage.functions import bytewise
@@ -48,7 +48,7 @@ class PeopleHistory(Reader):
             owned = select(func.count()).where(_bots.c.owner_id == _owners.c.id).correlate(_owners).scalar_subquery()
             rows = await read(select(_owners, owned.label("bots")).where(_owners.c.id == number(owner_id)))
         if not rows:
-            raise Refused("no-account", f"There is no account with the number {owner_id}.")
+            raise NotFound(Code.NO_ACCOUNT, f"There is no account with the number {owner_id}.")
         return value(AccountDetail, rows[0], admin=bool(rows[0]["admin"]))
 
     async def bots_of(self, owner_id: int) -> list[OwnedBot]:
@@ -126,7 +126,7 @@ class PeopleHistory(Reader):
         async with self._snapshot() as read:
             rows = await read(select(_owners.c.id).where(_owners.c.name == name))
         if not rows:
-            raise Refused("no-account", f"There is no account {name!r}. `cgos-server account list` lists them.")
+            raise NotFound(Code.NO_ACCOUNT, f"There is no account {name!r}. `cgos-server account list` lists them.")
         return int(rows[0]["id"])
 
 

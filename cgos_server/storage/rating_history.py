@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from cgos_server.core.rating.base import Kind
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.storage import tables
 from cgos_server.storage.answers import RatingPoint, Standing, VersionGame
 from cgos_server.storage.functions import bytewise, greater
@@ -168,8 +168,8 @@ class RatingHistory(LedgerHistory):
                 return await _standings_now(read, at, system, limit, played)
             last = await last_entry(read, at)
             if not 0 <= as_of <= last:
-                raise Refused(
-                    "no-entry",
+                raise NotFound(
+                    Code.NO_ENTRY,
                     f"The ledger of {venue} has no entry {as_of}: its entries are 1 to {last}."
                     if last
                     else f"The ledger of {venue} has no entry {as_of}: it is still empty.",

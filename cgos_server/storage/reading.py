@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, ColumnElement, CompoundSelect, RowMapping, Se
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import Code, NotFound, Refused, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.answers import Value
 from cgos_server.storage.connections import reading_engine
@@ -124,7 +124,7 @@ async def venue_id(read: Read, name: str) -> int:
     ids = {row["name"]: int(row["id"]) for row in await read(select(venues.c.name, venues.c.id))}
     if name not in ids:
         there = f"The venues are {', '.join(sorted(ids))}." if ids else "There are no venues yet."
-        raise Refused("no-venue", f"There is no venue {name!r}. {there}")
+        raise NotFound(Code.NO_VENUE, f"There is no venue {name!r}. {there}")
     read.ids["venue", name] = ids[name]
     return ids[name]
 
@@ -143,13 +143,13 @@ async def version_numbers(read: Read, names: Iterable[str]) -> dict[str, int]:
             read.ids["version", row["wire_name"]] = int(row["id"])
     for name in missing:
         if ("version", name) not in read.ids:
-            raise Refused("no-version", f"There is no version {name!r}. `cgos-server bots` lists them.")
+            raise NotFound(Code.NO_VERSION, f"There is no version {name!r}. `cgos-server bots` lists them.")
     return {name: read.ids["version", name] for name in wanted}
 
 
 def no_bot(name: str) -> Refused:
     """There is no bot of this name."""
-    return Refused("no-bot", f"There is no bot {name!r}. `cgos-server bots` lists them.")
+    return NotFound(Code.NO_BOT, f"There is no bot {name!r}. `cgos-server bots` lists them.")
 
 
 def number(value: int) -> ColumnElement[int]:

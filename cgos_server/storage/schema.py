@@ -21,7 +21,7 @@ from sqlalchemy import Connection, insert
 from sqlalchemy.exc import DBAPIError
 
 import cgos_server
-from cgos_server.errors import SchemaMismatch, StoreError
+from cgos_server.errors import Code, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.connections import connect_for_reading, migrating_engine
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
@@ -104,7 +104,7 @@ def _look(path: Path) -> tuple[set[str], str | None]:
 
 
 def check(location: Location) -> None:
-    """Return where the program and the database fit together. Raises SchemaMismatch with the remedy."""
+    """Return where the program and the database fit together. Raises SchemaMismatch or NotFound with the remedy."""
     refuse_elsewhere(location)
     _check(location)
 
@@ -112,8 +112,8 @@ def check(location: Location) -> None:
 def _check(location: Location) -> None:
     found = current(location)
     if found is None:
-        raise SchemaMismatch(
-            "no-database",
+        raise NotFound(
+            Code.NO_DATABASE,
             f"There is no database at {location}. `cgos-server serve` makes one; if it should be there, check "
             f"{'the data directory' if isinstance(location, Path) else 'server.database'} in the configuration.",
         )
@@ -121,19 +121,19 @@ def _check(location: Location) -> None:
         return
     if _knows(found):
         raise SchemaMismatch(
-            "schema-older",
+            Code.SCHEMA_OLDER,
             f"The database {location} has the older schema {found}, this program needs {head()}. Stop the server, keep "
             "a copy of the database, and run `cgos-server db upgrade`.",
         )
     if found in _UNRELEASED:
         raise SchemaMismatch(
-            "schema-unreleased",
+            Code.SCHEMA_UNRELEASED,
             f"The database {location} has the schema {found} of a development version of cgos-server that was never "
             "released. This program can neither read nor upgrade it; only the version that made it can read it. "
             + _other_place(location),
         )
     raise SchemaMismatch(
-        "schema-newer",
+        Code.SCHEMA_NEWER,
         f"The database {location} has the schema {found}, which this program ({cgos_server.__version__}) does not "
         "know: a newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
     )
@@ -172,8 +172,8 @@ def _make(connection: Connection) -> None:
 def upgrade(location: Location) -> tuple[str, str]:
     """Bring the database to this program's schema; (revision before, revision after).
 
-    The caller holds the database's lock. Raises SchemaMismatch where there is no database, a newer one or one of a
-    version that was never released, StoreError where it cannot be written.
+    The caller holds the database's lock. Raises NotFound where there is no database, SchemaMismatch where it is a newer
+    one or one of a version that was never released, StoreError where it cannot be written.
     """
     found = current(location)
     if found is None or not _knows(found):
@@ -207,7 +207,7 @@ def refuse_elsewhere(location: Location) -> None:
     other = elsewhere(location) if isinstance(location, Path) else None
     if other is not None and isinstance(location, Path):
         raise SchemaMismatch(
-            "elsewhere",
+            Code.ELSEWHERE,
             f"The server of {location.parent} keeps its database in {other}. Give its configuration with --config or "
             f"CGOS_CONFIG. To use {location} again, move the database there with `cgos-server db copy`, or remove "
             f"{note_path(location)}.",
@@ -216,7 +216,7 @@ def refuse_elsewhere(location: Location) -> None:
 
 def _foreign(location: Location) -> SchemaMismatch:
     sentence = f"{location} is not a database of cgos-server. {_other_place(location)}"
-    return SchemaMismatch("not-a-database", sentence)
+    return SchemaMismatch(Code.NOT_A_DATABASE, sentence)
 
 
 def _other_place(location: Location) -> str:

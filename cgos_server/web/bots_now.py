@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from starlette.requests import Request
 
-from cgos_server.errors import CgosError, OurFault, Refused
+from cgos_server.errors import CgosError, Code, OurFault, Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import VersionNow
 
@@ -94,7 +94,7 @@ class BotsNow:
             if not isinstance(said, deeds.BotSeen):
                 raise OurFault(f"the server answered with {type(said).__name__}")
         except Refused as refusal:
-            if refusal.code != "no-server":
+            if refusal.code is not Code.NO_SERVER:
                 return Now(None, refusal.sentence), False
             return Now(None, SILENT), True
         except (CgosError, TimeoutError):

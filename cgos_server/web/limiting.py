@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from cgos_server.core.addresses import party
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, RateLimited
 from cgos_server.protocol.api_route import Limit
 from cgos_server.web.settings import WebSettings
 
@@ -28,14 +28,14 @@ STREAMS_OF_ALL: Final = 10
 _FULL_RETRY_S: Final = 10.0
 
 
-class TooMuch(Refused):
+class TooMuch(RateLimited):
     """A limit was reached.
 
     :ivar limit: its name
     """
 
     def __init__(self, limit: Limit, sentence: str, retry_after_s: float) -> None:
-        super().__init__("too-many", sentence, retry_after_s)
+        super().__init__(Code.TOO_MANY, sentence, retry_after_s)
         self.limit = limit
 
 

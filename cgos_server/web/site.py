@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, Response
 from cgos_server import __version__
 from cgos_server.core.facts import AnyFact
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Unavailable
 from cgos_server.net.forwarded import bare, is_among, origin
 from cgos_server.protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server.service import requests as deeds
@@ -136,12 +136,12 @@ class Site:
     async def ask(self, request: deeds.Request) -> deeds.Response:
         """Have the live server do it. Raises Refused (``no-server`` where there is none), OurFault."""
         if self.call is None:
-            raise Refused("no-server", _AWAY)
+            raise Unavailable(Code.NO_SERVER, _AWAY)
         try:
             return await deeds.ask(self.call, request)
-        except Refused as refusal:
-            if refusal.code == "no-server":  # said for operators at a shell, with the directory
-                raise Refused("no-server", _AWAY) from refusal
+        except Unavailable as refusal:
+            if refusal.code is Code.NO_SERVER:  # said for operators at a shell, with the directory
+                raise Unavailable(Code.NO_SERVER, _AWAY) from refusal
             raise
 
     async def on_behalf(self, credential: str, request: Request, deed: deeds.Request) -> deeds.Response:

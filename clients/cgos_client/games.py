@@ -18,6 +18,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from cgos_client.errors import CgosClientError, Dismissed, MoveRefused, ServerFault, SignInRefused
 from cgos_server.core.games.notation import normal
+from cgos_server.errors import Code
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.ws_messages import ColorWord, KnownGame, Ply
 
@@ -421,7 +422,7 @@ class Games:
             return told
         if code in _MENDABLE:
             return [*told, *self._mend(message.game, seat, len(seat.moves))]
-        if code == "no-game":
+        if code == Code.NO_GAME:
             return [*told, *self._unknown(message.game, seat, text)]
         return told
 

@@ -26,6 +26,7 @@ from cgos_client.settings import BadSetting, bot_name, checked_hours
 from cgos_client.upkeep import Peer, Upkeep
 from cgos_client.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_server import __version__
+from cgos_server.errors import Code
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.names import password_fault
 
@@ -195,7 +196,7 @@ class Session:
     def _check_venue(self, venue: str) -> None:
         known = [] if self.welcome is None else [info.name for info in self.welcome.venues]
         if venue not in known:
-            raise WatchRefused("no-venue", f"the server has no venue {venue!r}; it has {', '.join(known) or 'none'}")
+            raise WatchRefused(Code.NO_VENUE, f"the server has no venue {venue!r}; it has {', '.join(known) or 'none'}")
 
     # -- what goes on below
 

@@ -16,6 +16,7 @@ from cgos_client.codec import Codec
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.link import Link, Place, opened
 from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting
+from cgos_server.errors import Code
 from cgos_server.protocol import ws_messages as ws
 
 log = logging.getLogger(__name__)
@@ -27,7 +28,15 @@ DRAINED_SECONDS = 5.0
 """How long the server may take to close a connection of which it said that it is over."""
 
 _HEALING = frozenset(
-    ("already-arriving", "already-here", "draining", "ending", "store", "too-many-failures", "waits-approval")
+    (
+        Code.ALREADY_ARRIVING,
+        Code.ALREADY_HERE,
+        Code.DRAINING,
+        Code.ENDING,
+        Code.STORE,
+        Code.TOO_MANY_FAILURES,
+        Code.WAITS_APPROVAL,
+    )
 )
 """Refusals that pass by themselves, by their code."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from cgos_client.errors import WatchRefused
 from cgos_client.position import Position
 from cgos_server.core.facts import AnyFact, GameEnded, GameStarted, MovePlayed
+from cgos_server.errors import Code
 from cgos_server.protocol import ws_messages as ws
 from cgos_server.protocol.ws_messages import Ply
 
@@ -155,7 +156,7 @@ class Watches:
             self.venues[error.venue].refusal = refusal
 
 
-NO_VENUE = frozenset(("no-venue", "unknown-venue"))
+NO_VENUE = frozenset((Code.NO_VENUE, Code.UNKNOWN_VENUE))
 """What a server says of a venue that it does not have."""
 
 

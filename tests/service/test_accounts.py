@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Conflict, Refused
 from cgos_server.protocol.session import Credentials
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.ids import Ids
@@ -84,7 +84,7 @@ async def test_two_at_once_that_differ_in_capitals(accounts: Accounts, store: An
     results = await asyncio.gather(
         accounts.sign_in(said("Newbot")), accounts.sign_in(said("NEWBOT")), return_exceptions=True
     )
-    assert [type(result) for result in results] == [SignedIn, Refused]
+    assert [type(result) for result in results] == [SignedIn, Conflict]
     assert len(store.of(BotAdded)) == 1
 
 

@@ -13,7 +13,7 @@ import pytest
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.errors import CommitFailed, Refused
+from cgos_server.errors import Code, CommitFailed, Conflict, NotFound, Refused
 from cgos_server.protocol.session import Credentials, Declaration, Limits
 from cgos_server.service import requests as words
 from cgos_server.service.accounts import Accounts, SignedIn
@@ -98,14 +98,14 @@ class LiveServer:
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         self.asked.append(("end", game, winner, detail))
         if game != 17:
-            raise Refused("no-game", "No such game.")
+            raise NotFound(Code.NO_GAME, "No such game.")
         result = "Abort" if winner is None else f"{winner.letter.upper()}+Forfeit"
         return EndedGame(game, "9x9", "White", "Black", result)
 
     def pause(self, venue: str, paused: bool) -> None:
         self.asked.append(("pause", venue, paused))
         if venue != "9x9":
-            raise Refused("unknown-venue", "No such venue.")
+            raise NotFound(Code.UNKNOWN_VENUE, "No such venue.")
 
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
         self.asked.append(("wishes", bot, paused, limits))
@@ -137,7 +137,7 @@ def closed(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock
 
     async def load(venue: str) -> VenueRatings:
         if venue != "9x9":
-            raise Refused("unknown-venue", f"There is no venue {venue}.")
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
         return await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
 
     return Admin(store, ids, accounts, passwords, clock, None, load)
@@ -207,7 +207,7 @@ async def test_registering_at_once_by_command_and_by_sign_in(admin: Admin, accou
         admin.handle(BotAdd(name="NEWBOT", password="long-secret")),
         return_exceptions=True,
     )
-    assert [type(result) for result in results].count(Refused) == 2
+    assert [type(result) for result in results].count(Conflict) == 2
     assert len(store.groups) == 1
 
 

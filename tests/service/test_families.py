@@ -12,7 +12,7 @@ import pytest
 from support.real_pool import Elsewhere, RealPool, refit_of
 
 from cgos_server.core.rating.base import Kind
-from cgos_server.errors import Refused
+from cgos_server.errors import Conflict, Refused
 from cgos_server.protocol.session import Credentials
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.families import Families, family_by_name
@@ -226,10 +226,10 @@ async def test_links_that_cannot_be(pool: RealPool) -> None:
 
 async def test_two_links_at_once_come_one_after_the_other(pool: RealPool) -> None:
     results = await asyncio.gather(link(pool, "Dd", "Aa"), link(pool, "Aa", "Cc"), return_exceptions=True)
-    assert [type(result) for result in results] == [str, Refused]
+    assert [type(result) for result in results] == [str, Conflict]
     assert pool.families.leader(4) == 1
     results = await asyncio.gather(unlink(pool, "Dd"), unlink(pool, "Dd"), return_exceptions=True)
-    assert [type(result) for result in results] == [str, Refused]
+    assert [type(result) for result in results] == [str, Conflict]
 
 
 async def test_on_a_closed_database_and_without_one_of_the_venues(pool: RealPool) -> None:

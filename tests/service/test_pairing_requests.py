@@ -11,7 +11,7 @@ import pytest
 from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound, Refused
 from cgos_server.protocol.session import Credentials, Declaration
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
@@ -39,7 +39,7 @@ class LiveServer:
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
         self.asked.append((venue, sorted(versions)))
         if venue not in (None, *self.aside):
-            raise Refused("unknown-venue", f"There is no venue {venue}.")
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
         found = {
             name: [v for v in there if v in versions] for name, there in self.aside.items() if venue in (None, name)
         }

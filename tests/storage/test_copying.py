@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from storage_sample import execute, games, move, people, put, query, refits
 
-from cgos_server.errors import DatabaseLocked, Refused, SchemaMismatch, StoreError
+from cgos_server.errors import DatabaseLocked, NotFound, Refused, StoreError
 from cgos_server.storage import copying, schema, tables
 from cgos_server.storage.copying import copy, fingerprint
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
@@ -131,7 +131,7 @@ def test_databases_in_use_are_not_touched(full: Location, target: Location) -> N
 
 
 def test_what_cannot_be_a_source(place: Location, target: Location, tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="There is no database at"):
+    with pytest.raises(NotFound, match="There is no database at"):
         copy(place, target, silent)
     assert schema.current(target) is None
     with pytest.raises(Refused, match="cannot be copied to itself"):

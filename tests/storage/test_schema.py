@@ -23,7 +23,7 @@ from support.later_schema import REVISION
 from support.postgres import PostgresServer
 
 import cgos_server
-from cgos_server.errors import SchemaMismatch, StoreError
+from cgos_server.errors import NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.tables import metadata, postgres_metadata
@@ -321,7 +321,7 @@ def test_an_upgrade_that_is_killed_half_way_leaves_the_old_schema(
 
 def test_no_database_is_no_reason_to_make_one(place: Location) -> None:
     for call in (schema.check, schema.upgrade):
-        with pytest.raises(SchemaMismatch, match="There is no database at"):
+        with pytest.raises(NotFound, match="There is no database at"):
             call(place)
     assert schema.current(place) is None
     assert not isinstance(place, Path) or not place.exists()

@@ -14,7 +14,7 @@ from cgos_server.core.games.base import Ruleset
 from cgos_server.core.pairing.base import Act
 from cgos_server.core.rating.base import Fit, Refitting
 from cgos_server.core.venue import PairingSettings, Venue
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, Unauthenticated
 from cgos_server.observability.metrics import Metrics
 from cgos_server.protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
 from cgos_server.runtime.bus import Bus
@@ -41,7 +41,7 @@ class Accounts:
     async def sign_in(self, credentials: Credentials) -> SignedIn:
         await self.gate.wait()
         if credentials.secret == "wrong":
-            raise Refused("wrong-password", "Sorry, password doesn't match.")
+            raise Unauthenticated(Code.WRONG_PASSWORD, "Sorry, password doesn't match.")
         number = self.versions.setdefault(credentials.name, len(self.versions) + 1)
         return SignedIn(number, number, credentials.name)
 
@@ -174,7 +174,7 @@ class House:
         return self
 
     def operators(self, venue: str, operator: Operator, address: str) -> OperatorDesk:
-        raise Refused("operator", f"No operators in {venue} from {address}.")
+        raise Invalid(Code.OPERATOR, f"No operators in {venue} from {address}.")
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self.tasks.append(asyncio.get_running_loop().create_task(work))

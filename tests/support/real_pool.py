@@ -18,7 +18,7 @@ from cgos_server.core.rating.bayes.pool import Pool
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
 from cgos_server.core.terms import Terms, encode_terms
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.service.deeds import Deeds
 from cgos_server.service.families import Families
 from cgos_server.service.rating_deeds import RatingDeeds
@@ -184,5 +184,5 @@ class Elsewhere:
 
     async def _load(self, venue: str) -> VenueRatings:
         if venue not in self._pool.rated:
-            raise Refused("unknown-venue", f"There is no venue {venue}.")
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
         return await self._pool.load(self._pool.venues.index(venue) + 1)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_server.core.addresses import party
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, RateLimited, Refused
 from cgos_server.protocol.api_route import PROBLEM, Limit
 from cgos_server.storage.history import History
 from cgos_server.web.application import create_app
@@ -161,4 +161,10 @@ def test_nobody_is_told_to_wait_for_nothing() -> None:
         limits.spend(Limit.REQUESTS, "192.0.2.1")
     assert refusal.value.retry_after_s == 1
     assert "Please wait for 1 s." in refusal.value.sentence
-    assert [Refused("x", "x.", wait).retry_after_s for wait in (0.0, 0.088000056, 1.0, 1.2, None)] == [1, 1, 1, 2, None]
+    assert [RateLimited(Code.TOO_MANY, "x.", wait).retry_after_s for wait in (0.0, 0.088000056, 1.0, 1.2, None)] == [
+        1,
+        1,
+        1,
+        2,
+        None,
+    ]

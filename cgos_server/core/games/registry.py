@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cgos_server.core.games.base import GameKind
 from cgos_server.core.games.go_rules import Go
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 
 _KINDS: tuple[GameKind, ...] = (Go(),)
 
@@ -22,4 +22,4 @@ def game_kind(name: str) -> GameKind:
     for kind in _KINDS:
         if kind.name == name:
             return kind
-    raise Refused("unknown-game", f'There is no game "{name}": choose {" or ".join(names())}.')
+    raise NotFound(Code.UNKNOWN_GAME, f'There is no game "{name}": choose {" or ".join(names())}.')

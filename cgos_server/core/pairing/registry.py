@@ -17,8 +17,8 @@ from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.formula import Formula
 from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
 from cgos_server.core.pairing.objective import Objective
-from cgos_server.core.pairing.settings import REFUSAL, SHARED, shared
-from cgos_server.errors import Refused
+from cgos_server.core.pairing.settings import SHARED, shared
+from cgos_server.errors import Code, Invalid
 
 OWN: Mapping[str, Mapping[str, Option]] = MappingProxyType(
     {
@@ -42,7 +42,7 @@ MAX_EXPECTED: Mapping[str, float] = MappingProxyType({"information": 0.95})
 def keys(name: str) -> tuple[str, ...]:
     """The words of all options that a method has. Raises Refused where there is no such method."""
     if name not in OWN:
-        raise Refused("pairing-method", f"There is no pairing method {name!r}. Choose one of: {', '.join(METHODS)}.")
+        raise Invalid(Code.PAIRING_METHOD, f"There is no pairing method {name!r}. Choose one of: {', '.join(METHODS)}.")
     return (*OWN[name], *SHARED)
 
 
@@ -57,9 +57,13 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
         if key not in known:
             users = [method for method in METHODS if key in OWN[method]]
             hint = f" That is an option of {', '.join(users)}." if users else ""
-            raise Refused(REFUSAL, f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
+            raise Invalid(Code.PAIRING_OPTION, f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
     constraints, waiting = shared(name, options, replace(Constraints(), max_expected=MAX_EXPECTED.get(name, 1.0)))
-    own = {key: read(name, key, option, options[key], REFUSAL) for key, option in OWN[name].items() if key in options}
+    own = {
+        key: read(name, key, option, options[key], Code.PAIRING_OPTION)
+        for key, option in OWN[name].items()
+        if key in options
+    }
     if name == "birk":
         return Birk(**own, constraints=constraints, waiting=waiting)
     if name in ORDERS:

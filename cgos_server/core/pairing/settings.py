@@ -13,9 +13,7 @@ from typing import Any
 from cgos_server.core.options import MICROSECONDS, Choice, Flag, Number, Option, Seconds, read
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.rolling import Waiting
-
-REFUSAL = "pairing-option"
-"""The code of a refusal."""
+from cgos_server.errors import Code
 
 _KIN = Choice(tuple(Kin))
 _BITS = Number(0.0, 100.0)
@@ -59,7 +57,7 @@ def shared(what: str, options: Mapping[str, Any], defaults: Constraints) -> tupl
     :raises Refused: where a value is not possible
     """
     values = {
-        key: read(what, key, SHARED[key], value, "pairing-option") for key, value in options.items() if key in SHARED
+        key: read(what, key, SHARED[key], value, Code.PAIRING_OPTION) for key, value in options.items() if key in SHARED
     }
     of_constraints = {_field(key): value for key, value in values.items() if key in CONSTRAINTS}
     for key in ("same_owner", "same_family"):

@@ -17,7 +17,7 @@ from cgos_server.core.rating.egf2021 import Egf2021
 from cgos_server.core.rating.glicko2 import Glicko2
 from cgos_server.core.rating.gor import VARIANTS, Gor
 from cgos_server.core.rating.graded import PROVISIONAL_GAMES, Graded
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound
 
 SYSTEMS: Final = ("bayes", "whole-history", "cgos-elo", "gor", "egf2021", "glicko2")
 
@@ -103,9 +103,9 @@ def rating_system(name: str, initial: float, options: Mapping[str, Any]) -> Rati
     each system understands.
     """
     if name not in SYSTEMS:
-        raise Refused("rating-system", f"There is no rating system {name!r}. Choose one of: {', '.join(SYSTEMS)}.")
+        raise NotFound(Code.RATING_SYSTEM, f"There is no rating system {name!r}. Choose one of: {', '.join(SYSTEMS)}.")
     if isinstance(initial, bool) or not isinstance(initial, int | float) or not math.isfinite(initial):
-        raise Refused("rating-initial", f"A new version cannot start at {initial}. Give a number, such as 1800.")
+        raise Invalid(Code.RATING_INITIAL, f"A new version cannot start at {initial}. Give a number, such as 1800.")
     for key, value in options.items():
         _check(name, key, value)
     return _system(name, float(initial), options)
@@ -151,19 +151,21 @@ def _check(name: str, key: str, value: object) -> None:
     """Raises Refused unless the system `name` understands `value` for its option `key`."""
     known = OPTIONS[name]
     if key not in known:
-        raise Refused("rating-option", f"{name} has no option {key!r}. Choose from: {', '.join(known)}.")
+        raise Invalid(Code.RATING_OPTION, f"{name} has no option {key!r}. Choose from: {', '.join(known)}.")
     option = known[key]
     if option.kind is bool:
         if not isinstance(value, bool):
-            raise Refused("rating-option", f"{name}: {key} must be true or false, not {value!r}.")
+            raise Invalid(Code.RATING_OPTION, f"{name}: {key} must be true or false, not {value!r}.")
     elif option.kind is str:
         if value not in option.choices:
-            raise Refused("rating-option", f"{name}: {key} must be one of {', '.join(option.choices)}, not {value!r}.")
+            raise Invalid(
+                Code.RATING_OPTION, f"{name}: {key} must be one of {', '.join(option.choices)}, not {value!r}."
+            )
     elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise Refused("rating-option", f"{name}: {key} must be a number, not {value!r}.")
+        raise Invalid(Code.RATING_OPTION, f"{name}: {key} must be a number, not {value!r}.")
     elif not option.least <= value <= option.most:
         limits = f"from {option.least:g} to {option.most:g}"
-        raise Refused("rating-option", f"{name}: {key} must be a number {limits}, not {value!r}.")
+        raise Invalid(Code.RATING_OPTION, f"{name}: {key} must be a number {limits}, not {value!r}.")
 
 
 def _system(name: str, initial: float, options: Mapping[str, Any]) -> RatingSystem:
@@ -183,7 +185,7 @@ def _system(name: str, initial: float, options: Mapping[str, Any]) -> RatingSyst
         return Glicko2(initial, **options)
     system = CgosElo(initial, **options)
     if not 0 < system.min_k < system.max_k:
-        raise Refused("rating-option", f"{name}: min_k must be above 0 and below max_k ({system.max_k:g}).")
+        raise Invalid(Code.RATING_OPTION, f"{name}: min_k must be above 0 and below max_k ({system.max_k:g}).")
     if not system.min_k <= system.provisional_k <= system.max_k:
-        raise Refused("rating-option", f"{name}: provisional_k must lie between min_k and max_k.")
+        raise Invalid(Code.RATING_OPTION, f"{name}: provisional_k must lie between min_k and max_k.")
     return system

@@ -13,7 +13,7 @@ from cgos_server.core.tournaments.base import Event, Result
 from cgos_server.core.tournaments.event import Placed, correct, game_by_id, name_of
 from cgos_server.core.tournaments.tournament import system_of
 from cgos_server.core.tournaments.undoing import without
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 
 class Amended(NamedTuple):
@@ -46,8 +46,8 @@ def amend(event: Event, id_: int, result: Result | None, with_results: bool = Fa
     taken_back = tuple(game_by_id(event, each) for each in sorted(gone))
     ended = [placed for placed in taken_back if placed.game.result is not None]
     if ended and not with_results:
-        raise Refused(
-            "result-depends",
+        raise Invalid(
+            Code.RESULT_DEPENDS,
             f"{'; '.join(described(event, one) for one in ended)}: paired by the present result of game {id_}, and "
             "played. Say that this is to be taken back too, or leave the result.",
         )

@@ -11,7 +11,7 @@ from typing import Final
 
 from cgos_server.core.tournaments.base import Bye, Event, Game
 from cgos_server.core.tournaments.knockout import games_of, match
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 NOBODY: Final = 0
 """Stands where an id could: this side stays empty."""
@@ -113,8 +113,8 @@ def recorded(event: Event, ids: Sequence[int], is_standard: bool) -> Slots:
     slots = tuple(slot for id_ in upper for slot in (id_, met.get(id_)))
     in_place = is_standard or [slot for slot in slots if slot is not None] == list(ids)
     if not in_place or sorted(slot for slot in slots if slot is not None) != sorted(ids):
-        raise Refused(
-            "bracket",
+        raise Invalid(
+            Code.BRACKET,
             "The first round of the record is not one of this bracket. Compare the option bracket and the order in "
             "which the entrants are listed.",
         )

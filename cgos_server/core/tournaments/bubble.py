@@ -29,7 +29,7 @@ from cgos_server.core.tournaments.event import open_games, refuse_over, require_
 from cgos_server.core.tournaments.knockout import placed
 from cgos_server.core.tournaments.replays import needless
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 USUAL_UNPARK = 5
 
@@ -101,8 +101,8 @@ class Bubble:
         if unpark_below is None:
             unpark_below = min(USUAL_UNPARK, active_size - 1)
         if unpark_below >= active_size:
-            raise Refused(
-                "tournament-option",
+            raise Invalid(
+                Code.TOURNAMENT_OPTION,
                 f"bubble: unpark_below cannot be {unpark_below} where active_size is {active_size}. Give a whole "
                 f"number from 1 to {active_size - 1}.",
             )

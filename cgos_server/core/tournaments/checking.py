@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from cgos_server.core.tournaments.base import WIN, Entrant, Event, Game, Pair, Request, Result, Round, pair_of
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Conflict, Invalid, NotFound
 
 MOST_ID: Final = (1 << 53) - 1
 """The largest whole number that every reader of JSON holds exactly."""
@@ -46,18 +46,18 @@ def checked(event: Event, any_points: bool = False) -> Event:
     known = {one.id: one for one in event.entrants}
     if len(known) < len(event.entrants):
         id_, _ = Counter(one.id for one in event.entrants).most_common(1)[0]
-        raise Refused("entrant-id", f"Two have entered as {id_}. Give every entrant a number of its own.")
+        raise Invalid(Code.ENTRANT_ID, f"Two have entered as {id_}. Give every entrant a number of its own.")
     if event.planned is not None and not 1 <= event.planned <= MOST_ROUNDS:
-        raise Refused(
-            "planned", f"The event cannot have {event.planned} rounds. Plan 1 to {MOST_ROUNDS}, or leave it open."
+        raise Invalid(
+            Code.PLANNED, f"The event cannot have {event.planned} rounds. Plan 1 to {MOST_ROUNDS}, or leave it open."
         )
     if not any_points:
         _require_points(event.bye_points, WIN, "A bye cannot be worth")
     numbers = [each.number for each in event.rounds]
     for expected, number in enumerate(numbers, 1):
         if number != expected:
-            raise Refused(
-                "round-number",
+            raise Invalid(
+                Code.ROUND_NUMBER,
                 f"The round at place {expected} has the number {number}. Number rounds 1, 2, 3... without gaps.",
             )
     for each in event.rounds:
@@ -90,35 +90,35 @@ def _require_game_ids(event: Event) -> None:
     ids = Counter(game.id for each in event.rounds for game in each.games if game.id)
     for id_, times in ids.items():
         if times > 1:
-            raise Refused("game-id", f"{times} games have the id {id_}. Give every game an id of its own, or none.")
+            raise Invalid(Code.GAME_ID, f"{times} games have the id {id_}. Give every game an id of its own, or none.")
         if not 1 <= id_ <= MOST_ID:
-            raise Refused("game-id", f"A game cannot have the id {id_}. Give a whole number, 1 or more, or none.")
+            raise Invalid(Code.GAME_ID, f"A game cannot have the id {id_}. Give a whole number, 1 or more, or none.")
 
 
 def require_entrant(one: Entrant) -> None:
     """Raises Refused where nobody can enter so."""
     who = one.name or f"Entrant {one.id}"
     if not 1 <= one.id <= MOST_ID:
-        raise Refused("entrant-id", f"{who} cannot have the number {one.id}. Give a whole number, 1 or more.")
+        raise Invalid(Code.ENTRANT_ID, f"{who} cannot have the number {one.id}. Give a whole number, 1 or more.")
     for text in (one.name, one.grade, one.country, one.club):
         if any(ord(letter) < 32 or ord(letter) == 127 for letter in text):
-            raise Refused("entrant-name", f"{text!r} has a control character, such as an end of line. Remove it.")
+            raise Invalid(Code.ENTRANT_NAME, f"{text!r} has a control character, such as an end of line. Remove it.")
     if one.rating is not None and not (isfinite(one.rating) and abs(one.rating) <= MOST_RATING):
-        raise Refused("rating", f"{who} cannot have the rating {one.rating}. Give a number of points, or none.")
+        raise Invalid(Code.RATING, f"{who} cannot have the rating {one.rating}. Give a number of points, or none.")
     if one.start is not None and abs(one.start) > MOST_START:
-        raise Refused(
-            "start-points",
+        raise Invalid(
+            Code.START_POINTS,
             f"{who} cannot start with {one.start} half points. Give {MOST_START} at most, or none to have them "
             "computed.",
         )
     if not 1 <= one.joined <= MOST_ROUNDS:
-        raise Refused("joined", f"{who} cannot have joined in round {one.joined}. Give the number of a round.")
+        raise Conflict(Code.JOINED, f"{who} cannot have joined in round {one.joined}. Give the number of a round.")
 
 
 def require_known(known: Known, id_: int) -> str:
     """The name of an entrant. Raises Refused where nobody has that id."""
     if id_ not in known:
-        raise Refused("no-entrant", f"Nobody entered as {id_}. Give the number of an entrant.")
+        raise NotFound(Code.NO_ENTRANT, f"Nobody entered as {id_}. Give the number of an entrant.")
     return known[id_].name
 
 
@@ -128,18 +128,19 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
     where = f"Round {each.number}"
     for id_ in [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]:
         if id_ not in known:
-            raise Refused("no-entrant", f"{where} has a player {id_}, but nobody entered as {id_}.")
+            raise NotFound(Code.NO_ENTRANT, f"{where} has a player {id_}, but nobody entered as {id_}.")
         one = known[id_]
         if one.joined > each.number:
-            raise Refused(
-                "joined", f"{one.name} is in round {each.number} but joined for round {one.joined}. Mend one of them."
+            raise Conflict(
+                Code.JOINED,
+                f"{one.name} is in round {each.number} but joined for round {one.joined}. Mend one of them.",
             )
     for game in each.games:
         if game.white == game.black:
-            raise Refused("same-entrant", f"{where} has {known[game.white].name} against itself. Name two entrants.")
+            raise Invalid(Code.SAME_ENTRANT, f"{where} has {known[game.white].name} against itself. Name two entrants.")
         if not 0 <= game.handicap <= MOST_STONES:
-            raise Refused(
-                "handicap",
+            raise Invalid(
+                Code.HANDICAP,
                 f"{where}: {_named(known, game)} cannot have {game.handicap} handicap stones. Give 0 to {MOST_STONES}.",
             )
         if game.result is not None:
@@ -147,7 +148,7 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
     busy: set[int] = set()
     for bye in each.byes:
         if bye.entrant in busy:
-            raise Refused("two-byes", f"{where} has two byes of {known[bye.entrant].name}. Leave one of them.")
+            raise Invalid(Code.TWO_BYES, f"{where} has two byes of {known[bye.entrant].name}. Leave one of them.")
         busy.add(bye.entrant)
         if not any_points:
             _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {known[bye.entrant].name}")
@@ -159,12 +160,12 @@ def require_result(game: str, result: Result, any_points: bool = False) -> None:
     :param game: who played, for the sentence
     """
     if result.how in ("void", "no-contest") and (result.white or result.black):
-        raise Refused(
-            "result", f"{game} is {result.how}, so it gives nobody points. Take them away, or give another result."
+        raise Invalid(
+            Code.RESULT, f"{game} is {result.how}, so it gives nobody points. Take them away, or give another result."
         )
     if min(result.white, result.black) < 0 or (not any_points and max(result.white, result.black) > WIN):
-        raise Refused(
-            "result",
+        raise Invalid(
+            Code.RESULT,
             f"{game} cannot end {result.white / 2:g}-{result.black / 2:g}. Give each side 0, a half or 1 point (in the "
             "record: 0, 1 or 2 half points).",
         )
@@ -174,7 +175,7 @@ def require_request(known: Known, request: Request, any_points: bool = False) ->
     """Raises Refused where nobody can ask for such a bye."""
     name = require_known(known, request.entrant)
     if not 1 <= request.round <= MOST_ROUNDS:
-        raise Refused("round-number", f"{name} cannot ask for a bye in round {request.round}. Give a later round.")
+        raise Invalid(Code.ROUND_NUMBER, f"{name} cannot ask for a bye in round {request.round}. Give a later round.")
     if not any_points:
         _require_points(request.points, MOST_BYE, f"The bye that {name} asked for in round {request.round} cannot give")
 
@@ -184,13 +185,13 @@ def forbidden_pair(known: Known, one: int, other: int) -> Pair:
     name = require_known(known, one)
     require_known(known, other)
     if one == other:
-        raise Refused("same-entrant", f"{name} cannot be kept from itself. Name two entrants.")
+        raise Invalid(Code.SAME_ENTRANT, f"{name} cannot be kept from itself. Name two entrants.")
     return pair_of(one, other)
 
 
 def _require_points(points: int, most: int, start: str) -> None:
     if not 0 <= points <= most:
-        raise Refused("bye-points", f"{start} {points} half points. Give 0 to {most}.")
+        raise Invalid(Code.BYE_POINTS, f"{start} {points} half points. Give 0 to {most}.")
 
 
 def _named(known: Known, game: Game) -> str:

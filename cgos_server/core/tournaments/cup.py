@@ -30,7 +30,7 @@ from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_
 from cgos_server.core.tournaments.knockout import REPLAYS, colours, games_of, needless, placed
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.words import counted, listed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 
 class Cup:
@@ -220,8 +220,8 @@ class Cup:
             if each.is_due:
                 better, worse = sorted(_pair(each), key=lambda id_: seeds[id_])
                 if _pair(each) in event.forbidden:
-                    raise Refused(
-                        "forbidden-pair",
+                    raise Invalid(
+                        Code.FORBIDDEN_PAIR,
                         f"The next match is {names[better]} against {names[worse]}, who must not meet. Withdraw one of "
                         "them, or lift that.",
                     )

@@ -20,7 +20,7 @@ from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, game
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, Refused
 
 Pairs = list[tuple[int, int]]
 
@@ -324,8 +324,8 @@ def _group(
 
 
 def _kept_apart(names: Mapping[int, str], ids: Sequence[int]) -> Refused:
-    return Refused(
-        "forbidden-pair",
+    return Invalid(
+        Code.FORBIDDEN_PAIR,
         f"{listed([names[id_] for id_ in ids])} cannot be paired with each other, because some of them must not meet. "
         "Withdraw one of them, or lift that.",
     )

@@ -23,7 +23,7 @@ from cgos_server.core.tournaments.checking import (
     require_round,
 )
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound, Refused
 
 
 class Played(Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,8 +93,8 @@ def require_results(event: Event) -> None:
     if left:
         number, game = left[0]
         more = f", and {len(left) - 1} more" if len(left) > 1 else ""
-        raise Refused(
-            "round-open",
+        raise Invalid(
+            Code.ROUND_OPEN,
             f"Round {number} has games without a result ({_named(event, game)}{more}). Give their results first.",
         )
 
@@ -105,14 +105,14 @@ def refuse_over(event: Event, remark: str = "") -> Refused:
     :param remark: sentences on how it ended, if they are needed
     """
     over = f"The event is over after {counted(len(event.rounds), 'round')}."
-    return Refused("event-over", " ".join(filter(None, (over, remark, "See its standings."))))
+    return Invalid(Code.EVENT_OVER, " ".join(filter(None, (over, remark, "See its standings."))))
 
 
 def begin(event: Event, round_: Round) -> Event:
     """The event with a round, or further games of a round that has begun. Its games get the next free ids."""
     begun = len(event.rounds)
     if not 1 <= round_.number <= begun + 1:
-        raise Refused("round-number", f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
+        raise Invalid(Code.ROUND_NUMBER, f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
     known = _known(event)
     require_round(known, round_)
     free = count(_last_id(event) + 1)
@@ -131,7 +131,7 @@ def game_by_id(event: Event, id_: int) -> Placed:
         for at, game in enumerate(each.games):
             if game.id == id_:
                 return Placed(each.number, at, game)
-    raise Refused("no-game", f"No game has the id {id_}. `tournament games` lists them.")
+    raise NotFound(Code.NO_GAME, f"No game has the id {id_}. `tournament games` lists them.")
 
 
 def game_between(event: Event, white: int, black: int, number: int | None = None, *, is_open: bool) -> Placed:
@@ -153,9 +153,11 @@ def game_between(event: Event, white: int, black: int, number: int | None = None
     names = f"{name_of(event, white)} (White) and {name_of(event, black)} (Black)"
     if games:
         candidates = ", ".join(f"game {one.game.id} in round {one.round}" for one in games)
-        raise Refused("several-games", f"{len(games)} games are of {names}: {candidates}. Name one of them by its id.")
+        raise Invalid(
+            Code.SEVERAL_GAMES, f"{len(games)} games are of {names}: {candidates}. Name one of them by its id."
+        )
     where = "No round has a" if number is None else f"Round {number} has no"
-    raise Refused("no-game", f"{where} game of {names}{' without a result' if is_open else ''}.")
+    raise NotFound(Code.NO_GAME, f"{where} game of {names}{' without a result' if is_open else ''}.")
 
 
 def apply(event: Event, results: Iterable[Played]) -> Event:
@@ -176,8 +178,8 @@ def end(event: Event, id_: int, result: Result) -> Event:
     """
     placed = game_by_id(event, id_)
     if placed.game.result is not None:
-        raise Refused(
-            "has-result",
+        raise Invalid(
+            Code.HAS_RESULT,
             f"Game {id_} ({_named(event, placed.game)}, round {placed.round}) has a result. Correct it instead.",
         )
     return _with_result(event, placed, result)
@@ -202,7 +204,7 @@ def enter(event: Event, entrant: Entrant) -> Event:
     """The event with one more entrant, from the next round on if it has begun."""
     if entrant.id < 1 or any(one.id == entrant.id for one in event.entrants):
         free = max((one.id for one in event.entrants), default=0) + 1
-        raise Refused("entrant-id", f"{entrant.name} cannot enter as {entrant.id}. The next free number is {free}.")
+        raise Invalid(Code.ENTRANT_ID, f"{entrant.name} cannot enter as {entrant.id}. The next free number is {free}.")
     require_entrant(entrant)
     joined = max(entrant.joined, len(event.rounds) + 1)
     return replace(event, entrants=(*event.entrants, replace(entrant, joined=joined)))
@@ -228,7 +230,7 @@ def request_bye(event: Event, request: Request) -> Event:
     """The event in which an entrant sits out a round that has not begun."""
     require_request(_known(event), request)
     if request.round <= len(event.rounds):
-        raise Refused("round-begun", f"Round {request.round} has begun. Ask for a bye in a later one.")
+        raise Invalid(Code.ROUND_BEGUN, f"Round {request.round} has begun. Ask for a bye in a later one.")
     others = (one for one in event.requests if (one.entrant, one.round) != (request.entrant, request.round))
     return noted(replace(event, requests=(*others, request)), "bye", (request.entrant,))
 

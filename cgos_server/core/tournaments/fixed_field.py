@@ -8,7 +8,7 @@ from __future__ import annotations
 from cgos_server.core.tournaments.base import Entrant, Event
 from cgos_server.core.tournaments.event import field_of
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 
 def starters(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:
@@ -42,7 +42,9 @@ def require_two(what: str, count: int) -> None:
     :param what: begins the sentence, such as "A cup"
     """
     if count < 2:
-        raise Refused("too-few-entrants", f"{what} needs at least two entrants, and has {count}. Enter more of them.")
+        raise Invalid(
+            Code.TOO_FEW_ENTRANTS, f"{what} needs at least two entrants, and has {count}. Enter more of them."
+        )
 
 
 def fixed(what: str) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from cgos_server.core.tournaments.base import Entrant, Event
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 GRADES: Final = (*(f"{kyu}k" for kyu in range(30, 0, -1)), *(f"{dan}d" for dan in range(1, 10)))
 """Of amateurs, weakest first. Each is one step of 1 point, or of 100 rating points."""
@@ -38,7 +38,7 @@ def grade_index(grade: str) -> int:
     """
     index = _index(grade)
     if index is None:
-        raise Refused("grade", f"{grade!r} is not a grade. {_REMEDY}")
+        raise Invalid(Code.GRADE, f"{grade!r} is not a grade. {_REMEDY}")
     return index
 
 
@@ -70,8 +70,8 @@ def starting_points(event: Event, floor: str = FLOOR, bar: str | None = None) ->
     least = grade_index(floor)
     most = None if bar is None else grade_index(bar)
     if most is not None and most < least:
-        raise Refused(
-            "mcmahon-bar", f"The bar ({bar}) is under the floor ({floor}). Give a higher bar or a lower floor."
+        raise Invalid(
+            Code.MCMAHON_BAR, f"The bar ({bar}) is under the floor ({floor}). Give a higher bar or a lower floor."
         )
     return {one.id: _start(one, least, most) for one in event.entrants}
 
@@ -79,7 +79,7 @@ def starting_points(event: Event, floor: str = FLOOR, bar: str | None = None) ->
 def _start(one: Entrant, least: int, most: int | None) -> int:
     index = _index(one.grade) if one.grade else None
     if one.grade and index is None:
-        raise Refused("grade", f"{one.name} has the grade {one.grade!r}, which is none. {_REMEDY}")
+        raise Invalid(Code.GRADE, f"{one.name} has the grade {one.grade!r}, which is none. {_REMEDY}")
     if one.start is not None:
         return one.start
     if index is None:

@@ -32,7 +32,7 @@ from cgos_server.core.tournaments.mwm_weights import (
 )
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted, in_points
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 
 _RELAXED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -202,8 +202,8 @@ def _require_opponents(names: Sequence[str], barred: Bools) -> None:
     """Raises Refused where somebody must not meet any of the others."""
     for rank, count in enumerate(barred.sum(axis=0).tolist()):
         if count == len(names) - 1:
-            raise Refused(
-                "no-round",
+            raise NotFound(
+                Code.NO_ROUND,
                 f"{names[rank]} must not meet any of the others who are there. Allow one of these pairs, or let "
                 f"{names[rank]} ask for a bye.",
             )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgos_server.core.pairing.matching import MOST_BITS, best, pack, width
 from cgos_server.core.tournaments.base import Ints, Pair
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 
 Bools: TypeAlias = NDArray[np.bool_]
 Level: TypeAlias = Literal["strict", "colour_relaxed", "rematch", "rematch_colour_relaxed"]
@@ -121,8 +121,8 @@ def pair_field(
         found = field.paired(level)
         if found is not None:
             return found
-    raise Refused(
-        "no-round",
+    raise NotFound(
+        Code.NO_ROUND,
         f"Forbidden pairs leave no way to pair all {len(score)} entrants who are there. Allow one of these pairs, or "
         "let some of these entrants ask for a bye.",
     )

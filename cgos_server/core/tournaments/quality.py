@@ -18,7 +18,7 @@ import numpy as np
 from cgos_server.core.tournaments.base import Event, Floats, Ints, Round
 from cgos_server.core.tournaments.ledger import Line, ledger
 from cgos_server.core.tournaments.mwm_weights import Third, of_ranks, pair_field
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 
 class ColourStatistics(NamedTuple):
@@ -189,8 +189,8 @@ def strength_difference(event: Event, strength: Mapping[int, float], beta: int =
         pairs = _pairs(each)
         ids = [id_ for pair in pairs for id_ in pair]
         if len(set(ids)) < len(ids):
-            raise Refused(
-                "many-opponents",
+            raise Invalid(
+                Code.MANY_OPPONENTS,
                 f"In round {each.number} somebody has several opponents, so no pairing can be compared with it. Leave "
                 "the strength difference out.",
             )
@@ -221,11 +221,11 @@ def require(strength: Mapping[int, float], ids: Sequence[int]) -> None:
     """Raises Refused where one of the ids has no strength, or is there twice."""
     for id_, count in Counter(ids).items():
         if count > 1:
-            raise Refused("ranking", f"Player {id_} is {count} times in the ranking. List everybody once.")
+            raise Invalid(Code.RANKING, f"Player {id_} is {count} times in the ranking. List everybody once.")
         if id_ not in strength:
-            raise Refused("ranking", f"Player {id_} has no strength. Give the strength of all who are ranked.")
+            raise Invalid(Code.RANKING, f"Player {id_} has no strength. Give the strength of all who are ranked.")
         if strength[id_] != strength[id_]:
-            raise Refused("ranking", f"The strength of player {id_} is not a number. Give a number.")
+            raise Invalid(Code.RANKING, f"The strength of player {id_} is not a number. Give a number.")
 
 
 def _pairs(each: Round) -> set[tuple[int, int]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from cgos_server.core.options import Option, read
 from cgos_server.core.tournaments.base import OptionValue, System
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 _HOME = "cgos_server.core.tournaments."
 
@@ -56,8 +56,8 @@ def known(name: str) -> tuple[str, dict[str, Any]]:
         word, options = SHORT[name]
         return word, dict(options)
     if name not in _CLASSES:
-        raise Refused(
-            "tournament-system",
+        raise Invalid(
+            Code.TOURNAMENT_SYSTEM,
             f"There is no tournament system {name!r}. Choose one of: {', '.join((*SYSTEMS, *SHORT))}.",
         )
     return name, {}
@@ -87,8 +87,8 @@ def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Syst
     for key in given:
         if key not in possible:
             choices = ", ".join(possible) or "it has none"
-            raise Refused("tournament-option", f"{word} has no option {key!r}. Choose from: {choices}.")
-    values = {key: read(word, key, possible[key], value, "tournament-option") for key, value in given.items()}
+            raise Invalid(Code.TOURNAMENT_OPTION, f"{word} has no option {key!r}. Choose from: {choices}.")
+    values = {key: read(word, key, possible[key], value, Code.TOURNAMENT_OPTION) for key, value in given.items()}
     made: System = class_(**values)
     return made
 

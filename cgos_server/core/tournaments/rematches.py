@@ -16,13 +16,13 @@ import numpy as np
 from cgos_server.core.pairing.matching import best
 from cgos_server.core.tournaments.base import Ints, Pair, pair_of
 from cgos_server.core.tournaments.mwm_weights import packed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound, Refused
 
 
 def no_pairing(whoever: str = "") -> Refused:
     """What to raise where forbidden pairs leave somebody without an opponent."""
-    return Refused(
-        "no-pairing",
+    return NotFound(
+        Code.NO_PAIRING,
         f"The pairs that must not meet leave no way to pair everybody who is there{whoever}. Allow one of these pairs, "
         "or let somebody ask for a bye.",
     )

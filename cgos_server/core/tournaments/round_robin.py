@@ -16,7 +16,7 @@ from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 
 class Board(NamedTuple):
@@ -66,8 +66,8 @@ class RoundRobin(ByRounds):
 
     def __init__(self, double: bool = False, table: str = "circle", colours: str = "balanced") -> None:
         if (table, colours) == ("berger", "literal"):
-            raise Refused(
-                "tournament-option",
+            raise Invalid(
+                Code.TOURNAMENT_OPTION,
                 "round-robin: the Berger tables have their own colours. Leave out colours, or choose table=circle.",
             )
         self._cycles = 2 if double else 1
@@ -149,8 +149,8 @@ class RoundRobin(ByRounds):
             for board in self._boards(len(seats), self._turn(later, len(seats))[1]):
                 pair = _present((seats[at - 1] for at in board.numbers), event.withdrawn)
                 if pair in event.forbidden:
-                    raise Refused(
-                        "forbidden-pair",
+                    raise Invalid(
+                        Code.FORBIDDEN_PAIR,
                         f"In a round robin everybody meets everybody, but {listed([names[id_] for id_ in pair])}, who "
                         f"would meet in round {later}, must not. Withdraw one of them, or lift that.",
                     )

@@ -45,7 +45,7 @@ from cgos_server.core.tournaments.quality import (
 )
 from cgos_server.core.tournaments.registry import system
 from cgos_server.core.tournaments.tournament import lots
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 Model: TypeAlias = Literal["milvang", "elo"]
 """Milvang's, with draws and White's advantage, or Elo's logistic curve without either."""
@@ -137,21 +137,23 @@ def seed_of(seed: int, index: int) -> int:
 def check(plan: Plan) -> System:
     """The plan's system. Raises Refused where a tournament by that plan cannot be."""
     if plan.players < 2:
-        raise Refused("simulation", f"A tournament of {plan.players} has nothing to measure. Take 2 players or more.")
+        raise Invalid(
+            Code.SIMULATION, f"A tournament of {plan.players} has nothing to measure. Take 2 players or more."
+        )
     for strength in (plan.low, plan.high):
         if not abs(strength) <= MOST_STRENGTH:
-            raise Refused(
-                "simulation",
+            raise Invalid(
+                Code.SIMULATION,
                 f"{strength:g} can be no strength in Elo. Stay between -{MOST_STRENGTH:g} and {MOST_STRENGTH:g}.",
             )
     if not plan.low <= plan.high:
-        raise Refused(
-            "simulation", f"Strengths from {plan.low:g} to {plan.high:g} are no range. Give the lower number first."
+        raise Invalid(
+            Code.SIMULATION, f"Strengths from {plan.low:g} to {plan.high:g} are no range. Give the lower number first."
         )
     method = system(plan.system, plan.options)
     event = Event(plan.system, entrants_of(np.zeros(plan.players)), options=plan.options)
     if plan.rounds is None and isinstance(method, ByRounds) and method.length(event) is None:
-        raise Refused("simulation", f"{plan.system} takes any number of rounds. Say how many are to be played.")
+        raise Invalid(Code.SIMULATION, f"{plan.system} takes any number of rounds. Say how many are to be played.")
     return method
 
 
@@ -173,8 +175,9 @@ def simulate(plan: Plan, seed: int) -> Simulated:
         if not open_games(event):
             break  # there is nothing left that this system would pair
         if len(event.rounds) > MOST_ROUNDS:
-            raise Refused(
-                "simulation", f"{plan.system} was not over after {MOST_ROUNDS} rounds. Say how many are to be played."
+            raise Invalid(
+                Code.SIMULATION,
+                f"{plan.system} was not over after {MOST_ROUNDS} rounds. Say how many are to be played.",
             )
         event = replace(event, rounds=tuple(_played(plan, event.seed, each, strengths, table) for each in event.rounds))
     strength = dict(enumerate(strengths.tolist(), 1))

@@ -26,7 +26,7 @@ from cgos_server.core.tournaments.mms import Absences, is_absence, mms
 from cgos_server.core.tournaments.performance import performance
 from cgos_server.core.tournaments.standings import ranked
 from cgos_server.core.tournaments.tiebreak_record import Record, Values
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 
 def points(record: Record) -> Values:
@@ -264,7 +264,7 @@ def record_of(event: Event, start: Mapping[int, int] | None = None, absences: Ab
 
 def _require(word: str) -> None:
     if word not in TIE_BREAKERS:
-        raise Refused("tie-breaker", f"There is no tie-breaker {word!r}. Choose from: {', '.join(TIE_BREAKERS)}.")
+        raise Invalid(Code.TIE_BREAKER, f"There is no tie-breaker {word!r}. Choose from: {', '.join(TIE_BREAKERS)}.")
 
 
 def _opponent(entry: Entry) -> int:

@@ -20,7 +20,7 @@ from cgos_server.core.tournaments.event import enter
 from cgos_server.core.tournaments.from_starts import FromStarts
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.registry import system
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 
 FORMAT = 1
 """Of an event's JSON; readers refuse a newer one."""
@@ -50,7 +50,9 @@ def admit(event: Event, entrant: Entrant) -> Event:
     """The event with one more entrant. Raises Refused also where the system takes nobody any more."""
     why = system_of(event).closed(event)
     if why:
-        raise Refused("field-fixed", f"{entrant.name} cannot enter: {why} Take the rounds back, or hold another event.")
+        raise Invalid(
+            Code.FIELD_FIXED, f"{entrant.name} cannot enter: {why} Take the rounds back, or hold another event."
+        )
     return enter(event, entrant)
 
 
@@ -87,13 +89,14 @@ def from_json(text: bytes | str) -> Event:
     try:
         event = msgspec.json.decode(text, type=Event)
     except (msgspec.DecodeError, UnicodeError) as problem:  # a ValidationError is one
-        raise Refused("event-json", f"This is not an event's JSON: {problem}.") from problem
+        raise Invalid(Code.EVENT_JSON, f"This is not an event's JSON: {problem}.") from problem
     except RecursionError as problem:
-        raise Refused("event-json", "This is not an event's JSON: it is nested too deeply.") from problem
+        raise Invalid(Code.EVENT_JSON, "This is not an event's JSON: it is nested too deeply.") from problem
     if event.format > FORMAT:
-        raise Refused(
-            "event-format", f"The event has format {event.format}; this program reads up to {FORMAT}. Use a newer one."
+        raise Invalid(
+            Code.EVENT_FORMAT,
+            f"The event has format {event.format}; this program reads up to {FORMAT}. Use a newer one.",
         )
     if event.format < 1:
-        raise Refused("event-format", f"The event has format {event.format}, which there never was. Write {FORMAT}.")
+        raise Invalid(Code.EVENT_FORMAT, f"The event has format {event.format}, which there never was. Write {FORMAT}.")
     return checked(event)

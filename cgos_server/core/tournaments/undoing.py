@@ -14,7 +14,7 @@ from cgos_server.core.tournaments.base import Event, Round
 from cgos_server.core.tournaments.checking import forbidden_pair, require_known
 from cgos_server.core.tournaments.event import name_of, noted
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound
 
 
 def take_back_round(event: Event, with_results: bool = False) -> Event:
@@ -24,14 +24,14 @@ def take_back_round(event: Event, with_results: bool = False) -> Event:
     :raises Refused: where no round has begun, or its games have results
     """
     if not event.rounds:
-        raise Refused("no-round", "No round has begun, so none can be taken back.")
+        raise NotFound(Code.NO_ROUND, "No round has begun, so none can be taken back.")
     last = event.rounds[-1]
     ended = [game for game in last.games if game.result is not None]
     if ended and not with_results:
         first = f"{name_of(event, ended[0].white)} - {name_of(event, ended[0].black)}"
         more = f", and {len(ended) - 1} more" if len(ended) > 1 else ""
-        raise Refused(
-            "has-results",
+        raise Invalid(
+            Code.HAS_RESULTS,
             f"Round {last.number} has games with results ({first}{more}), which would be lost. Say that they are to be "
             "taken back too, or leave the round.",
         )
@@ -70,7 +70,7 @@ def lift(event: Event, one: int, other: int) -> Event:
     pair = forbidden_pair({each.id: each for each in event.entrants}, one, other)
     if pair not in event.forbidden:
         names = listed([name_of(event, id_) for id_ in pair])
-        raise Refused("not-forbidden", f"{names} may meet already: nothing forbids it.")
+        raise Invalid(Code.NOT_FORBIDDEN, f"{names} may meet already: nothing forbids it.")
     return noted(replace(event, forbidden=tuple(each for each in event.forbidden if each != pair)), "lift", pair)
 
 
@@ -81,10 +81,10 @@ def cancel_bye(event: Event, id_: int, number: int) -> Event:
     """
     name = name_of(event, id_)
     if number <= len(event.rounds):
-        raise Refused("round-begun", f"Round {number} has begun. Take it back first.")
+        raise Invalid(Code.ROUND_BEGUN, f"Round {number} has begun. Take it back first.")
     left = tuple(each for each in event.requests if (each.entrant, each.round) != (id_, number))
     if left == event.requests:
-        raise Refused("no-bye", f"{name} has asked for no bye in round {number}.")
+        raise NotFound(Code.NO_BYE, f"{name} has asked for no bye in round {number}.")
     return noted(replace(event, requests=left), "cancel-bye", (id_,))
 
 
@@ -96,8 +96,9 @@ def strike(event: Event, id_: int) -> Event:
     require_known({one.id: one for one in event.entrants}, id_)
     for each in event.rounds:
         if any(id_ in game.pair for game in each.games) or any(bye.entrant == id_ for bye in each.byes):
-            raise Refused(
-                "has-played", f"{name_of(event, id_)} is in round {each.number}, so it stays in the event. Withdraw it."
+            raise Invalid(
+                Code.HAS_PLAYED,
+                f"{name_of(event, id_)} is in round {each.number}, so it stays in the event. Withdraw it.",
             )
     event = replace(
         event,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from sqlalchemy import NullPool
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import Code, NotFound, StoreError
 from cgos_server.storage.location import PostgresUrl
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def driver() -> Any:
     try:
         import asyncpg
     except ImportError as error:
-        raise Refused(
-            "no-asyncpg",
+        raise NotFound(
+            Code.NO_ASYNCPG,
             "The database is in PostgreSQL, which needs the package asyncpg. Install it: "
             "pip install 'cgos-server[postgres]'",
         ) from error

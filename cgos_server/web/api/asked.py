@@ -14,7 +14,7 @@ import msgspec
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.protocol import api_games as games
 from cgos_server.protocol import api_messages as api
 from cgos_server.protocol.api_bulk import ExportedGame
@@ -64,7 +64,7 @@ def system_among(asked: str | None, systems: list[str], venue: str) -> str:
     if asked is None:
         return systems[0] if systems else ""
     if asked not in systems:
-        raise Refused("no-system", f"{venue} is not rated by a system of this name. Choose: {', '.join(systems)}.")
+        raise NotFound(Code.NO_SYSTEM, f"{venue} is not rated by a system of this name. Choose: {', '.join(systems)}.")
     return asked
 
 
@@ -76,7 +76,7 @@ async def venue_meant(site: Site, asked: str | None, version: str) -> str:
     if len(rated) == 1:
         return rated[0]
     if not rated:
-        raise Refused("no-rating", f"{version} is not rated in any venue.")
+        raise NotFound(Code.NO_RATING, f"{version} is not rated in any venue.")
     raise Wrong("venue", f"{version} is rated in several venues: say `venue`, one of {', '.join(rated)}.")
 
 

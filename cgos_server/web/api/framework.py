@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import ExitStack
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -19,9 +20,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from cgos_server.errors import CgosError, OurFault, Refused
+from cgos_server.errors import CgosError, Code, NotFound, OurFault, Unauthenticated
 from cgos_server.protocol.api_route import JSON, PREFIX, Limit, Needs, Operation
-from cgos_server.service.failures import WRONG_PASSWORD
 from cgos_server.web.api.reading_in import Value, body_of, path_of, query_of
 from cgos_server.web.problems import HttpRefused, answered, failed, our_fault
 from cgos_server.web.site import Site
@@ -114,7 +114,7 @@ class _Nothing:
     """An address of the API where there is nothing."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = HttpRefused(404, "no-place", f"There is nothing at this address. {PREFIX} says where the API begins.")
+        refusal = NotFound(Code.NO_PLACE, f"There is nothing at this address. {PREFIX} says where the API begins.")
         response = failed(refusal)
         response.headers.update(CORS)
         await response(scope, receive, send)
@@ -153,16 +153,17 @@ class _Place:
         found = self._methods.get("GET" if request.method == "HEAD" else request.method)
         if found is None:
             sentence = f"This address cannot be asked by {request.method[:20]}: only by {self._allow}."
-            return failed(HttpRefused(405, "method", sentence, {"Allow": self._allow}))
+            return failed(HttpRefused(405, Code.METHOD, sentence, {"Allow": self._allow}))
         operation, handler = found
         try:
             if operation.streams:
                 held.enter_context(self._site.limits.slot(operation.limit, self._site.visitor(request)))
             return await self._handled(operation, handler, request)
         except CgosError as failure:
-            if isinstance(failure, Refused) and failure.code == WRONG_PASSWORD and operation.needs is not Needs.NOTHING:
+            wrong_password = isinstance(failure, Unauthenticated) and failure.code is Code.WRONG_PASSWORD
+            if wrong_password and operation.needs is not Needs.NOTHING:
                 # Of something else than who asks: 401 says that the token is not valid, and this one is.
-                return failed(HttpRefused(403, failure.code, failure.sentence))
+                return failed(failure, HTTPStatus.FORBIDDEN)
             response = failed(failure)
             if isinstance(failure, OurFault):
                 structlog.get_logger().error("the API failed", operation=operation.id, error=str(failure))
@@ -176,7 +177,7 @@ class _Place:
     async def _handled(self, operation: Operation, handler: Handler, request: Request) -> Response:
         if operation.needs is not Needs.NOTHING and not bearer(request):
             sentence = "This needs a token: send `Authorization: Bearer ...`. One's own page makes tokens."
-            raise HttpRefused(401, "no-token", sentence)
+            raise Unauthenticated(Code.NO_TOKEN, sentence)
         if operation.limit is Limit.SIGN_IN:
             self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
         values = path_of(operation, request.path_params) | query_of(operation, request.query_params.multi_items())

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from cgos_server import __version__
-from cgos_server.errors import CgosError, Refused
+from cgos_server.errors import CgosError, Code, NotFound
 from cgos_server.protocol import api_figures as figures
 from cgos_server.protocol import api_messages as api
 from cgos_server.protocol import openapi
@@ -133,7 +133,7 @@ class Reading:
             as_of = await self._history.entry_at(venue, at)
         last = await self._history.last_entry(venue)
         if as_of is not None and as_of > last:
-            raise Refused("no-entry", f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
+            raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
         seq, corrected = last if as_of is None else as_of, None
         stored = await self._history.standings(venue, system, as_of) if system else []
         published = placed(stored, self._site.settings.rated(venue).system)
@@ -221,7 +221,7 @@ class Reading:
     async def _row(self, name: str) -> VenueRow:
         found = next((venue for venue in await self._history.venues() if venue.name == name), None)
         if found is None:
-            raise Refused("no-venue", f"There is no venue of this name on the server. {PREFIX}/venues lists them.")
+            raise NotFound(Code.NO_VENUE, f"There is no venue of this name on the server. {PREFIX}/venues lists them.")
         return found
 
     async def _venue(self, asked: Asked, row: VenueRow) -> api.Venue:

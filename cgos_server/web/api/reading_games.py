@@ -11,7 +11,7 @@ import msgspec
 from starlette.responses import Response
 
 from cgos_server.core.games.base import Color, Start
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.protocol import api_games as api
 from cgos_server.protocol import sgf
 from cgos_server.protocol.api_route import SGF
@@ -74,8 +74,8 @@ class ReadingGames:
         """Why these two."""
         detail = await self._history.game(asked.count("game"))
         if detail.pairing is None:
-            raise Refused(
-                "no-pairing", f"Game {detail.game.id} was arranged by an operator: nobody else was considered."
+            raise NotFound(
+                Code.NO_PAIRING, f"Game {detail.game.id} was arranged by an operator: nobody else was considered."
             )
         return await self._round(detail.pairing.round, detail.game.id)
 

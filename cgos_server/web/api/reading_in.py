@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 from starlette.requests import Request
 
+from cgos_server.errors import Code
 from cgos_server.protocol.api_route import LONGEST, Operation, Param
 from cgos_server.web.problems import HttpRefused, Wrong
 
@@ -92,19 +93,19 @@ async def body_of(operation: Operation, request: Request) -> Any:
         return None
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise HttpRefused(415, "media-type", "The body must be JSON: send `Content-Type: application/json`.")
+        raise HttpRefused(415, Code.MEDIA_TYPE, "The body must be JSON: send `Content-Type: application/json`.")
     if request.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
         sentence = "The body must come as it is: leave `Content-Encoding` out."
-        raise HttpRefused(415, "media-type", sentence, {"Accept-Encoding": "identity"})
+        raise HttpRefused(415, Code.MEDIA_TYPE, sentence, {"Accept-Encoding": "identity"})
     data = bytearray()
     try:
         async with asyncio.timeout(BODY_LIMIT_S):
             async for chunk in request.stream():
                 data += chunk
                 if len(data) > MOST_BODY:
-                    raise HttpRefused(413, "too-large", f"The body must not be longer than {MOST_BODY} bytes.")
+                    raise HttpRefused(413, Code.TOO_LARGE, f"The body must not be longer than {MOST_BODY} bytes.")
     except TimeoutError as error:
-        raise HttpRefused(408, "too-slow", f"The body did not come within {BODY_LIMIT_S:g} seconds.") from error
+        raise HttpRefused(408, Code.TOO_SLOW, f"The body did not come within {BODY_LIMIT_S:g} seconds.") from error
     try:
         return msgspec.json.decode(data, type=operation.body)
     except msgspec.ValidationError as error:

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import OurFault, Refused
+from cgos_server.errors import Code, OurFault, Refused, Unavailable
 from cgos_server.protocol import api_messages as api
 from cgos_server.protocol.api_route import Limit
 from cgos_server.storage.location import PostgresUrl
@@ -145,7 +145,7 @@ class Recomputing:
             f"To compute these standings again takes longer than the {self._deadline_s:g} s that everybody has. "
             f"Whoever runs the server has time for it: `{shlex.join([*command, '--as', 'recomputed'])}`."
         )
-        return Refused("not-now", sentence)
+        return Unavailable(Code.NOT_NOW, sentence)
 
 
 class _Computation:

@@ -17,7 +17,7 @@ import msgspec
 import structlog
 
 from cgos_server.core.facts import AnyFact, GameEnded, GameStarted, MovePlayed
-from cgos_server.errors import OurFault, Refused, StoreError
+from cgos_server.errors import Code, NotFound, OurFault, Refused, StoreError
 from cgos_server.protocol.api_live import LiveGame, VenueGames
 from cgos_server.storage.answers import GameDetail, GameRow
 from cgos_server.storage.game_answers import GameTerms
@@ -331,7 +331,7 @@ class Hub:
         """
         sizes = {row.name: int(row.fixed["size"]) for row in await self._history.venues()}
         if venue is not None and venue not in sizes:
-            raise Refused("no-venue", f"There is no venue {venue!r} on this server.")
+            raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r} on this server.")
         rows = await self._history.running_games(venue)
         if not moves:
             delayed = self._settings.delay_ms

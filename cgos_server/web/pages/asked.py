@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from cgos_server.core.clock import TimeControl
 from cgos_server.core.games.base import Ruleset
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound, Refused
 from cgos_server.protocol.api_route import LARGEST
 from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow, Standing, VenueRow
@@ -81,8 +81,8 @@ async def stored_game(site: Site, request: Request) -> StoredGame:
     if asked <= LARGEST:
         try:
             return StoredGame(await site.history.game(asked))
-        except Refused as refusal:
-            if refusal.code != "no-game":
+        except NotFound as refusal:
+            if refusal.code is not Code.NO_GAME:
                 raise
     raise HTTPException(404, "There is no game of this number on the server.")
 

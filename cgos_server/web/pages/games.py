@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.verdict import Reason
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.protocol.api_route import LARGEST
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
@@ -100,8 +100,8 @@ class GamesPage:
             try:
                 games, older, newer = await self._page(filters)
                 games = await self._site.visible_rows(games)
-            except Refused as refusal:
-                if refusal.code not in ("no-bot", "no-version"):
+            except NotFound as refusal:
+                if refusal.code not in (Code.NO_BOT, Code.NO_VERSION):
                     raise
                 asked = [name for name in (filters.given["bot"], filters.given["opponent"]) if name]
                 problems.append(f"There is no bot of this name ({' or '.join(asked)}). Capitals matter.")

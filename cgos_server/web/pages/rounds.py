@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.protocol.api_route import LARGEST
 from cgos_server.service.pairing_explained import PARTNERS, Explained
 from cgos_server.web.pages.asked import before, stored_game, venue_of, with_query
@@ -68,8 +68,8 @@ class RoundPages:
         try:
             if number <= LARGEST:
                 return await self._site.explaining.round(number, game)
-        except Refused as refusal:
-            if refusal.code != "no-round":
+        except NotFound as refusal:
+            if refusal.code is not Code.NO_ROUND:
                 raise
         raise HTTPException(404, "There is no act of pairing of this number on the server.")
 

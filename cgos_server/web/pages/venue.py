@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.core.rating.registry import sure
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.service.listed import RETIRED_DAYS, Placed, placed
 from cgos_server.storage.answers import Standing
 from cgos_server.storage.game_answers import GamesAsked
@@ -173,8 +173,8 @@ class VenuePages:
     async def _standings(self, venue: str, system: str, as_of: int | None) -> list[Standing]:
         try:
             return await self._site.history.standings(venue, system, as_of)
-        except Refused as refusal:
-            if refusal.code != "no-entry":
+        except NotFound as refusal:
+            if refusal.code is not Code.NO_ENTRY:
                 raise
             raise HTTPException(404, "There were not so many results here yet.") from refusal
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound
 from cgos_server.service import requests as deeds
 from cgos_server.storage.game_answers import GamesAsked, VerdictRow
 from cgos_server.storage.people_answers import OwnedBot
@@ -128,7 +128,7 @@ class AccountPage(Desk):
         for row in await self.site.history.webhooks(here.person.owner_id):
             if row.id == number and row.stopped_at is None:
                 return await self._webhooks.test(row)
-        raise Refused("unknown-webhook", f"You have no webhook {number} that is sent to.")
+        raise NotFound(Code.UNKNOWN_WEBHOOK, f"You have no webhook {number} that is sent to.")
 
     offers: Mapping[str, Deed] = {
         "bot claim": Deed(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.service import requests as deeds
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import PAGE_SIZE, Systems, before, by_system, page_of
@@ -57,7 +57,7 @@ class AdminHome(Desk):
 
 def _drain(form: Form) -> deeds.Request:
     if form.text("word") != DRAIN:
-        raise Refused("confirm", f"Type the word {DRAIN} if you mean it.")
+        raise Invalid(Code.CONFIRM, f"Type the word {DRAIN} if you mean it.")
     return deeds.Drain()
 
 
@@ -116,7 +116,7 @@ class AdminGames(Desk):
 def _one_of(form: Form, name: str, among: tuple[str, ...]) -> str:
     text = form.text(name)
     if text not in among:
-        raise Refused("choose", f"Choose one of {', '.join(among)}.")
+        raise Invalid(Code.CHOOSE, f"Choose one of {', '.join(among)}.")
     return text
 
 

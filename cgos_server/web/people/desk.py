@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.web.people.sessions import (
@@ -170,7 +170,7 @@ class Desk(abc.ABC):
                 return self._confirm(request, here, form, deed.warning(form, request.path_params))
             answer = await self.site.on_behalf(here.session, request, wanted)
         except Refused as refusal:
-            if refusal.code == ENDED:
+            if refusal.code is Code.NOT_SIGNED_IN:
                 response = to_sign_in(request)
                 drop_cookie(self.site, request, response, session_cookie(self.site, request))
                 return response
@@ -221,10 +221,6 @@ class Desk(abc.ABC):
         return response
 
 
-ENDED: Final = "not-signed-in"
-"""The code with which the game process says that this session counts no more."""
-
-
 def _address(request: Request) -> str:
     """The page's own address, with its query."""
     query = request.scope["query_string"].decode("ascii", "replace")
@@ -239,7 +235,7 @@ def tried(form: Form, refusal: Refused) -> Tried:
 
 def status_of(refusal: Refused) -> int:
     """With which status a page says it."""
-    if refusal.code in ("no-server", "our-fault"):
+    if refusal.code in (Code.NO_SERVER, Code.OUR_FAULT):
         return 503
     return 429 if refusal.retry_after_s is not None else 422
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid
 from cgos_server.protocol.api_route import LARGEST
 from cgos_server.web.people.sessions import Form
 
@@ -20,7 +20,7 @@ def needed(form: Form, name: str, what: str) -> str:
     """The text, which must not be empty. `what`: how the page calls the field. Raises Refused."""
     text = form.text(name)
     if not text:
-        raise Refused("missing", f"{what} is missing: fill it in.")
+        raise Invalid(Code.MISSING, f"{what} is missing: fill it in.")
     return text
 
 
@@ -30,7 +30,7 @@ def whole(form: Form, name: str, what: str, least: int = 0, most: int = LARGEST)
     if not text:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
-        raise Refused("bad-number", f"{what} is a whole number from {least} to {most}.")
+        raise Invalid(Code.BAD_NUMBER, f"{what} is a whole number from {least} to {most}.")
     return int(text)
 
 
@@ -52,7 +52,7 @@ def real(form: Form, name: str, what: str) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise Refused("bad-number", f"{what} is a number.")
+        raise Invalid(Code.BAD_NUMBER, f"{what} is a number.")
     return number
 
 
@@ -60,7 +60,7 @@ def chosen(form: Form, name: str, what: str, among: Sequence[str]) -> list[str]:
     """Those of `among` that are ticked, at least one. Raises Refused."""
     ticked = form.all(name)
     if not ticked or not set(ticked) <= set(among):
-        raise Refused("choose", f"{what}: choose at least one of {', '.join(among)}.")
+        raise Invalid(Code.CHOOSE, f"{what}: choose at least one of {', '.join(among)}.")
     return ticked
 
 
@@ -73,5 +73,5 @@ def same_twice(form: Form, name: str) -> str:
     """A new password, which is typed twice. Raises Refused."""
     password = needed(form, name, "The new password")
     if password != form.text(f"{name}-again"):
-        raise Refused("not-the-same", "The new password was not typed the same way twice.")
+        raise Invalid(Code.NOT_THE_SAME, "The new password was not typed the same way twice.")
     return password

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 import h11
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, NotFound, Refused
 from cgos_server.service.webhook_urls import Target, target
 from cgos_server.web.settings import Networks
 
@@ -121,15 +121,15 @@ class Outside:
             async with asyncio.timeout(self._limit_s):
                 return await self._post(to, headers, body)
         except TimeoutError as error:
-            raise Refused("too-slow", f"{to.host} did not answer within {self._limit_s:g} s.") from error
+            raise Invalid(Code.TOO_SLOW, f"{to.host} did not answer within {self._limit_s:g} s.") from error
         except (h11.RemoteProtocolError, h11.LocalProtocolError) as error:
-            raise Refused("no-http", f"{to.host} does not answer in HTTP.") from error
+            raise NotFound(Code.NO_HTTP, f"{to.host} does not answer in HTTP.") from error
         except ssl.SSLError as error:
-            raise Refused("no-trust", f"The TLS certificate of {to.host} cannot be trusted.") from error
+            raise NotFound(Code.NO_TRUST, f"The TLS certificate of {to.host} cannot be trusted.") from error
         except OSError as error:
-            raise Refused("not-reached", f"{to.host} cannot be reached.") from error
+            raise Invalid(Code.NOT_REACHED, f"{to.host} cannot be reached.") from error
         except ValueError as error:  # a name that TLS, or the resolver, cannot write
-            raise Refused("url", f"{to.host} is no name of a host.") from error
+            raise Invalid(Code.URL, f"{to.host} is no name of a host.") from error
 
     async def _post(self, to: Target, headers: Mapping[str, str], body: bytes) -> Answered:
         reader, writer = await self._reach(to, await self._addresses(to))
@@ -152,17 +152,17 @@ class Outside:
         try:
             addresses = [ipaddress.ip_address(text) for text in await self._resolve(to.host, to.port)]
         except (OSError, UnicodeError, ValueError) as error:
-            raise Refused("unknown-host", f"There is no host {to.host}.") from error
+            raise NotFound(Code.UNKNOWN_HOST, f"There is no host {to.host}.") from error
         if not addresses:
-            raise Refused("unknown-host", f"There is no host {to.host}.")
+            raise NotFound(Code.UNKNOWN_HOST, f"There is no host {to.host}.")
         return addresses
 
     def _judge(self, to: Target, addresses: Sequence[IPv4Address | IPv6Address]) -> None:
         """Raises Refused (``forbidden-address``)."""
         # One forbidden address is enough: a name that means both has no honest use.
         if any(forbidden(address, self._permitted) for address in addresses):
-            raise Refused(
-                "forbidden-address",
+            raise Invalid(
+                Code.FORBIDDEN_ADDRESS,
                 f"{to.host} is in a private network, where this server sends nothing. The operator can permit networks "
                 "with web.webhooks_to.",
             )

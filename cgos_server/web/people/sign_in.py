@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Refused
 from cgos_server.protocol import names
 from cgos_server.protocol.api_route import Limit
 from cgos_server.service import requests as deeds
 from cgos_server.web.people import fields
-from cgos_server.web.people.desk import ENDED, Tried, refused_form, status_of, tried, wait
+from cgos_server.web.people.desk import Tried, refused_form, status_of, tried, wait
 from cgos_server.web.people.sessions import (
     FORM_S,
     PRIVATE,
@@ -69,7 +69,7 @@ class SignInPages:
             try:
                 await self._site.on_behalf(here.session, request, deeds.SignOut())
             except Refused as refusal:
-                if refusal.code != ENDED:  # it is still valid: whoever believes to be out would not be
+                if refusal.code is not Code.NOT_SIGNED_IN:  # it is still valid: whoever believes to be out would not be
                     raise HTTPException(503, f"You are still signed in. {refusal.sentence}") from refusal
         response = to("/sign-in")
         drop_cookie(self._site, request, response, session_cookie(self._site, request))

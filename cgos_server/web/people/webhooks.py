@@ -22,7 +22,7 @@ import structlog
 
 from cgos_server import __version__
 from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
-from cgos_server.errors import CgosError, Refused
+from cgos_server.errors import CgosError, Code, Invalid, Refused
 from cgos_server.service.requests import WebhookGiveUp
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
@@ -252,7 +252,7 @@ class Webhooks:
         """Send a message now, once, and say what became of it. Raises Refused where that was done a moment ago."""
         now = self._site.now_ms()
         if now - self._tested.get(hook.id, now - TEST_PAUSE_MS) < TEST_PAUSE_MS:
-            raise Refused("too-soon", "A test was sent a moment ago. Wait five seconds.", TEST_PAUSE_MS / 1000)
+            raise Invalid(Code.TOO_SOON, "A test was sent a moment ago. Wait five seconds.", TEST_PAUSE_MS / 1000)
         if len(self._tested) > FACTS_MAX:
             self._tested.clear()
         self._tested[hook.id] = now

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from web.past import NOW
 
-from cgos_server.errors import OurFault, Refused, StoreError
+from cgos_server.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
 from cgos_server.protocol.api_messages import Problem
 from cgos_server.protocol.api_route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Operation, Param
 from cgos_server.protocol.api_routes import ROUTES
@@ -27,7 +27,7 @@ from cgos_server.storage.history import History
 from cgos_server.web.api.framework import CORS, Asked, Handler, api_routes, bearer
 from cgos_server.web.api.reading_in import MOST_BODY, Value, body_of, query_of, read
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.problems import STATUS, HttpRefused, Wrong, problem_of, status_of
+from cgos_server.web.problems import HttpRefused, Wrong
 from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
@@ -62,10 +62,10 @@ FAULTS: dict[str, Exception] = {
     "store": StoreError("the disk is full of secrets"),
     "ours": OurFault("a secret place"),
     "bug": ZeroDivisionError("a secret number"),
-    "gone": Refused("no-thing", "There is no such thing."),
-    "rule": Refused("rule", "It is against the rules."),
-    "wait": Refused("too-many-failures", "Wait.", 12.2),
-    "away": Refused("no-server", "Nobody is there."),
+    "gone": NotFound(Code.NO_BOT, "There is no such thing."),
+    "rule": Invalid(Code.RESULT, "It is against the rules."),
+    "wait": RateLimited(Code.TOO_MANY_FAILURES, "Wait.", 12.2),
+    "away": Unavailable(Code.NO_SERVER, "Nobody is there."),
 }
 
 
@@ -306,8 +306,8 @@ def test_a_token_is_read_as_it_was_sent(token: str) -> None:
         ("store", 503, "store"),
         ("ours", 500, "our-fault"),
         ("bug", 500, "our-fault"),
-        ("gone", 404, "no-thing"),
-        ("rule", 422, "rule"),
+        ("gone", 404, "no-bot"),
+        ("rule", 422, "result"),
         ("wait", 429, "too-many-failures"),
         ("away", 503, "no-server"),
     ],
@@ -320,16 +320,6 @@ async def test_failures_have_one_shape(web: httpx2.AsyncClient, which: str, stat
     if which == "wait":
         assert response.headers["retry-after"] == "13"
         assert found.retry_after_s == 13.0
-
-
-def test_every_status_of_the_table_is_one_of_a_failure() -> None:
-    for code, status in STATUS.items():
-        assert 400 <= status < 600
-        found = problem_of(Refused(code, "No."))
-        assert found.status == status
-        # Whoever asked too much is told which limit that was, and when to come back.
-        assert (found.limit is not None, found.retry_after_s is not None) == (status == 429, status == 429)
-    assert (status_of("no-venue"), status_of("unknown-bot"), status_of("result")) == (404, 404, 422)
 
 
 # -- methods and other sites' pages

@@ -10,7 +10,7 @@ from web.past import NINE, terms
 
 from cgos_server.core.facts import GameEnded, GameStarted, MovePlayed
 from cgos_server.core.games.notation import vertex
-from cgos_server.errors import Refused, StoreError
+from cgos_server.errors import Code, NotFound, StoreError
 from cgos_server.storage.answers import GameDetail, GameRow, MoveRow, VenueRow
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.web.live.hub import Hub
@@ -57,7 +57,7 @@ class FakeHistory:
 
     async def game(self, number: int) -> GameDetail:
         if number not in self.games:
-            raise Refused("no-game", "There is no such game.")
+            raise NotFound(Code.NO_GAME, "There is no such game.")
         detail = self.games[number].detail()
         await asyncio.sleep(0)
         self._answered()

@@ -17,7 +17,7 @@ from web.past import NOW, Builder, write
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, NotFound, Unavailable
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import (
@@ -78,12 +78,12 @@ class Live(acting.Live):
         self.asked.append(("drain",))
 
     def match(self, *what: Any) -> Any:
-        raise Refused("no-white", "White is not here.")
+        raise NotFound(Code.NO_WHITE, "White is not here.")
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         self.asked.append(("end", game, winner, detail))
         if game != 71:
-            raise Refused("no-game", f"No game {game} is running.")
+            raise NotFound(Code.NO_GAME, f"No game {game} is running.")
         return EndedGame(game, "9x9", "Kogo_mcts", "amigo", "Abort")
 
     def pause(self, venue: str, paused: bool) -> None:
@@ -119,7 +119,7 @@ class House:
 
     async def call(self, line: bytes) -> bytes:
         if not self.reachable:
-            raise Refused("no-server", "The server that plays does not answer just now.")
+            raise Unavailable(Code.NO_SERVER, "The server that plays does not answer just now.")
         return await self.admin.answer(line)
 
     def app(self, **settings: Any) -> Application:

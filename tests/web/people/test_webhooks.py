@@ -16,7 +16,7 @@ from web.people.test_outside import answering, listening
 from web.people.test_owner import sound
 
 from cgos_server.core.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Invalid, Refused
 from cgos_server.service import requests as deeds
 from cgos_server.storage.records import SetbackNow
 from cgos_server.web.live.hub import Hub
@@ -181,7 +181,7 @@ async def test_being_set_aside_is_told_once(post: Post) -> None:
 
 async def test_what_fails_is_tried_again_and_then_dropped(post: Post) -> None:
     made = await post.hook(["signed-in", "signed-out"])
-    post.net.statuses = [500, Refused("not-reached", "It cannot be reached."), 404, 302, 503]
+    post.net.statuses = [500, Invalid(Code.NOT_REACHED, "It cannot be reached."), 404, 302, 503]
     await post.tell(BotArrived("9x9", "Sakura-5k"))
     assert post.pauses == list(PAUSES_S)
     assert sum(PAUSES_S) <= 3600
