@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.postgres_fixtures import ask
+from support.storage.postgres_fixtures import ask
 
 from cgos_server.cli import perform
 from cgos_server.config import load

@@ -17,8 +17,8 @@ from alembic.config import CommandLine, Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
-from storage_sample import execute, query
-from support.postgres import PostgresServer
+from support.storage.postgres import PostgresServer
+from support.storage.storage_sample import execute, query
 
 import cgos_server
 from cgos_server.errors import SchemaMismatch, StoreError

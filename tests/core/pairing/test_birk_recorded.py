@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from support.vectors import parametrize
+from support.core.vectors import parametrize
 
 from cgos_server.core.pairing.birk_recorded import RecordedBirk
 from cgos_server.core.pairing.explain import decode_inputs, recorded_method, replay

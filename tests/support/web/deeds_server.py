@@ -12,9 +12,6 @@ from typing import Any
 
 import httpx2
 from argon2 import PasswordHasher
-from support import acting
-from support.names import literals
-from web.past import NOW, terms
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
@@ -41,6 +38,9 @@ from cgos_server.storage.sql_store import SqlStore, open_store
 from cgos_server.web.application import create_app
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import VenueSettings, WebSettings
+from support.service import acting
+from support.web.names import literals
+from support.web.past import NOW, terms
 
 FIXED = '{"game":"go","size":9}'
 PREVIEW = PairingPreview(

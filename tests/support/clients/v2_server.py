@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from cgos_server.protocol import ws_messages as ws
-from support.v2_model import Breach, Link, Model
+from support.clients.v2_model import Breach, Link, Model
 
 
 class V2Server:

@@ -25,7 +25,7 @@ from cgos_server.service.accounts import Operator, SignedIn
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.storage.store import NextIds, StoredGame
-from support.simulated import MemoryStore, RecordingSession, SimulatedTime
+from support.runtime.simulated import MemoryStore, RecordingSession, SimulatedTime
 
 S = 1_000_000
 

@@ -17,7 +17,7 @@ from typing import Any
 import jsonschema_rs
 from websockets.asyncio.client import ClientConnection, connect
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "asyncapi.json"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "asyncapi.json"
 Message = dict[str, Any]
 
 

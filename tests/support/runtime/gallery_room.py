@@ -18,7 +18,7 @@ from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
 from cgos_server.storage.store import StoredGame, StoredMove
-from support.simulated import SimulatedTime
+from support.runtime.simulated import SimulatedTime
 
 S = 1_000_000
 VENUE = Venue(1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S)

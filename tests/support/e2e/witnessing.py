@@ -6,8 +6,8 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator
 
-from support.processes import ServerProcess
-from support.witness import Witness
+from support.e2e.processes import ServerProcess
+from support.e2e.witness import Witness
 
 
 @contextlib.contextmanager

@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from support.postgres_fixtures import ask
-
 from cgos_server.storage.location import Location
 from cgos_server.storage.records import (
     AnalysisAdded,
@@ -39,6 +37,7 @@ from cgos_server.storage.records import (
     VersionAdded,
 )
 from cgos_server.storage.sql_store import open_store
+from support.storage.postgres_fixtures import ask
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import json
 
-from support.line_bot import LineBot
+from support.e2e.line_bot import LineBot
 
 _numbers = itertools.count(1)
 """No name comes twice: a bot that has played before may be told of that game first."""

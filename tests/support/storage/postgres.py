@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from support.processes import free_port
+from support.e2e.processes import free_port
 
 USER = "cgos"
 SECRET = "a secret of the tests"

@@ -12,7 +12,7 @@ import pytest
 
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl
-from support.postgres import PostgresServer, postgres_server, why_not
+from support.storage.postgres import PostgresServer, postgres_server, why_not
 
 _TEMPLATE = "made_by_the_migrations"
 

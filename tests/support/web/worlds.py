@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 
 import msgspec
-from web.past import NINE, terms
 
 from cgos_server.core.facts import GameEnded, GameStarted, MovePlayed
 from cgos_server.core.games.notation import vertex
@@ -15,6 +14,7 @@ from cgos_server.storage.answers import GameDetail, GameRow, MoveRow, VenueRow
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.settings import VenueSettings, WebSettings
+from support.web.past import NINE, terms
 
 POINTS = [vertex(column, row) for column in range(9) for row in range(9)]
 

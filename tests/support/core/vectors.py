@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-HOME = Path(__file__).parents[1] / "vectors"
+HOME = Path(__file__).parents[2] / "vectors"
 Vectors = Callable[[str], dict[str, Any]]
 
 

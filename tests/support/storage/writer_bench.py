@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import asyncpg
-from storage_sample import query
 
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage.connections import connect_for_writing
@@ -21,6 +20,7 @@ from cgos_server.storage.postgres import connections as postgres
 from cgos_server.storage.postgres.writer import PostgresWriter
 from cgos_server.storage.records import Record
 from cgos_server.storage.writer import Writer
+from support.storage.storage_sample import query
 
 Fault = Callable[[str], Exception | None]
 """Asked before a statement is executed; what it returns is raised instead."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from support.cutting_proxy import Cut
-from support.processes import ServerProcess
+from support.e2e.processes import ServerProcess
+from support.net.cutting_proxy import Cut
 
 
 class Ended(NamedTuple):

@@ -38,8 +38,8 @@ from cgos_server.protocol.session import (
 )
 from cgos_server.protocol.ws_messages import ServerMessage
 from cgos_server.protocol.ws_render import venue_info
-from support.simulated import SimulatedTime
-from support.wires import OtherEnd
+from support.net.wires import OtherEnd
+from support.runtime.simulated import SimulatedTime
 
 S = 1_000_000
 GENEROUS = SocketLimits(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from support.tcl import ClientStops, tcl_list
+from support.protocol.tcl import ClientStops, tcl_list
 
 _VERTEX = re.compile(r"([A-HJ-Z])([1-9]\d?)|PA.*")
 _COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"

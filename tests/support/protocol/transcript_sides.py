@@ -10,7 +10,7 @@ from cgos_server.core.games.base import Color
 from cgos_server.protocol import cgos_admin
 from cgos_server.protocol.cgos_viewer import CgosViewer, MatchLines
 from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
-from support.viewers import TkViewer
+from support.protocol.viewers import TkViewer
 
 _SEAT = re.compile(r"(\S+)\((\S+)\)")
 _PLUS = re.compile(r"0\+(Draw|Abort|Void)")
