@@ -9,8 +9,9 @@ BIN := $(VENV)/bin
 JSON ?=
 SECONDS ?=
 KEEP ?=
+T ?=
 
-.PHONY: help venv demo serve test lint unit bench bench-stale lock clean
+.PHONY: help venv demo serve test lint fix unit one coverage docs hooks bench bench-stale lock clean
 
 help:
 	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data)"
@@ -18,8 +19,14 @@ help:
 	@echo "make serve   the server with its built-in configuration, data in ./cgos-data"
 	@echo "make bench   measurements beside bare baselines (JSON=FILE writes them)"
 	@echo "make bench-stale  measured tables whose code has changed since (JSON=FILE writes them)"
-	@echo "make lint    ruff, mypy, import-linter      make unit   the tests alone"
-	@echo "make lock    renew requirements.lock        make clean  remove .venv and caches"
+	@echo "make fix     ruff's and codespell's corrections, and the format"
+	@echo "make lint    ruff, codespell, mypy, import-linter"
+	@echo "make unit    the tests alone (PYTEST='-k clock -x' picks some)"
+	@echo "make one     one test with all that it prints (T=tests/core/test_clock.py::test_name)"
+	@echo "make coverage  which lines and branches the fast tests reach, and the least that they must"
+	@echo "make docs    the documentation as a site in ./site; a broken link fails it"
+	@echo "make hooks   checks before every commit, from now on"
+	@echo "make venv    .venv alone      make lock  renew requirements.lock      make clean  remove .venv, site, caches"
 
 # A minute or two go by here; every ten seconds a line on stderr says how far it is.
 $(VENV)/.ready: requirements.lock pyproject.toml
@@ -54,8 +61,14 @@ serve: venv
 lint: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fix: venv
+	$(BIN)/ruff check --fix --exit-zero .
+	$(BIN)/ruff format .
+	$(BIN)/codespell --write-changes
 
 # Real servers and engines mostly wait: two files of them at a time, whatever the machine.
 unit: venv
@@ -68,6 +81,25 @@ endif
 
 test: lint unit
 
+one: venv
+	@[ -n "$(T)" ] || { echo "Name a test: make one T=tests/core/test_clock.py::test_name" >&2; exit 1; }
+	$(BIN)/pytest -p no:xdist --capture no -vv "$(T)"
+
+# Without real servers and browsers, which take minutes more and reach little else.
+coverage: venv
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n auto --maxprocesses 4 -m "not e2e and not wheel and not browser and not slow" \
+		--ignore tests/benchmarks
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+docs: venv
+	$(BIN)/properdocs build --quiet --config-file docs/site/properdocs.yml
+	@echo "site/index.html"
+
+hooks: venv
+	$(BIN)/pre-commit install
+
 bench: venv
 	$(BIN)/python benchmarks/all.py $(if $(JSON),--json $(JSON))
 
@@ -79,4 +111,4 @@ lock: venv
 		--no-annotate --output-file requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov site dist

@@ -107,7 +107,7 @@ def sources() -> str:
     return fingerprint([*files, *here, Path(__file__).with_name("pairing_rows.py")])
 
 
-def summarise(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
+def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
     """By experiment and row: what all its replicates come to."""
     groups: dict[str, dict[str, list[Task]]] = {}
     for task in tasks:
@@ -225,7 +225,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "benchmark": "pairing_accuracy",
         "seed": options.seed,
         "rows": {row: {"method": name, "options": dict(own)} for row, (name, own) in METHODS.items()},
-        "experiments": summarise(tasks, checkpoints.done),
+        "experiments": summarize(tasks, checkpoints.done),
     }
     report(figures)
     finish(figures, options.json, failed)

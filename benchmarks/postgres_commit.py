@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from loads import cpu_seconds
 from reporting import CommandLine, write_json
-from support.postgres import PostgresServer, postgres_server
+from support.storage.postgres import PostgresServer, postgres_server
 
 from cgos_server.storage import schema
 from cgos_server.storage.connections import Durability

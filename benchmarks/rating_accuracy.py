@@ -126,7 +126,7 @@ def sources() -> str:
     return fingerprint(sorted(file for package in packages for file in package.rglob("*.py")) + here)
 
 
-def summarise(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
+def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:
     """By experiment: what all its replicates come to."""
     groups: dict[str, list[Task]] = {}
     for task in tasks:
@@ -298,7 +298,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "benchmark": "rating_accuracy",
         "seed": options.seed,
         "games": [games for games in GAMES if games <= options.rounds],
-        "experiments": summarise(tasks, checkpoints.done),
+        "experiments": summarize(tasks, checkpoints.done),
     }
     report(figures)
     if options.picture:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from reporting import CommandLine  # noqa: E402
-from support.console import refreshed, run  # noqa: E402
+from support.cli.console import refreshed, run  # noqa: E402
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result  # noqa: E402
 from cgos_server.core.tournaments.event import Played, apply, begin, open_games  # noqa: E402

@@ -1,19 +1,13 @@
-"""Shared by all tests: the support package beside this file is importable as `support`."""
+"""Shared by all tests. The configuration of pytest makes `support`, beside this file, importable."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from support.later_schema import make_later  # noqa: F401 - every test may ask for it
-from support.postgres_fixtures import new_url, postgres  # noqa: F401 - every test may ask for them
-from support.rated_past import rated_past  # noqa: F401
-from support.vectors import Vectors, load
+from support.core.vectors import Vectors, load
+from support.storage.later_schema import make_later  # noqa: F401 - every test may ask for it
+from support.storage.postgres_fixtures import new_url, postgres  # noqa: F401 - every test may ask for them
+from support.storage.rated_past import rated_past  # noqa: F401
 
 # Speed is measured in benchmarks; a busy machine must not fail an example for it.
 settings.register_profile("house", deadline=None)

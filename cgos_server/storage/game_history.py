@@ -116,7 +116,7 @@ _Key = tuple[str, int]
 
 
 class _Branch(NamedTuple):
-    """A walk along an index: games that fulfil all conditions. `side`, `version`: whose games they are, if one's."""
+    """A walk along an index: games that fulfill all conditions. `side`, `version`: whose games they are, if one's."""
 
     conditions: Conditions
     side: Column[int] | None = None

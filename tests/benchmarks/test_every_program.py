@@ -33,8 +33,6 @@ NEEDS = {"postgres_commit": "initdb", "screenshots": "chromium"}
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_works(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(str(TOP / "tests"))
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     if name in NEEDS and shutil.which(NEEDS[name]) is None:
         pytest.skip(f"{NEEDS[name]} is not installed")
     monkeypatch.chdir(tmp_path)

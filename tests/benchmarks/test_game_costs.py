@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+import game_costs
 import pytest
 
 
-@pytest.fixture
-def game_costs(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    import game_costs
-
-    return game_costs
-
-
-def in_step(game_costs: Any, begin: float, end: float, idle: float) -> list[Any]:
+def in_step(begin: float, end: float, idle: float) -> list[Any]:
     """Four bots' samples a tenth of a second apart: two games begin a second after those before have ended, and so on.
     As much again is spent in the interval after it."""
     samples, process, due = [], 0.0, 0.0
@@ -31,12 +23,12 @@ def in_step(game_costs: Any, begin: float, end: float, idle: float) -> list[Any]
     return samples
 
 
-def test_a_begin_and_an_end(game_costs: Any) -> None:
-    begin, end = game_costs.phases(in_step(game_costs, 300e-6, 500e-6, 0.02))
+def test_a_begin_and_an_end() -> None:
+    begin, end = game_costs.phases(in_step(300e-6, 500e-6, 0.02))
     assert (begin.process, begin.loop) == pytest.approx((300.0, 150.0))
     assert (end.process, end.loop) == pytest.approx((500.0, 250.0))
 
 
-def test_bots_out_of_step_are_refused(game_costs: Any) -> None:
+def test_bots_out_of_step_are_refused() -> None:
     with pytest.raises(RuntimeError, match="did not play in step"):
-        game_costs.phases(in_step(game_costs, 300e-6, 500e-6, 0.02)[:12])
+        game_costs.phases(in_step(300e-6, 500e-6, 0.02)[:12])

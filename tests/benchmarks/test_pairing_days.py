@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
+import pairing_days as days
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
-
-@pytest.fixture
-def days(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import pairing_days
-
-    return pairing_days
-
-
-def test_both_policies_side_by_side(days: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_policies_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "figures.json"
     words = ["--bots", "6", "--hours", "0.5", "--fastest", "10", "--spread", "4", "--method", "random"]
     days.main([*words, "--option", "repeat_most=20", "--json", str(out)])
@@ -33,7 +23,7 @@ def test_both_policies_side_by_side(days: Any, tmp_path: Path, capsys: pytest.Ca
         assert all(abs(sum(row) - 1.0) < 1e-3 for row in figures["thirds"])
 
 
-def test_time_in_a_game_is_what_its_bots_think(days: Any) -> None:
+def test_time_in_a_game_is_what_its_bots_think() -> None:
     """Two bots alone meet at once, whatever the policy: all that is lost is settling and the wait for the next act."""
     pool = days.Pool.draw(2, 50.0, 1.0, 1)
     method = days.matchmaker("random", {})

@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rating_pools as pools
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def pools(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import rating_pools
-
-    return rating_pools
 
 
 def accuracy(tmp_path: Path, *words: str) -> dict[str, Any]:
@@ -73,7 +66,7 @@ def test_an_interrupted_run_leaves_a_line_that_is_passed_over(tmp_path: Path) ->
     )
 
 
-def test_the_limit_is_read_between_its_columns(pools: Any) -> None:
+def test_the_limit_is_read_between_its_columns() -> None:
     for games, rmse in zip(pools.LIMIT_GAMES, pools.LIMITS["normal"], strict=True):
         assert pools.limit_games("normal", rmse) == pytest.approx(games)
     between = math.sqrt(87 * 64)
@@ -82,7 +75,7 @@ def test_the_limit_is_read_between_its_columns(pools: Any) -> None:
     assert pools.limit_games("normal", 20) > 320
 
 
-def test_results_have_the_shares_they_should(pools: Any) -> None:
+def test_results_have_the_shares_they_should() -> None:
     rng = pools.generator(1, "shares")
     plain = [pools.score2(rng, pools.POOLS["normal"], 200.0) for _ in range(4000)]
     assert sum(plain) / 8000 == pytest.approx(1 / (1 + 10**-0.5), abs=0.03)
@@ -93,7 +86,7 @@ def test_results_have_the_shares_they_should(pools: Any) -> None:
     assert sum(first) / 8000 == pytest.approx(1 / (1 + 10**-0.15), abs=0.03)
 
 
-def test_the_window_pairs_neighbours(pools: Any) -> None:
+def test_the_window_pairs_neighbours() -> None:
     rng = pools.generator(1, "window")
     ratings = rng.normal(2000.0, 350.0, 64)
     width = pools.window(ratings)
@@ -106,7 +99,7 @@ def test_the_window_pairs_neighbours(pools: Any) -> None:
     assert sum(far) / len(far) < width / 2
 
 
-def test_the_side_that_had_the_first_move_less_often_has_it(pools: Any) -> None:
+def test_the_side_that_had_the_first_move_less_often_has_it() -> None:
     colours = pools.Colours(pools.generator(1, "colours"))
     firsts = [colours.first(3, 7)[0] for _ in range(20)]
     assert firsts.count(3) == 10

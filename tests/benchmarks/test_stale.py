@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
+import stale
 
 TOP = Path(__file__).parents[2]
 
@@ -34,15 +34,7 @@ Measured yesterday.
 """
 
 
-@pytest.fixture
-def stale(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
-    import stale
-
-    return stale
-
-
-def test_every_table_names_its_commit_and_paths_that_exist(stale: Any) -> None:
+def test_every_table_names_its_commit_and_paths_that_exist() -> None:
     tables = stale.all_tables()
     assert {table.page for table in tables} >= {f"docs/{page}.md" for page in ("benchmarks", "ratings", "matchmaking")}
     for table in tables:
@@ -51,7 +43,7 @@ def test_every_table_names_its_commit_and_paths_that_exist(stale: Any) -> None:
         assert [path for path in table.paths if not (TOP / path).exists()] == [], place
 
 
-def test_every_table_of_the_benchmarks_is_one(stale: Any) -> None:
+def test_every_table_of_the_benchmarks_is_one() -> None:
     page = TOP / "docs" / "benchmarks.md"
     count = page.read_text(encoding="utf-8").count("\n|---") + page.read_text(encoding="utf-8").count("\n| ---")
     assert len(list(stale.tables(page))) == count
@@ -65,7 +57,7 @@ def git(directory: Path, *words: str) -> str:
 
 
 @pytest.fixture
-def checkout(stale: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A history of two files and a page that names its first commit."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "some things").mkdir()
@@ -82,7 +74,7 @@ def checkout(stale: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pat
     return tmp_path
 
 
-def test_tables_whose_paths_changed_are_told(stale: Any, checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_whose_paths_changed_are_told(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = "docs/speed.md:16 (More) names no commit and paths\n"
     stale.main([])
     assert capsys.readouterr().out == missing + "1 of 2 tables are to be measured again or looked at\n"
@@ -97,7 +89,7 @@ def test_tables_whose_paths_changed_are_told(stale: Any, checkout: Path, capsys:
 
 
 def test_a_short_form_with_the_same_figures_makes_a_later_commit_count(
-    stale: Any, checkout: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = git(checkout, "rev-parse", "--short", "HEAD")
     (checkout / "some things" / "a.py").write_text("2\n")
@@ -113,14 +105,14 @@ def test_a_short_form_with_the_same_figures_makes_a_later_commit_count(
     assert f" {again}: 1 file changed: one.py\n" in capsys.readouterr().out
 
 
-def test_a_commit_that_is_not_there_is_told(stale: Any, checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_commit_that_is_not_there_is_told(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (checkout / "docs" / "speed.md").write_text(PAGE.format(commit="0123456789"))
     stale.main([])
     assert "git knows no commit 0123456789 here" in capsys.readouterr().out
 
 
 def test_a_machine_without_git_is_told(
-    stale: Any, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(checkout))
     stale.main([])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
 
-import pytest
+import structure
 
 TOP = Path(__file__).parents[2]
 
@@ -21,14 +20,6 @@ wide = Wide(1, 2, 3, 4, 5, 6, 7, 8, i=9)  # fmt: skip
 '''
 
 
-@pytest.fixture
-def structure(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
-    import structure
-
-    return structure
-
-
 def tree(folder: Path, **modules: str) -> Path:
     """A tree whose package holds these modules."""
     package = folder / "cgos_server"
@@ -38,11 +29,11 @@ def tree(folder: Path, **modules: str) -> Path:
     return folder
 
 
-def test_no_modules_import_one_another_in_a_circle(structure: Any) -> None:
+def test_no_modules_import_one_another_in_a_circle() -> None:
     assert structure.import_circles(TOP) == []
 
 
-def test_imports_for_types_and_inside_functions_close_a_circle(structure: Any, tmp_path: Path) -> None:
+def test_imports_for_types_and_inside_functions_close_a_circle(tmp_path: Path) -> None:
     found = structure.import_circles(
         tree(
             tmp_path,
@@ -57,14 +48,14 @@ def test_imports_for_types_and_inside_functions_close_a_circle(structure: Any, t
     ]
 
 
-def test_lines_of_code_are_neither_docstrings_nor_remarks(structure: Any) -> None:
+def test_lines_of_code_are_neither_docstrings_nor_remarks() -> None:
     source = (
         '"""Said.\n\nAt length."""\n\n# remark\nx = """one\n\ntwo"""\n\n\ndef f():\n    """Said."""\n    return x\n'
     )
     assert structure.code_lines(source) == 5
 
 
-def test_what_is_large_is_listed(structure: Any, tmp_path: Path) -> None:
+def test_what_is_large_is_listed(tmp_path: Path) -> None:
     long = "def long():\n" + "    print()\n" * 60
     measured = structure.measured(tree(tmp_path, wide=WIDE, long=long))
     assert [(one.path, one.what, one.size) for one in measured.wide_constructors] == [
@@ -79,6 +70,6 @@ def test_what_is_large_is_listed(structure: Any, tmp_path: Path) -> None:
     assert "long_functions cgos_server/long.py:1 long 61" in list(structure.listed(measured))
 
 
-def test_a_docstring_makes_no_function_long(structure: Any) -> None:
+def test_a_docstring_makes_no_function_long() -> None:
     source = 'def short():\n    """' + "Said.\n" * 70 + '    """\n    return 1\n'
     assert list(structure.long_functions("a.py", ast.parse(source))) == []

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+import tournament_speed
 
 
 @pytest.fixture
 def speed(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import tournament_speed
-
     monkeypatch.setattr(tournament_speed, "CASES", (("tcec", 64), ("dutch", 32), ("random2", 128)))
     monkeypatch.setattr(tournament_speed, "ROUNDS", {"tcec": 2, "dutch": 2, "random2": 2})
     monkeypatch.setattr(tournament_speed, "PLAYERS", 6)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, async_playwright
-from support.processes import ServerProcess, bots, free_port, server, until
+from support.e2e.processes import ServerProcess, bots, free_port, server, until
 
 from cgos_server.web.remembering import REMEMBER_S
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from browser.test_people import PASSWORD, press
 from playwright.async_api import Page
-from support.npm import installed
+from support.e2e.npm import installed
 
 Visitors = Callable[..., Awaitable[Any]]
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from cgos_client import api
 from playwright.async_api import expect
-from support.line_bot import LineBot
+from support.e2e.line_bot import LineBot
 
 
 @contextlib.contextmanager

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import Page, expect
-from support.cutting_proxy import CuttingProxy, Kind
-from support.duel import Duel
-from support.game_page import at, listed
+from support.browser.duel import Duel
+from support.browser.game_page import at, listed
+from support.net.cutting_proxy import CuttingProxy, Kind
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import Page, expect
-from support.duel import Duel
+from support.browser.duel import Duel
 
 PASSWORD = "correct-horse"
 

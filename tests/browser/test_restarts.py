@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.duel import Duel
-from support.game_page import at, listed
-from support.line_bot import LineBot
-from support.processes import ServerProcess, server, until
+from support.browser.duel import Duel
+from support.browser.game_page import at, listed
+from support.e2e.line_bot import LineBot
+from support.e2e.processes import ServerProcess, server, until
 
 COMES_BACK_MS = 30_000
 

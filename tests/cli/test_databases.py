@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.later_schema import REVISION
-from support.postgres_fixtures import ask
+from support.storage.later_schema import REVISION
+from support.storage.postgres_fixtures import ask
 
 from cgos_server.cli import perform
 from cgos_server.config import load

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
-from support.rated_past import NAMES, VENUE, VOIDED, alter
+from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 
 from cgos_server.cli import figures
 from cgos_server.cli.main import main

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.in_thread import InThread
+from support.cli.in_thread import InThread
 
 from cgos_server.config import load
 from cgos_server.core.pairing.base import Act, Candidate

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from support.rated_past import NAMES, VENUE, VOIDED, alter
+from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 
 from cgos_server.cli.main import main
 from cgos_server.storage.lock import DatabaseLock

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from sgfmill import sgf as sgfmill
-from support.transcripts import keep_lines
+from support.observability.transcripts import keep_lines
 
 from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.storage.lock import DatabaseLock

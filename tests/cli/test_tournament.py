@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from support.tournaments import entrants
+from support.core.tournaments import entrants
 
 from cgos_server.cli.main import main
 from cgos_server.core.tournaments.base import Event

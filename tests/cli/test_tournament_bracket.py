@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments import better_wins, by_lot, entrants, play, play_round
+from support.core.tournaments import better_wins, by_lot, entrants, play, play_round
 
 from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.core.tournaments.base import VOID, Event

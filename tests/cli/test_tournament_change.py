@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support.tournaments import NO_SHOW, better_wins, by_lot, entrants, play_round
+from support.core.tournaments import NO_SHOW, better_wins, by_lot, entrants, play_round
 
 from cgos_server.cli.main import main
 from cgos_server.core.tournaments.base import Entrant, Event, Request

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments import entrants
+from support.core.tournaments import entrants
 
 from cgos_server.cli.tournament_picture import crosstable_svg, figure, ink, plain, shade
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Event, Game, Result

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 from click.testing import CliRunner
-from support.in_thread import InThread
+from support.cli.in_thread import InThread
 
 from cgos_server.cli import perform
 from cgos_server.cli.main import main

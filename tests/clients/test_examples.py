@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.v2_model import Model, ModelGame
-from support.v2_server import V2Server
+from support.clients.v2_model import Model, ModelGame
+from support.clients.v2_server import V2Server
 
 EXAMPLES = Path(__file__).parents[2] / "clients" / "examples"
 ALL = sorted(EXAMPLES.glob("*.py"))

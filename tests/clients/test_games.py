@@ -12,7 +12,7 @@ from cgos_client.errors import Dismissed, MoveRefused, ServerFault, SignInRefuse
 from cgos_client.position import ruleset
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.v2_model import Link, Model, ModelGame
+from support.clients.v2_model import Link, Model, ModelGame
 
 from cgos_server.core.games.go_rules import Go, GoPosition
 from cgos_server.protocol import ws_messages as ws

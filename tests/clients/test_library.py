@@ -21,8 +21,8 @@ from cgos_client import (
     connect,
 )
 from cgos_client.retry import Pauses
-from support.v2_model import Model, ModelGame
-from support.v2_server import V2Server
+from support.clients.v2_model import Model, ModelGame
+from support.clients.v2_server import V2Server
 from websockets.asyncio.server import serve
 
 from cgos_server.core.facts import GameEnded, GameStarted
@@ -338,7 +338,7 @@ async def test_a_server_that_does_not_greet(monkeypatch):
 
 async def test_a_server_that_does_not_answer_the_sign_in(monkeypatch):
     monkeypatch.setattr("cgos_client.upkeep.SIGN_IN_SECONDS", 0.1)
-    monkeypatch.setattr("support.v2_model.Link._sign_in", lambda *_: None)
+    monkeypatch.setattr("support.clients.v2_model.Link._sign_in", lambda *_: None)
     async with asyncio.timeout(SECONDS), V2Server(Model()) as server:
         with pytest.raises(ConnectionLost, match="did not answer the sign-in within"):
             async with as_bot(server, reconnect=False):

@@ -11,8 +11,8 @@ import sys
 import pytest
 from cgos_client.cli import main
 from click.testing import CliRunner
-from support.v2_model import Model, ModelGame
-from support.v2_server import V2Server
+from support.clients.v2_model import Model, ModelGame
+from support.clients.v2_server import V2Server
 
 from cgos_server.protocol import ws_messages as ws
 

@@ -15,8 +15,8 @@ from cgos_client.retry import Pauses
 from cgos_client.session import connect
 from cgos_client.slots import SlotsRunner
 from cgos_client.together import SLOT, WHO, Together
-from support.v2_model import Model, ModelGame
-from support.v2_server import V2Server
+from support.clients.v2_model import Model, ModelGame
+from support.clients.v2_server import V2Server
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.openings import Opening

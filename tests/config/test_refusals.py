@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.configs import VENUE, problems
+from support.config.configs import VENUE, problems
 
 from cgos_server.config import (
     Config,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
-from support.configs import VENUE
+from support.config.configs import VENUE
 
 from cgos_server.config import (
     Config,

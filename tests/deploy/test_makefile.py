@@ -1,7 +1,8 @@
-"""Which Python `make` takes, and what it says while it installs."""
+"""Which Python `make` takes, what it says while it installs, and that its help names all it does."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -45,11 +46,11 @@ class Machine:
         """One that answers."""
         self.put(name, ANSWERS.format(version=f"{name.removeprefix('python')}.9", old=old, pip=pip))
 
-    def make(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def make(self, *words: str, target: str = "venv") -> subprocess.CompletedProcess[str]:
         make = shutil.which("make")
         assert make is not None
         return subprocess.run(
-            [make, "venv", f"VENV={self.venv}", *words],
+            [make, target, f"VENV={self.venv}", *words],
             cwd=TOP, env={"PATH": str(self.path), "LOG": str(self.log)}, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
 
@@ -118,3 +119,28 @@ def test_what_fails_is_not_taken_for_ready(machine: Machine) -> None:
     assert made.returncode != 0
     assert "no such package" in made.stderr
     assert not (machine.venv / ".ready").exists()
+
+
+def targets() -> set[str]:
+    """All that `make` can be asked for."""
+    found = re.search(r"^\.PHONY: (.*)$", (TOP / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    return set(found[1].split())
+
+
+def test_the_help_names_every_target_and_no_other(machine: Machine) -> None:
+    said = machine.make(target="help").stdout
+    assert set(re.findall(r"\bmake ([a-z-]+)", said)) == targets() - {"help"}
+
+
+def test_the_contributors_page_names_targets_that_exist() -> None:
+    page = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`make ([a-z-]+)", page))
+    assert {"test", "fix", "one", "coverage", "docs", "hooks"} <= named <= targets()
+
+
+def test_one_test_must_be_named(machine: Machine) -> None:
+    machine.python("python3.12")
+    made = machine.make(target="one")
+    assert made.returncode != 0
+    assert "Name a test: make one T=tests/" in made.stderr

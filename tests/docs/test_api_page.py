@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 import pytest
-from support.pages_server import serving
-from web.api.deeds_server import deeds_server
-from web.past import NOW, Builder, write
+from support.web.deeds_server import deeds_server
+from support.web.pages_server import serving
+from support.web.past import NOW, Builder, write
 
 from cgos_server.config.schema import LimitsConfig
 from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit

@@ -103,7 +103,7 @@ def test_the_readme_has_the_two_commands() -> None:
 
 
 def test_the_walk_of_a_move_names_what_exists() -> None:
-    """Every `Class.method` and module path of docs/architecture.md is in the code."""
+    """Every `Class.method` of docs/architecture.md is in the code."""
     page = (DOCS / "architecture.md").read_text()
     sources = "\n".join(path.read_text() for path in (ROOT / "cgos_server").rglob("*.py"))
     named = re.findall(r"`([A-Z]\w+)\.(\w+)`", page)
@@ -111,5 +111,11 @@ def test_the_walk_of_a_move_names_what_exists() -> None:
     for owner, method in named:
         assert re.search(rf"^class {owner}\b", sources, re.MULTILINE), owner
         assert re.search(rf"^    (?:async )?def {method}\(", sources, re.MULTILINE), f"{owner}.{method}"
-    for module in re.findall(r"`((?:\w+/)+\w+\.py)`", page):
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/debugging.md"])
+def test_modules_that_are_named_exist(name: str) -> None:
+    modules = re.findall(r"`((?:\w+/)+\w+\.py)`", (ROOT / name).read_text())
+    assert modules
+    for module in modules:
         assert (ROOT / "cgos_server" / module).exists() or (ROOT / module).exists(), module

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+import tournament_examples as made
 from click.testing import CliRunner
-from support.console import examples, run
+from support.cli.console import examples, run
 
 from cgos_server.cli.main import main
 from cgos_server.core.tournaments.base import Game, Request, Result
@@ -94,9 +94,7 @@ def test_the_table_of_players_can_be_read() -> None:
         assert len(tournament_file.read("engines.csv", table.encode()).event.entrants) == 2, cell
 
 
-def test_the_events_and_pictures_are_those_that_are_made_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    made = importlib.import_module("tournament_examples")
+def test_the_events_and_pictures_are_those_that_are_made_today(tmp_path: Path) -> None:
     for name, terms in made.EVENTS.items():
         assert (ROOT / "docs" / "examples" / f"{name}.json").read_bytes() == to_json(made.played(*terms)) + b"\n", name
     for name in made.PICTURES:

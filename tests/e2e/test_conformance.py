@@ -15,8 +15,8 @@ import pytest
 from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
-from support.lying_proxy import Change, as_it_is, lying_proxy
-from support.processes import ServerProcess, free_port, server
+from support.e2e.processes import ServerProcess, free_port, server
+from support.net.lying_proxy import Change, as_it_is, lying_proxy
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from support.processes import ServerProcess, server, until
-from support.witnessing import witnesses
+from support.e2e.processes import ServerProcess, server, until
+from support.e2e.witnessing import witnesses
 
 pytestmark = pytest.mark.e2e
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from support.cutting_proxy import CuttingProxy
-from support.endings import count_ended, ended_games, unexplained
-from support.legacy_doubles import Died, Double, PythonDouble, SessionEnds, SilentEndDouble, TclDouble
-from support.processes import server
+from support.e2e.endings import count_ended, ended_games, unexplained
+from support.e2e.legacy_doubles import Died, Double, PythonDouble, SessionEnds, SilentEndDouble, TclDouble
+from support.e2e.processes import server
+from support.net.cutting_proxy import CuttingProxy
 
 GAMES = 40
 KILL_AT = 15

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.processes import ServerProcess, server, until
-from support.witnessing import (
+from support.e2e.processes import ServerProcess, server, until
+from support.e2e.witnessing import (
     assert_every_result_is_rated_once,
     assert_nothing_told_is_lost,
     ended,

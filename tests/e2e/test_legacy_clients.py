@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from support.cutting_proxy import CuttingProxy
-from support.endings import count_ended, ended_games, unexplained
-from support.processes import end, gnugo, server
+from support.e2e.endings import count_ended, ended_games, unexplained
+from support.e2e.processes import end, gnugo, server
+from support.net.cutting_proxy import CuttingProxy
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 

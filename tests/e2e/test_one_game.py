@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.processes import bots, server, until
-from support.witnessing import assert_the_better_of_two_is_rated_higher
+from support.e2e.processes import bots, server, until
+from support.e2e.witnessing import assert_the_better_of_two_is_rated_higher
 
 pytestmark = pytest.mark.e2e
 

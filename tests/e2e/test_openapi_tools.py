@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from support.npm import installed
+from support.e2e.npm import installed
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT: Final = ROOT / "docs" / "openapi.json"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.legacy_doubles import PythonDouble, TclDouble
-from support.processes import client, server, until
+from support.e2e.legacy_doubles import PythonDouble, TclDouble
+from support.e2e.processes import client, server, until
 
 pytestmark = pytest.mark.e2e
 

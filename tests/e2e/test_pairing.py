@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.processes import ServerProcess, bots, server, until
+from support.e2e.processes import ServerProcess, bots, server, until
 
 pytestmark = pytest.mark.e2e
 

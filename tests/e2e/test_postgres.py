@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.postgres import PostgresServer, postgres_server, why_not
-from support.postgres_fixtures import ask
-from support.processes import ServerProcess, end, until
-from support.witnessing import (
+from support.e2e.processes import ServerProcess, end, until
+from support.e2e.witnessing import (
     assert_every_result_is_rated_once,
     assert_nothing_told_is_lost,
     ended,
     plies,
     witnesses,
 )
+from support.storage.postgres import PostgresServer, postgres_server, why_not
+from support.storage.postgres_fixtures import ask
 
 pytestmark = pytest.mark.e2e
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.processes import ServerProcess, server, until
-from support.witnessing import assert_every_result_is_rated_once, witnesses
+from support.e2e.processes import ServerProcess, server, until
+from support.e2e.witnessing import assert_every_result_is_rated_once, witnesses
 
 pytestmark = pytest.mark.e2e
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sgfmill import boards, sgf, sgf_moves
-from support.processes import ServerProcess, bots, gnugo, server, until
+from support.e2e.processes import ServerProcess, bots, gnugo, server, until
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.games.notation import vertex

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.processes import ServerProcess, server, until
+from support.e2e.processes import ServerProcess, server, until
 
 pytestmark = pytest.mark.e2e
 

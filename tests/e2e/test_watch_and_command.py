@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.processes import ServerProcess, bots, server, until
-from support.viewers import TkViewer
+from support.e2e.processes import ServerProcess, bots, server, until
+from support.protocol.viewers import TkViewer
 
 pytestmark = pytest.mark.e2e
 

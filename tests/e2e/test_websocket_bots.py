@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from cgos_client import Game, Position, connect
 from cgos_client.retry import Pauses
-from support import described_bot
-from support.described_bot import DescribedBot
-from support.processes import ServerProcess, client, free_port, until
-from support.processes import server as serve
-from support.relay import Relay
-from support.witnessing import assert_the_better_of_two_is_rated_higher, plies
+from support.e2e.processes import ServerProcess, client, free_port, until
+from support.e2e.processes import server as serve
+from support.e2e.witnessing import assert_the_better_of_two_is_rated_higher, plies
+from support.net.relay import Relay
+from support.protocol import described_bot
+from support.protocol.described_bot import DescribedBot
 
 pytestmark = pytest.mark.e2e
 

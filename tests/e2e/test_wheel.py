@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from support.processes import bots, server, until
+from support.e2e.processes import bots, server, until
 
 from cgos_server.storage import schema
 

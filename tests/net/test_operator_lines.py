@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.simulated import SimulatedTime
-from support.wires import FakeWire, door
+from support.net.wires import FakeWire, door
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.operator_lines import QUEUE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from support.simulated import SimulatedTime
-from support.wires import FakeWire
+from support.net.wires import FakeWire
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.net.outlet import AGAIN_US, Outlet
 from cgos_server.observability.metrics import CloseReason

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
-from support.simulated import SimulatedTime
-from support.wires import OtherEnd
+from support.net.wires import OtherEnd
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.forwarded import comes_from

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.simulated import SimulatedTime
-from support.websocket import SETUP, Seated, WsClient, WsDesk
-from support.wires import FakeWire, door
+from support.net.websocket import SETUP, Seated, WsClient, WsDesk
+from support.net.wires import FakeWire, door
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.lines import EngineLines

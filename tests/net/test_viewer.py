@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.house import House
-from support.simulated import SimulatedTime
-from support.viewers import TkViewer
-from support.wires import FakeWire, OtherEnd, door
+from support.net.wires import FakeWire, OtherEnd, door
+from support.protocol.viewers import TkViewer
+from support.runtime.house import House
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.core.facts import GameEnded, GameStarted
 from cgos_server.net.lines import EngineLines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from support.websocket import SETUP, SIGN_IN, S, WsDesk
+from support.net.websocket import SETUP, SIGN_IN, S, WsDesk
 
 from cgos_server.core.games.base import Color
 from cgos_server.net.websocket_port import WsSettings

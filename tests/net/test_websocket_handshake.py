@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.websocket import S, WsClient, WsDesk
+from support.net.websocket import S, WsClient, WsDesk
 from websockets.frames import Frame, Opcode
 
 

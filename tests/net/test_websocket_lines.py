@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.websocket import SETUP, S, Seated, WsClient, WsDesk
+from support.net.websocket import SETUP, S, Seated, WsClient, WsDesk
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import GameOver, Turn

@@ -7,7 +7,7 @@ import zlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.websocket import SIGN_IN, S, WsDesk
+from support.net.websocket import SIGN_IN, S, WsDesk
 from websockets.frames import Frame, Opcode
 
 from cgos_server.core.games.base import Color

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from support.tcl import ClientStops, tcl_list
+from support.protocol.tcl import ClientStops, tcl_list
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.cgos_player import CgosPlayer, State

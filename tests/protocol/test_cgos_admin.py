@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tcl import tcl_list
+from support.protocol.tcl import tcl_list
 
 from cgos_server.protocol import cgos_admin as words
 from cgos_server.protocol.cgos_admin import FORMS, Abort, Kick, Match, Wrong, answer, parse, refusal_line

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tcl import ClientStops
-from support.viewers import TkViewer
+from support.protocol.tcl import ClientStops
+from support.protocol.viewers import TkViewer
 
 from cgos_server.core.facts import BotArrived, GameEnded, GameStarted, RatingChanged
 from cgos_server.core.games.base import Color

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.ws_bot import Bot, errors, setup
+from support.net.ws_bot import Bot, errors, setup
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.cgos_player import CgosPlayer, Move, State

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.drawn_events import events, growths, told
+from support.core.drawn_events import events, growths, told
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

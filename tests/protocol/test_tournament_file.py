@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.drawn_events import events
-from support.tournaments import by_lot, entrants, play
+from support.core.drawn_events import events
+from support.core.tournaments import by_lot, entrants, play
 
 from cgos_server.core.tournaments.base import Entrant, Event, Explanation, Game, Result, Round
 from cgos_server.core.tournaments.ledger import ledger

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.drawn_events import events
-from support.tournaments import by_lot, entrants, play
+from support.core.drawn_events import events
+from support.core.tournaments import by_lot, entrants, play
 
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round

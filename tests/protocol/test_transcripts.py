@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from support.transcript_sides import OperatorSide, ViewerSide
+from support.protocol.transcript_sides import OperatorSide, ViewerSide
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.cgos_player import CgosPlayer, Event, Fatal, Ignored, Move, Reply, SignIn, Watch

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.drawn_events import events, growths, told
-from support.tournaments import without_ids
+from support.core.drawn_events import events, growths, told
+from support.core.tournaments import without_ids
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import described_bot
-from support.described_bot import Description
-from support.websocket import WsClient, WsDesk
+from support.net.websocket import WsClient, WsDesk
+from support.protocol import described_bot
+from support.protocol.described_bot import Description
 from websockets.frames import CloseCode
 
 from cgos_server.config.schema import Config

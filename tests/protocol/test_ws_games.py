@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.websocket import SIGN_IN, S, WsDesk
-from support.ws_bot import OVER, Bot, errors, moves, setup
+from support.net.websocket import SIGN_IN, S, WsDesk
+from support.net.ws_bot import OVER, Bot, errors, moves, setup
 
 from cgos_server.core.clock import TimeControl, TimeSystem
 from cgos_server.core.facts import BotArrived, GameEnded, MovePlayed

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.websocket import SIGN_IN, S, Seated, WsDesk
-from support.ws_bot import OVER, Bot, errors, setup
+from support.net.websocket import SIGN_IN, S, Seated, WsDesk
+from support.net.ws_bot import OVER, Bot, errors, setup
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.hours import parse

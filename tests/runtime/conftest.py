@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.gallery_room import Room
+from support.runtime.gallery_room import Room
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from support.house import House, S
+from support.runtime.house import House, S
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.openings import Opening, OpeningSet

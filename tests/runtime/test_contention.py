@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from support.house import House, S
-from support.simulated import RecordingSession
+from support.runtime.house import House, S
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.verdict import Reason

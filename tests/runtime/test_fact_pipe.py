@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.simulated import SimulatedTime
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.core.facts import AnyFact, BotArrived, Missed, MovePlayed, encode
 from cgos_server.runtime.bus import Bus

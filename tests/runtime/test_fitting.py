@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.toy_refits import ToyRefits
+from support.runtime.toy_refits import ToyRefits
 
 from cgos_server.runtime.children import COMMAND
 from cgos_server.runtime.fitting import FitFailed, FitProcesses
@@ -122,7 +122,7 @@ def test_the_child_does_not_outlive_a_killed_parent(found: None, tmp_path: Path)
     program = tmp_path / "parent.py"
     program.write_text(
         "import asyncio, os, signal\n"
-        "from support.toy_refits import ToyRefits\n"
+        "from support.runtime.toy_refits import ToyRefits\n"
         "from cgos_server.runtime.fitting import FitProcesses\n"
         "async def main():\n"
         "    with FitProcesses() as processes:\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from support.gallery_room import FakeGame, Room, Spectator, stored
-from support.house import House
+from support.runtime.gallery_room import FakeGame, Room, Spectator, stored
+from support.runtime.house import House
 
 from cgos_server.core.facts import BotArrived, GameEnded, GameStarted
 from cgos_server.runtime import gallery as module

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.gallery_room import VENUE, FakeGame, Room, S, Spectator
-from support.simulated import SimulatedTime
+from support.runtime.gallery_room import VENUE, FakeGame, Room, S, Spectator
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.core.facts import BotArrived, BotLeft, Fact, GameStarted
 from cgos_server.runtime import gallery as module

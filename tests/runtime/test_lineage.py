@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.house import Accounts, House
+from support.runtime.house import Accounts, House
 
 from cgos_server.protocol.session import Credentials
 from cgos_server.service.accounts import SignedIn

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
-from support.house import House
+from support.runtime.house import House
 
 from cgos_server.errors import ConfigError, Refused
 from cgos_server.observability.logs import LogCounts

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.simulated import MemoryStore, RecordingSession, SimulatedTime
+from support.runtime.simulated import MemoryStore, RecordingSession, SimulatedTime
 
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
 from cgos_server.core.facts import GameEnded, MovePlayed

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from support.house import House, S
-from support.simulated import RecordingSession
+from support.runtime.house import House, S
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color

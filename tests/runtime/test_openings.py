@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.house import House, S
+from support.runtime.house import House, S
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.openings import Opening, OpeningSet

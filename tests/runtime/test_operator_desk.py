@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.house import HistoryStore, House
-from support.simulated import RecordingSession
+from support.runtime.house import HistoryStore, House
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
 from cgos_server.core.games.base import Ruleset

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from structlog.testing import capture_logs
-from support.simulated import SimulatedTime
+from support.runtime.simulated import SimulatedTime
 
 from cgos_server.runtime.outages import QUIET_US, Outage
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
-from support.house import House
-from support.simulated import RecordingSession
+from support.runtime.house import House
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.hours import parse
 from cgos_server.errors import Refused

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
-from support.ledger_store import LedgerStore
-from support.simulated import SimulatedTime
+from support.runtime.simulated import SimulatedTime
+from support.storage.ledger_store import LedgerStore
 
 from cgos_server.core.rating.base import Fit, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system

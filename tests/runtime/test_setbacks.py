@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.house import House, S
-from support.simulated import RecordingSession
+from support.runtime.house import House, S
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.setbacks import PAUSE_MS

@@ -15,9 +15,9 @@ import structlog
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from support.house import House, S
-from support.past import stored_games, untold_games
-from support.simulated import RecordingSession
+from support.runtime.house import House, S
+from support.runtime.past import stored_games, untold_games
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.openings import Opening, OpeningSet

@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from support.house import House, S
-from support.simulated import RecordingSession
+from support.runtime.house import House, S
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color

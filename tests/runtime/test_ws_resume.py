@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from support.house import House, S
-from support.past import stored_games, untold_games
-from support.simulated import RecordingSession
-from support.websocket import WsClient, WsDesk
+from support.net.websocket import WsClient, WsDesk
+from support.runtime.house import House, S
+from support.runtime.past import stored_games, untold_games
+from support.runtime.simulated import RecordingSession
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.session import Seat

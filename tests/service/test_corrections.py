@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.real_pool import T0, Elsewhere, RealPool, counts
+from support.service.real_pool import T0, Elsewhere, RealPool, counts
 
 from cgos_server.core.rating.base import Kind
 from cgos_server.core.rating.registry import rating_system

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.real_pool import Elsewhere, RealPool, refit_of
+from support.service.real_pool import Elsewhere, RealPool, refit_of
 
 from cgos_server.core.rating.base import Kind
 from cgos_server.errors import Conflict, Refused

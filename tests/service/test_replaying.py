@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.rated_past import NAMES, VENUE, VOIDED, alter, open_past
+from support.storage.rated_past import NAMES, VENUE, VOIDED, alter, open_past
 
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system

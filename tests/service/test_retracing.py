@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.ledger_store import LedgerStore
+from support.storage.ledger_store import LedgerStore
 
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, Wanted
 from cgos_server.core.rating.registry import rating_system

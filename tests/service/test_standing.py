@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cgos_server.protocol.session import Availability
 from cgos_server.service.standing import WAITING, Seen, Word, standing
 
-seens = st.builds(
+seen_values = st.builds(
     Seen, here=st.booleans(), stopping=st.booleans(), venue_paused=st.booleans(), paused=st.booleans(),
     called_home=st.booleans(), availability=st.sampled_from(Availability), aside=st.sampled_from(["", "Aside."]),
     closed=st.sampled_from(["", "Closed."]), begun=st.integers(0, 3), most=st.none() | st.integers(0, 3),
@@ -18,7 +18,7 @@ seens = st.builds(
 )  # fmt: skip
 
 
-@given(seens)
+@given(seen_values)
 def test_there_is_always_one_word_and_a_sentence(seen: Seen) -> None:
     word, why = standing(seen)
     assert isinstance(word, Word)

@@ -1,22 +1,17 @@
-"""A real database and a store on it, once on SQLite and once on PostgreSQL. `storage_sample` beside this file is
-importable."""
+"""A real database and a store on it, once on SQLite and once on PostgreSQL."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from support.storage.storage_sample import games, people, put, unexpected
 
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.sql_store import SqlStore
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from storage_sample import games, people, put, unexpected
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

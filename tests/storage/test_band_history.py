@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from itertools import pairwise
 
 import pytest
-from storage_sample import games, people, put, refits
+from support.storage.storage_sample import games, people, put, refits
 
 from cgos_server.errors import Refused
 from cgos_server.storage.game_answers import BandPoint

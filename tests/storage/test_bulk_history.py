@@ -3,23 +3,20 @@ can be read whole."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+import big_database
 import pytest
-from past_games import Past
+import reading_questions
 from rich.progress import Progress
-from storage_sample import games, people, put, query, refits
+from support.storage.past_games import Past
+from support.storage.storage_sample import games, people, put, query, refits
 
 from cgos_server.storage import bulk_history
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import big_database
-import reading_questions
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from storage_sample import execute, games, move, people, put, query, refits
+from support.storage.storage_sample import execute, games, move, people, put, query, refits
 
 from cgos_server.errors import DatabaseLocked, NotFound, Refused, StoreError
 from cgos_server.storage import copying, schema, tables

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import AsyncIterator
 
 import pytest
-from past_games import HOUR, VERSIONS, Past
-from storage_sample import games, move, people, put, refits
+from support.storage.past_games import HOUR, VERSIONS, Past
+from support.storage.storage_sample import games, move, people, put, refits
 
 from cgos_server.errors import Refused
 from cgos_server.storage import game_history

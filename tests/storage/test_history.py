@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 from sqlalchemy import delete, event
-from storage_sample import execute, games, move, people, put, query, refits, unexpected, version
+from support.storage.storage_sample import execute, games, move, people, put, query, refits, unexpected, version
 
 from cgos_server.errors import Refused, StoreError
 from cgos_server.storage import tables

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from storage_sample import put, query, version
+from support.storage.storage_sample import put, query, version
 
 from cgos_server.storage.location import Location
 from cgos_server.storage.records import BotAdded, GameAdded, VenueAdded

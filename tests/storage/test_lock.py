@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from storage_sample import execute, people, put, query
-from support.postgres import PostgresServer
+from support.storage.postgres import PostgresServer
+from support.storage.storage_sample import execute, people, put, query
 
 from cgos_server.errors import DatabaseLocked
 from cgos_server.storage.location import Location, PostgresUrl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from storage_sample import put
+from support.storage.storage_sample import put
 
 from cgos_server.errors import Refused
 from cgos_server.storage.answers import ConnectionSpan, PairedGame, PairedRound, SetAside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from storage_sample import games, people
+from support.storage.storage_sample import games, people
 
 from cgos_server.core.hours import parse
 from cgos_server.errors import Refused

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import inspect
 import shutil
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import big_database
 import pytest
 from rich.progress import Progress
 from sqlalchemy import event
@@ -21,9 +21,6 @@ from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.connections import connect_for_reading, connect_for_writing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import big_database
 
 BIG = ("games", "moves", "analysis", "ledger", "rating_changes", "refits", "refit_points", "connections", "pairings")
 

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
-from cutting_proxy import Cut, proxy
-from storage_sample import execute, games, move, people, put, query
-from support.postgres import PostgresServer, postgres_server
-from writer_bench import Bench, PostgresDisk
+from support.storage.postgres import PostgresServer, postgres_server
+from support.storage.postgres_proxy import Cut, proxy
+from support.storage.storage_sample import execute, games, move, people, put, query
+from support.storage.writer_bench import Bench, PostgresDisk
 
 from cgos_server.errors import CommitFailed, DatabaseLocked, StoreError
 from cgos_server.storage import schema

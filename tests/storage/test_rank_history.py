@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.rated_past import NAMES, VENUE
+from support.storage.rated_past import NAMES, VENUE
 
 from cgos_server.errors import Refused
 from cgos_server.storage.history import History
@@ -31,7 +31,7 @@ async def test_places_are_those_of_the_standings(rated: History) -> None:
 async def test_equals_have_places_by_name(rated_past: Path, tmp_path: Path) -> None:
     import shutil
 
-    from support.rated_past import alter
+    from support.storage.rated_past import alter
 
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     alter(data, "UPDATE ratings SET mean = 1500")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
-from storage_sample import games, people, put, refits
+from support.storage.storage_sample import games, people, put, refits
 
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.errors import Refused

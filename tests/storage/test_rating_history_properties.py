@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from storage_sample import people, put
+from support.storage.storage_sample import people, put
 
 from cgos_server.storage import schema
 from cgos_server.storage.history import History

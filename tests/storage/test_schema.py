@@ -18,9 +18,9 @@ from alembic import command
 from alembic.config import CommandLine, Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
-from storage_sample import execute, query
-from support.later_schema import REVISION
-from support.postgres import PostgresServer
+from support.storage.later_schema import REVISION
+from support.storage.postgres import PostgresServer
+from support.storage.storage_sample import execute, query
 
 import cgos_server
 from cgos_server.errors import NotFound, SchemaMismatch, StoreError

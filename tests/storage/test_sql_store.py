@@ -6,7 +6,7 @@ import asyncio
 from typing import get_args
 
 import pytest
-from storage_sample import games, move, people, query, refits, unexpected, version
+from support.storage.storage_sample import games, move, people, query, refits, unexpected, version
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.rating.base import Entry, Kind

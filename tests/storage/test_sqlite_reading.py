@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
-from storage_sample import execute, people, put
+from support.storage.storage_sample import execute, people, put
 
 from cgos_server.storage.connections import reading_engine
 from cgos_server.storage.history import History

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from storage_sample import games, people, unexpected
+from support.storage.storage_sample import games, people, unexpected
 
 from cgos_server.errors import StoreError
 from cgos_server.storage import schema

@@ -12,8 +12,8 @@ from types import NoneType
 from typing import Any
 
 import pytest
-from storage_sample import games, move, people, put
-from writer_bench import Bench, SqliteDisk
+from support.storage.storage_sample import games, move, people, put
+from support.storage.writer_bench import Bench, SqliteDisk
 
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import checkpoints

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
-from storage_sample import elsewhere, execute, move, query, version
-from writer_bench import Bench, PostgresDisk
+from support.storage.storage_sample import elsewhere, execute, move, query, version
+from support.storage.writer_bench import Bench, PostgresDisk
 
 from cgos_server.storage import records, tables
 from cgos_server.storage.group_commit import Group

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from storage_sample import games, move, people, put, query
-from writer_bench import Bench, Disk, PostgresDisk, SqliteDisk, works
+from support.storage.storage_sample import games, move, people, put, query
+from support.storage.writer_bench import Bench, Disk, PostgresDisk, SqliteDisk, works
 
 from cgos_server.errors import CommitFailed, StoreError
 from cgos_server.storage import group_commit

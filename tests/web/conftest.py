@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 import pytest
 from jinja2.bccache import Bucket
-from web.past import Builder, write
+from support.web.past import Builder, write
 
 from cgos_server.storage import schema
 from cgos_server.storage.history import History

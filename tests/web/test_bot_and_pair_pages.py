@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.rated_past import NAMES, T0, VENUE, alter
+from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.service.expectation import chances
@@ -107,7 +107,7 @@ async def test_a_bot_that_stays_is_here_and_not_long_gone(rated_past: Path, tmp_
 
 
 async def test_uptime_is_the_share_of_the_time_signed_in(history: History) -> None:
-    from web.past import NOW
+    from support.web.past import NOW
 
     async with client(history) as web:
         page = await get(web, "/bot/amigo")

@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from starlette.routing import Route
+from support.web.past import NOW, RUNNING
 from web.api.test_every_operation import ASKED, SETTINGS
-from web.past import NOW, RUNNING
 
 from cgos_server.core.facts import GameStarted, MovePlayed
 from cgos_server.protocol.api_route import PREFIX

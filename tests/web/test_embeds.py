@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from web.past import BOTS, ENDED, NOW, RUNNING
+from support.web.past import BOTS, ENDED, NOW, RUNNING
 
 from cgos_server.core.games.base import Color
 from cgos_server.storage.history import History

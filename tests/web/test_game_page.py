@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from sgfmill.sgf import Sgf_game
-from support.rated_past import VOIDED
-from web.past import NOW, RUNNING, Builder, write
+from support.storage.rated_past import VOIDED
+from support.web.past import NOW, RUNNING, Builder, write
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.api_live import Analysis

@@ -6,7 +6,7 @@ from urllib.parse import urlencode, urljoin
 
 import httpx2
 import pytest
-from web.past import BOTS, FRESH, NOW
+from support.web.past import BOTS, FRESH, NOW
 from web.test_pages import Page, get, web  # noqa: F401
 
 from cgos_server.storage.answers import GameRow

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
-from support.rated_past import VENUE, alter
+from support.storage.rated_past import VENUE, alter
 from web.test_pages import Page, assert_harmless, client
 
 from cgos_server.storage.history import History

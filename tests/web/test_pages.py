@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import pytest
-from web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
+from support.web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
 
 from cgos_server.core.verdict import Reason
 from cgos_server.storage.history import History

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.rated_past import NAMES, VENUE, VOIDED, alter
+from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.core.rating.registry import rating_system

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 from service.test_pairing_explained import NAMES, an_act, paired
-from web.past import BOTS, ENDED, OPENING  # noqa: F401
+from support.web.past import BOTS, ENDED, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
 from cgos_server.core.clock import TimeControl, TimeSystem

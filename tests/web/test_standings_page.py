@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 import httpx2
 import pytest
 from click.testing import CliRunner
-from support.rated_past import NAMES, T0, VENUE, alter
+from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, client, get
 
 from cgos_server.cli.main import main

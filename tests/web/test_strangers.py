@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 from starlette.exceptions import HTTPException
-from web.past import NOW
+from support.web.past import NOW
 
 from cgos_server.net import control_socket
 from cgos_server.storage.history import History

@@ -5,7 +5,7 @@ expectations come from, what is done about a break.
 
 The test: at each possible change point the games before it and those after it are allowed a strength of their own,
 against one strength for all (a likelihood ratio; the common strength is fitted too, so that only differences count,
-and the process of its signed roots is a standardised Brownian bridge). Its largest value over the change points is
+and the process of its signed roots is a standardized Brownian bridge). Its largest value over the change points is
 compared with the tail of the supremum of such a bridge (Miller & Siegmund 1982). Small samples: a score is moved half
 a game towards its expectation (continuity), a segment has at least `SHORTEST` games, and the likelihood is that of
 games with these expectations and variances, not a normal one, so that lop-sided pairings do not raise alarms. Where

@@ -1,7 +1,7 @@
 """The refit of whole-history rating: the most probable course of every strength, and how sure all of it is.
 
 After Coulom (2008), "Whole-History Rating": Bradley-Terry over (version, span of time), strengths drifting as Wiener
-processes, the joint log posterior maximised by Newton's method. Unlike there all versions move at once, so that the
+processes, the joint log posterior maximized by Newton's method. Unlike there all versions move at once, so that the
 covariance is the joint one, and draws are Davidson's (1970). Must not know: the ledger, version ids, when a refit is
 due.
 """

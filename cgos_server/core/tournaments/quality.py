@@ -1,7 +1,7 @@
 """How true a final ranking is, and how fair the rounds were that led to it.
 
 The measures of Sauer, Cseh & Lenzner (2022), from a ranking or from an event's record. Must not know: systems other
-than the weights of pairing by maximum weight matching, which normalise the strength difference.
+than the weights of pairing by maximum weight matching, which normalize the strength difference.
 
 The true order sorts strengths descending, equal ones by id (our choice). Fewer than two are ranked perfectly: 1.
 """
@@ -82,7 +82,7 @@ def spearman(order: Sequence[int], strength: Mapping[int, float]) -> float:
 
 
 def ndcg(order: Sequence[int], strength: Mapping[int, float], cut: int | None = None) -> float:
-    """Normalised discounted cumulative gain (Järvelin & Kekäläinen 2002), from 0 to 1, above 0 without a cut. Gain and
+    """Normalized discounted cumulative gain (Järvelin & Kekäläinen 2002), from 0 to 1, above 0 without a cut. Gain and
     discount are our choice: who is truly t-th from the top (0, 1...) is worth n - 1 - t, and divided by log2(i + 2)
     where it is listed i-th. Arguments as of :func:`kendall`.
 

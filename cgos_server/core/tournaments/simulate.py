@@ -89,7 +89,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
 class Measures(Struct, frozen=True):
     """What one tournament was worth; see :mod:`cgos_server.core.tournaments.quality`.
 
-    :ivar kendall: normalised tau of the final ranking, which equal places do not have: they go by rating, then by order
+    :ivar kendall: normalized tau of the final ranking, which equal places do not have: they go by rating, then by order
         of registration
     :ivar float_pairs: pairs of different scores, in all rounds
     :ivar colour_difference: sum of all players' \\|whites - blacks\\| after a round, the mean over all rounds

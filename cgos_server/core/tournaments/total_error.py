@@ -56,7 +56,7 @@ def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, 
     """What the results say of everybody's strength, by id, in natural-log odds; they sum to 0.
 
     The algorithm of the source is lost with its appendix B; known is that it lets every result push the two strengths
-    apart or pull them together, until nothing moves. This is a reconstruction (our choice) with that behaviour and one
+    apart or pull them together, until nothing moves. This is a reconstruction (our choice) with that behavior and one
     well-defined answer: the most likely strengths under P(i beats j) = 1/(1 + exp(s_j - s_i)), a draw being half a win
     of each, with a normal prior of mean 0 and `precision`. The sum is strictly concave; Newton's method finds its top.
     """

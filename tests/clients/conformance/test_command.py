@@ -9,7 +9,7 @@ import pytest
 from cgos_client.cli import main
 from cgos_client.conformance.runner import all_cases
 from click.testing import CliRunner
-from support.processes import free_port
+from support.e2e.processes import free_port
 
 
 def run(*arguments: str) -> tuple[int, str]:

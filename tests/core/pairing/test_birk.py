@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.acts import acts, ids, wishes
+from support.core.acts import acts, ids, wishes
 
 from cgos_server.core.pairing.base import Act, Candidate, Pairing
 from cgos_server.core.pairing.birk import BYES, Birk, best_of, sample

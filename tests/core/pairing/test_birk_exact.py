@@ -10,7 +10,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from support.vectors import parametrize
+from support.core.vectors import parametrize
 
 from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker

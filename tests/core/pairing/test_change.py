@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.vectors import Vectors
+from support.core.vectors import Vectors
 
 from cgos_server.core.pairing import change
 from cgos_server.core.pairing.base import Act, Candidate

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.acts import acts, waitings, wishes
+from support.core.acts import acts, waitings, wishes
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
 from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Judge, Kin

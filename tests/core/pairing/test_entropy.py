@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.vectors import Vectors, parametrize
+from support.core.vectors import Vectors, parametrize
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
 from cgos_server.core.pairing.entropy import Entropy, Round, bits, entropy_round, gor_win, term, venue_win

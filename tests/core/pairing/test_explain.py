@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.acts import acts, ids
-from support.vectors import parametrize
+from support.core.acts import acts, ids
+from support.core.vectors import parametrize
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
 from cgos_server.core.pairing.birk import BYES

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support.bayes_venue import BAYES, Venue
+from support.core.bayes_venue import BAYES, Venue
 
 from cgos_server.core.pairing.base import LOGIT, Act, Candidate, Knowledge
 from cgos_server.core.pairing.information import Information, Telling, normals, precision, root, usual

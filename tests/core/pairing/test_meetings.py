@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 from hypothesis import given
-from support.acts import acts
+from support.core.acts import acts
 
 from cgos_server.core.pairing.base import Act, Candidate, Meeting
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.acts import acts, ids, wishes
+from support.core.acts import acts, ids, wishes
 
 from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate

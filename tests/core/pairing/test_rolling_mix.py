@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+import pairing_days as days
 import pytest
 
 from cgos_server.core.pairing.base import Act, Pairing
@@ -12,21 +12,11 @@ from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 INTERVAL = 4.0
 """Seconds between two acts; more than a server's, since every act costs the test as much as it costs the server."""
 
 
-@pytest.fixture
-def days(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import pairing_days
-
-    return pairing_days
-
-
 def play(
-    days: Any,
     bots: int,
     hours: float,
     method: str,
@@ -41,20 +31,20 @@ def play(
 
 
 @pytest.mark.parametrize(("method", "hours"), [("information", 2.0), ("birk", 2.0)])
-def test_fast_bots_meet_everybody_and_nobody_waits_long(days: Any, method: str, hours: float) -> None:
-    rolling = play(days, 40, hours, method)
-    barrier = play(days, 40, 3 * hours, method, Policy.BARRIER)
-    alone = play(days, 40, hours, method, fairness=0.0)
+def test_fast_bots_meet_everybody_and_nobody_waits_long(method: str, hours: float) -> None:
+    rolling = play(40, hours, method)
+    barrier = play(40, 3 * hours, method, Policy.BARRIER)
+    alone = play(40, hours, method, fairness=0.0)
     assert rolling.own_share <= 1.25 * barrier.own_share < alone.own_share
     assert rolling.utilisation > 0.85 > 0.5 > barrier.utilisation
     assert rolling.wait_p50 < 3 * INTERVAL
     assert rolling.most_often <= 0.1
 
 
-def test_six_bots_do_not_meet_one_opponent_over_and_over(days: Any) -> None:
-    held = play(days, 6, 16.0, "random", interval=15.0)
+def test_six_bots_do_not_meet_one_opponent_over_and_over() -> None:
+    held = play(6, 16.0, "random", interval=15.0)
     assert 0.2 < held.most_often <= 0.4
-    assert play(days, 6, 16.0, "random", interval=15.0, repeat_most=100).most_often > 0.4
+    assert play(6, 16.0, "random", interval=15.0, repeat_most=100).most_often > 0.4
 
 
 class Watched:
@@ -76,19 +66,19 @@ class Watched:
 
 
 @pytest.mark.parametrize("method", ["information", "birk"])
-def test_nobody_is_passed_over_more_often_than_allowed(days: Any, method: str) -> None:
+def test_nobody_is_passed_over_more_often_than_allowed(method: str) -> None:
     choosy: dict[str, Any] = {"ease": 10.0, "grace": 0.0}
     watched = Watched(method, pass_over=1, **choosy)
     pool = days.Pool.draw(20, 12.0, 25.0, seed=2)
     days.simulate(pool, Policy.ROLLING, watched, 0.7, interval=INTERVAL)
     assert len(watched.late) > 10
     assert all(left <= late % 2 for late, left in watched.late)
-    assert play(days, 20, 0.7, method, pass_over=1000, **choosy).passed_over > 2
+    assert play(20, 0.7, method, pass_over=1000, **choosy).passed_over > 2
 
 
 @pytest.mark.parametrize("method", ["information", "birk"])
 @pytest.mark.parametrize("policy", Policy)
-def test_of_one_owners_seven_among_three_others_everybody_plays(days: Any, method: str, policy: Policy) -> None:
+def test_of_one_owners_seven_among_three_others_everybody_plays(method: str, policy: Policy) -> None:
     """Games of two minutes. Only three of the seven can play at a time; the weakest is nobody's first choice."""
     pool = days.Pool.draw(10, 60.0, 1.0, seed=3, owners=[7])
 
@@ -105,7 +95,7 @@ def test_of_one_owners_seven_among_three_others_everybody_plays(days: Any, metho
         assert before.wait_max_games > 6.0
 
 
-def test_one_owner_of_all_but_one_takes_turns(days: Any) -> None:
+def test_one_owner_of_all_but_one_takes_turns() -> None:
     """Who waits cannot play sooner than the other eight, each of them once."""
     pool = days.Pool.draw(10, 60.0, 1.0, seed=1, owners=[9])
     figures = days.simulate(pool, Policy.ROLLING, matchmaker("information", {}), 3.0, interval=3 * INTERVAL)
@@ -113,8 +103,8 @@ def test_one_owner_of_all_but_one_takes_turns(days: Any) -> None:
     assert 8.0 < figures.wait_max_games < 10.5
 
 
-def test_with_the_barrier_policy_all_begin_together(days: Any) -> None:
-    figures = play(days, 12, 12.0, "birk", Policy.BARRIER)
+def test_with_the_barrier_policy_all_begin_together() -> None:
+    figures = play(12, 12.0, "birk", Policy.BARRIER)
     assert figures.games % 6 == 0
     assert figures.games == 6 * figures.acts
     assert figures.passed_over == 0

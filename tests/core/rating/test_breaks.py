@@ -60,7 +60,7 @@ def test_whole_lives_are_hardly_ever_flagged() -> None:
 
 
 def test_a_jump_is_found() -> None:
-    """150 Elo in the middle of 200 games is at the edge of what so few games can say: their standardised difference
+    """150 Elo in the middle of 200 games is at the edge of what so few games can say: their standardized difference
     is about 3. Twice as much is found by most."""
     rng = np.random.default_rng(3)
     powers = {}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.vectors import Vectors
+from support.core.vectors import Vectors
 
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.egf2021 import FLOOR, Egf2021, beta, bonus, con, expectancy, update

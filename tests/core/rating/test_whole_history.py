@@ -119,7 +119,7 @@ def test_the_refit_is_the_maximum_and_its_covariance_the_curvature_there() -> No
 
 
 def test_without_drift_it_is_the_normal_prior_of_the_headline() -> None:
-    """The same model, maximised by other code: Bradley-Terry under a fixed normal prior, with an anchor and a link."""
+    """The same model, maximized by other code: Bradley-Terry under a fixed normal prior, with an anchor and a link."""
     system = WholeHistory(1800.0, drift=0.0, advantage_sd=0.0)
     entries = pool(6, 150, seed=1)
     entries.append(Entry(len(entries) + 1, Kind.ANCHOR, 3, value=1800.0, sd=5.0))

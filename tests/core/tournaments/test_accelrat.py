@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support import vectors
-from support.tournaments import better_wins, by_lot, entrants, finish, play
+from support.core import vectors
+from support.core.tournaments import better_wins, by_lot, entrants, finish, play
 
 from cgos_server.core.rating.gor import GorGame, batch
 from cgos_server.core.tournaments.accelrat import AccelRat, best_first, by_rating, pair_nearest

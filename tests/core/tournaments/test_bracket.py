@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tournaments import entrants
+from support.core.tournaments import entrants
 
 from cgos_server.core.tournaments.base import Bye, Event, Game, Round
 from cgos_server.core.tournaments.bracket import drawn, leaders, recorded, size_for, standard

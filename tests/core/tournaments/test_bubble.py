@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import by_lot, entrants, finish, play, play_round
-from support.vectors import parametrize
+from support.core.tournaments import by_lot, entrants, finish, play, play_round
+from support.core.vectors import parametrize
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

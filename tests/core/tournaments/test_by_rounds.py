@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments import better_wins, entrants, finish, play_round
+from support.core.tournaments import better_wins, entrants, finish, play_round
 
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.event import begin

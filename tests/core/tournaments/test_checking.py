@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from support.tournaments import by_lot, entrants, play, without_ids
+from support.core.tournaments import by_lot, entrants, play, without_ids
 
 from cgos_server.core.tournaments.base import WHITE_WINS, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import MOST_ID, checked

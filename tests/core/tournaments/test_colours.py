@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.lots import Scripted
+from support.core.lots import Scripted
 
 from cgos_server.core.tournaments.base import BLACK_WINS, VOID, WHITE_WINS, Entrant, Event, Game, Result, Round
 from cgos_server.core.tournaments.chance import Lots

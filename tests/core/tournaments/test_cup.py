@@ -9,9 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.lots import Scripted
-from support.tournaments import NO_SHOW, better_wins, by_lot, entrants, finish, play, play_round, without_ids, won_by
-from support.vectors import Vectors
+from support.core.lots import Scripted
+from support.core.tournaments import (
+    NO_SHOW,
+    better_wins,
+    by_lot,
+    entrants,
+    finish,
+    play,
+    play_round,
+    without_ids,
+    won_by,
+)
+from support.core.vectors import Vectors
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

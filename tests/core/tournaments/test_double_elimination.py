@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tournaments import NO_SHOW, better_wins, by_lot, entrants, finish, play, play_round, won_by
-from support.vectors import parametrize
+from support.core.tournaments import NO_SHOW, better_wins, by_lot, entrants, finish, play, play_round, won_by
+from support.core.vectors import parametrize
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import by_lot, entrants, play
+from support.core.tournaments import by_lot, entrants, play
 
 from cgos_server.core.tournaments.base import DRAWN, Entrant, Event, Game, Request, Round
 from cgos_server.core.tournaments.epm import strengths

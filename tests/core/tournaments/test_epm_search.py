@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import vectors
+from support.core import vectors
 
 from cgos_server.core.tournaments.epm_search import explore, search
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments import entrants
+from support.core.tournaments import entrants
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

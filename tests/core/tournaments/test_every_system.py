@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import by_lot, entrants, finish, play_round
+from support.core.tournaments import by_lot, entrants, finish, play_round
 
 from cgos_server.core.pairing.matching import best
 from cgos_server.core.tournaments.base import (

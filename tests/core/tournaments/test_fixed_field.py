@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.tournaments import entrants
+from support.core.tournaments import entrants
 
 from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Round
 from cgos_server.core.tournaments.event import begin, enter, refuse_over, rejoin, request_bye, withdraw

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import better_wins, by_lot, finish
+from support.core.tournaments import better_wins, by_lot, finish
 
 from cgos_server.core.tournaments import godraw
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Round

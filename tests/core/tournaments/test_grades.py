@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.vectors import parametrize
+from support.core.vectors import parametrize
 
 from cgos_server.core.tournaments.base import Entrant, Event
 from cgos_server.core.tournaments.grades import GRADES, grade_index, nominal_rating, starting_points

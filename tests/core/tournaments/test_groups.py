@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import vectors
+from support.core import vectors
 
 from cgos_server.core.tournaments import groups as groups_module
 from cgos_server.core.tournaments.byes import odd_one_out

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tournaments import NO_SHOW, entrants
+from support.core.tournaments import NO_SHOW, entrants
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import better_wins, by_lot, finish, play, play_round
+from support.core.tournaments import better_wins, by_lot, finish, play, play_round
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

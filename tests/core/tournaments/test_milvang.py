@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.vectors import Vectors
+from support.core.vectors import Vectors
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS
 from cgos_server.core.tournaments.milvang import chances, chances_of, outcome, rating_sd

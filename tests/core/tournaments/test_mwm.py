@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.lots import Scripted
-from support.tournaments import by_lot, entrants, finish, play, play_round
-from support.vectors import Vectors, parametrize
+from support.core.lots import Scripted
+from support.core.tournaments import by_lot, entrants, finish, play, play_round
+from support.core.vectors import Vectors, parametrize
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.vectors import Vectors
+from support.core.vectors import Vectors
 
 from cgos_server.core.pairing.matching import MOST_BITS, best
 from cgos_server.core.tournaments.mwm_weights import (

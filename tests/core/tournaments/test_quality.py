@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tournaments import entrants
-from support.vectors import Vectors
+from support.core.tournaments import entrants
+from support.core.vectors import Vectors
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WINS, Bye, Event, Game, Result, Round
 from cgos_server.core.tournaments.mwm_weights import pair_field

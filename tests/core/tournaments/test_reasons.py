@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import by_lot, entrants, finish, play
+from support.core.tournaments import by_lot, entrants, finish, play
 
 from cgos_server.core.tournaments.base import Event, Request
 from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, last_colour

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
+from support.core.tournaments import better_wins, by_lot, entrants, finish, play, play_round
 
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round
-from support.vectors import parametrize
+from support.core.tournaments import better_wins, by_lot, entrants, finish, play, play_round
+from support.core.vectors import parametrize
 
 from cgos_server.core.tournaments.base import BLACK_WINS, NO_CONTEST, WHITE_WINS, Entrant, Event, Game, Request, Result
 from cgos_server.core.tournaments.event import begin, enter, forbid, request_bye, withdraw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.tournaments import entrants
+from support.core.tournaments import entrants
 
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.standings import ranked

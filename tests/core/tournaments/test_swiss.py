@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import better_wins, by_lot, entrants, finish, play
+from support.core.tournaments import better_wins, by_lot, entrants, finish, play
 
 from cgos_server.core.tournaments.base import DRAWN, Entrant, Event, Request, Result, Round
 from cgos_server.core.tournaments.event import begin, forbid, request_bye, withdraw

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import Rule, by_lot, entrants, finish, play, play_round
-from support.vectors import Vectors
+from support.core.tournaments import Rule, by_lot, entrants, finish, play, play_round
+from support.core.vectors import Vectors
 
 from cgos_server.core.tournaments.base import (
     DRAWN,

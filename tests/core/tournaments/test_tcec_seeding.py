@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.lots import Scripted
-from support.tournaments import entrants
-from support.vectors import Vectors
+from support.core.lots import Scripted
+from support.core.tournaments import entrants
+from support.core.vectors import Vectors
 
 from cgos_server.core.tournaments.base import Entrant
 from cgos_server.core.tournaments.chance import Lots

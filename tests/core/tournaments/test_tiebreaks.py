@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import entrants
-from support.vectors import Vectors, parametrize
+from support.core.tournaments import entrants
+from support.core.vectors import Vectors, parametrize
 
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WINS, Bye, Entrant, Event, Game, Result
 from cgos_server.core.tournaments.base import Round as Round_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from support.tournaments import by_lot, entrants, play
+from support.core.tournaments import by_lot, entrants, play
 
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known, options_of, system

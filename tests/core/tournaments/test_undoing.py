@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments import better_wins, by_lot, entrants, finish, play, play_round, without_ids, won_by
+from support.core.tournaments import better_wins, by_lot, entrants, finish, play, play_round, without_ids, won_by
 
 from cgos_server.core.tournaments.amending import amend
 from cgos_server.core.tournaments.base import (

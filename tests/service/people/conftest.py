@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.acting import Live
+from support.service.acting import Live
 
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from support.acting import HERE, HOUR_MS, PAUSE, Live, account, audits, behalf, code, owned
+from support.service.acting import HERE, HOUR_MS, PAUSE, Live, account, audits, behalf, code, owned
 
 from cgos_server.core.hours import parse
 from cgos_server.errors import Refused

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from support.acting import HERE, HOUR_MS, PAUSE, account, audits, behalf, code, owned, signed_in, token
+from support.service.acting import HERE, HOUR_MS, PAUSE, account, audits, behalf, code, owned, signed_in, token
 
 from cgos_server.errors import Refused
 from cgos_server.protocol.session import Credentials

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from web.api.deeds_server import DeedsServer, deeds_server
-from web.past import NOW
+from support.web.deeds_server import DeedsServer, deeds_server
+from support.web.past import NOW
 
 from cgos_server.core.games.base import Color
 from cgos_server.protocol.api_acting import ADMINS, OWNERS

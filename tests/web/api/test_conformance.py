@@ -12,8 +12,8 @@ import httpx2
 import msgspec
 import pytest
 from hypothesis import given
-from support.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
-from web.past import NOW
+from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
+from support.web.past import NOW
 
 from cgos_server.protocol import openapi
 from cgos_server.protocol.api_route import Limit

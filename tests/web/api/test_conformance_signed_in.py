@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from support.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
-from web.api.deeds_server import DeedsServer, deeds_server
+from support.web.deeds_server import DeedsServer, deeds_server
+from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 
 from cgos_server.protocol import openapi
 from cgos_server.protocol.api_acting import ADMINS, OWNERS

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from web.past import BOTS, ENDED, NOW
+from support.web.past import BOTS, ENDED, NOW
 
 from cgos_server.protocol import openapi
 from cgos_server.protocol.api_messages import Problem

@@ -16,8 +16,8 @@ import httpx2
 import msgspec
 import pytest
 from sgfmill import sgf as sgfmill
-from support.rated_past import VENUE
-from web.past import ENDED, FRESH, NOW, RUNNING
+from support.storage.rated_past import VENUE
+from support.web.past import ENDED, FRESH, NOW, RUNNING
 
 from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
 from cgos_server.protocol.api_figures import LedgerEntry

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
-from web.past import NOW
+from support.web.past import NOW
 
 from cgos_server.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
 from cgos_server.protocol.api_messages import Problem

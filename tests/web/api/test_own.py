@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.transcripts import keep_lines
-from web.api.deeds_server import DeedsServer, deeds_server
+from support.observability.transcripts import keep_lines
+from support.web.deeds_server import DeedsServer, deeds_server
 
 from cgos_server.core.hours import parse
 from cgos_server.observability.transcript_files import TranscriptLine

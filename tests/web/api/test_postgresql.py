@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from support.rated_past import T0, VENUE
+from support.storage.rated_past import T0, VENUE
+from support.web.past import NOW
 from web.api.test_every_operation import ASKED, ENDLESS, SETTINGS
-from web.past import NOW
 
 from cgos_server.protocol.api_route import PREFIX
 from cgos_server.storage import DATABASE, copying

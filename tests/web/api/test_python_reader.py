@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from cgos_client import api
 from sgfmill import sgf as sgfmill
-from support.pages_server import serving
-from web.past import BOTS, ENDED, FRESH, NOW, RUNNING
+from support.web.pages_server import serving
+from support.web.past import BOTS, ENDED, FRESH, NOW, RUNNING
 
 from cgos_server.protocol.api_live import VenueGames
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings

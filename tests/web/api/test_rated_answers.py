@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
-from support.rated_past import NAMES, VENUE, open_past
+from support.storage.rated_past import NAMES, VENUE, open_past
 
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service.control import ServerStatus, VenueStatus

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from support.rated_past import VENUE, open_past
+from support.storage.rated_past import VENUE, open_past
 
 from cgos_server.cli.standings import standings
 from cgos_server.errors import Refused

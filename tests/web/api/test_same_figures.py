@@ -19,8 +19,8 @@ from cgos_client.api_http import Http
 from cgos_client.errors import ConnectionLost
 from cgos_client.replaying import replay
 from click.testing import CliRunner
-from support.pages_server import serving
-from support.rated_past import NAMES, T0, VENUE, VOIDED
+from support.storage.rated_past import NAMES, T0, VENUE, VOIDED
+from support.web.pages_server import serving
 from web.test_pages import Page
 
 from cgos_server.cli.main import main

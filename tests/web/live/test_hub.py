@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from web.live.worlds import POINTS, World
+from support.web.worlds import POINTS, World
 
 from cgos_server.core.facts import AnyFact, BotArrived, GameEnded, MovePlayed
 from cgos_server.errors import StoreError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from starlette.requests import Request
-from web.live.worlds import World
+from support.web.worlds import World
 
 from cgos_server.web.live import streams
 from cgos_server.web.live.framing import Form

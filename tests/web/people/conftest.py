@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 from argon2 import PasswordHasher
-from support import acting
-from support.names import literals
-from web.past import NOW, Builder, write
+from support.service import acting
+from support.web.names import literals
+from support.web.past import NOW, Builder, write
 
 from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from web.past import NOW, RUNNING
+from support.web.past import NOW, RUNNING
 from web.people.conftest import HOSTILE, House
 from web.people.test_owner import sound
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from datetime import datetime
 
 import pytest
-from web.past import ENDED
+from support.web.past import ENDED
 from web.people.conftest import HOSTILE, House
 
 from cgos_server.web.people.feeds import ATOM, ENTRIES

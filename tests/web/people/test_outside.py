@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.names import literals
+from support.web.names import literals
 
 from cgos_server.errors import Refused
 from cgos_server.service.webhook_urls import target

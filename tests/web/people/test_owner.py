@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 import pytest
-from support.transcripts import keep_lines
-from web.past import BOTS, RUNNING
+from support.observability.transcripts import keep_lines
+from support.web.past import BOTS, RUNNING
 from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
 from web.test_pages import Page
 

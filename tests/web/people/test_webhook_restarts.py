@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web.past import NINE, THIRTEEN, terms
+from support.web.past import NINE, THIRTEEN, terms
 from web.people.conftest import House
 from web.people.test_webhooks import Net, Post
 

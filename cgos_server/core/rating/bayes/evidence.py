@@ -19,7 +19,7 @@ def log_evidence(
 ) -> float:
     """log Z of expectation propagation (Minka 2001), in nats, with the priors of what is learned.
 
-    Relative to `initial`, and without the normalisation of anchors, own factors and links: only differences between
+    Relative to `initial`, and without the normalization of anchors, own factors and links: only differences between
     fits of one pool mean anything.
 
     :param at: the posterior that these sites give

@@ -112,7 +112,7 @@ class SmallInverses(NamedTuple):
 def invert_small(a: Floats) -> SmallInverses:
     """Inverses of n symmetric positive definite matrices of size m, layout (m, m, n), by sweeps (Goodnight 1979).
 
-    Vectorised over n: no pivoting, as positive definite matrices need none. The pivots (m, n) are those of Gaussian
+    Vectorized over n: no pivoting, as positive definite matrices need none. The pivots (m, n) are those of Gaussian
     elimination: all positive only for a positive definite matrix.
     """
     out = np.array(a, dtype=np.float64, order="C")

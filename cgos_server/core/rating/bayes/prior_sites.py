@@ -31,7 +31,7 @@ class Update(NamedTuple):
     :ivar q1: (n_f, Q) rho (um s^2/t)^2; `q2`: (n_f, Q) rho uv s^2/t
     :ivar moved: (n_f,) shift of the mean of r_i in standard deviations; `widened`: (n_f,) half the relative change of
         its variance that this step makes, absolute
-    :ivar log_z: (n_f,) log integral of the normalised cavity times the factor
+    :ivar log_z: (n_f,) log integral of the normalized cavity times the factor
     :ivar marginal: (n_f,) log normaliser of the marginal; `cavity`: (n_f,) of the cavity
     :ivar clipped: matrices with a negative eigenvalue, set to 0
     """

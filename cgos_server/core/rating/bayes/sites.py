@@ -296,7 +296,7 @@ def _constant(of: Cells, advantage: float, draw: float) -> Floats:
 
 
 def _derivatives(of: Cells, totals: list[Total], weight: Floats) -> Floats:
-    """As in `Evidence`, from normalised weights (K, k) of the nodes."""
+    """As in `Evidence`, from normalized weights (K, k) of the nodes."""
     slopes_, bend, expected, spread = [], 0.0, 0.0, 0.0
     for count, total in zip(_games(of, totals), totals, strict=True):
         lost = 1.0 / total.all

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rating_pools import apart, pool, sds, shuffled, simulated
+from support.core.rating_pools import apart, pool, sds, shuffled, simulated
 
 from cgos_server.core.rating.bayes import fit
 from cgos_server.core.rating.bayes.joint import join

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.rating_pools import pool
-from support.vectors import parametrize
+from support.core.rating_pools import pool
+from support.core.vectors import parametrize
 
 from cgos_server.core.rating.bayes import fit, prior_sites, sites
 from cgos_server.core.rating.bayes.pool import Floats, Hyper, Pool, Posterior, Prior, Sites

@@ -7,7 +7,7 @@ from math import log
 
 import numpy as np
 import pytest
-from support.rating_pools import apart, pool, sds, simulated
+from support.core.rating_pools import apart, pool, sds, simulated
 
 from cgos_server.core.rating.bayes import fit, normal
 from cgos_server.core.rating.bayes.joint import join

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.rating_pools import apart, pool, sds, simulated
+from support.core.rating_pools import apart, pool, sds, simulated
 
 from cgos_server.core.rating.bayes import fit, propagation, sites
 from cgos_server.core.rating.bayes.pool import Floats, Pool

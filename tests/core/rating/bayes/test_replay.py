@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.bayes_venue import BAYES, FIXED, Venue, pool, random_games
+from support.core.bayes_venue import BAYES, FIXED, Venue, pool, random_games
 
 from cgos_server.core.rating.base import Entry, Kind, Wanted
 from cgos_server.core.rating.bayes.system import Bayes, thresholds_passed

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bayes_venue import BAYES, FIXED, Venue, pool, random_games
+from support.core.bayes_venue import BAYES, FIXED, Venue, pool, random_games
 
 from cgos_server.core.rating.base import Z95, Entry, Kind, Rating, RatingSystem, Refitting
 from cgos_server.core.rating.bayes.likelihood import step as likelihood_step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.bayes_venue import BAYES, FIXED, Venue, pool
+from support.core.bayes_venue import BAYES, FIXED, Venue, pool
 
 from cgos_server.core.rating.bayes.system import Bayes
 

@@ -1,0 +1,1 @@
+"""Pages and games for the tests in a browser."""

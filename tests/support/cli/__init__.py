@@ -1,0 +1,1 @@
+"""Commands run by tests, and what answers them."""

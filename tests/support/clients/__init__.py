@@ -1,0 +1,1 @@
+"""Servers for the client to meet."""

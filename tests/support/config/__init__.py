@@ -1,0 +1,1 @@
+"""Small configurations and what is wrong with them."""

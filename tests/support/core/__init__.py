@@ -1,0 +1,1 @@
+"""Doubles and builders for the tests of ratings, pairing and tournaments."""

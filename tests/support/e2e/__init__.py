@@ -1,0 +1,1 @@
+"""Real server processes, and the bots that play on them."""

@@ -1,0 +1,1 @@
+"""Wires, proxies and clients for the tests of connections."""

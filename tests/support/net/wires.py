@@ -1,0 +1,92 @@
+"""A wire that keeps what is written, and can be full; a door to hang it behind."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.wire import Door
+from cgos_server.observability.metrics import CloseReason, Metrics
+from support.runtime.simulated import SimulatedTime
+
+S = 1_000_000
+
+
+def door(time: SimulatedTime, gallery: Any = None, reception: Any = None, **limits: int) -> Door:
+    """A door with limits that nobody reaches, unless they are given."""
+    bounds = {
+        "connections": 10_000, "connections_per_address": 10_000, "login_timeout_us": 60 * S, "outbox": 1 << 20,
+        "ignored_per_minute": 300,
+    }  # fmt: skip
+    bound = SocketLimits(**(bounds | limits))
+    numbers = iter(range(1, 1_000_000))
+    metrics = Metrics(CollectorRegistry(), "test")
+    return Door(reception, gallery, time, bound, ConnectionCount(bound), metrics, lambda: next(numbers))
+
+
+class OtherEnd(asyncio.Transport):
+    """What the transport doubles share: whose bytes they are.
+
+    :ivar protocol: to be given what comes
+    :ivar reading: False where no more is taken
+    """
+
+    def __init__(self, protocol: asyncio.Protocol, address: str = "192.0.2.1") -> None:
+        super().__init__({"peername": (address, 4321), "socket": None})
+        self.protocol = protocol
+        self.reading = True
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        assert isinstance(protocol, asyncio.Protocol)
+        self.protocol = protocol
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self.protocol
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+
+class FakeWire:
+    """A :class:`cgos_server.net.wire.Wire`. `capacity` is how many bytes it takes before it has no room; None: any."""
+
+    def __init__(self, capacity: int | None = None) -> None:
+        self.id = 1
+        self.address = "192.0.2.1"
+        self.alive = True
+        self.heard = 0
+        self.proxied = False
+        self.capacity = capacity
+        self.writes: list[bytes] = []
+        self.closed: CloseReason | None = None
+
+    @property
+    def has_room(self) -> bool:
+        return self.capacity is None or self.capacity > 0
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        assert self.closed is None, "written after the close"
+        assert data.endswith(b"\n"), "half a line"
+        self.writes.append(data)
+        if self.capacity is not None:
+            self.capacity -= len(data)
+
+    def close(self, reason: CloseReason) -> None:
+        self.closed = self.closed or reason
+        self.alive = False
+
+    def flush(self) -> None: ...
+
+    async def reaches_peer(self) -> bool:
+        return True
+
+    def lines(self) -> list[str]:
+        """What was written since the last time."""
+        text = b"".join(self.writes).decode("ascii")
+        self.writes.clear()
+        return text.splitlines()

@@ -1,0 +1,1 @@
+"""People who act, and a database for them to act on."""

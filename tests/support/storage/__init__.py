@@ -1,0 +1,1 @@
+"""Databases for tests: their contents, their servers, and writers that can be made to fail."""

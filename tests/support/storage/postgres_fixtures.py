@@ -1,0 +1,58 @@
+"""Fixtures of tests that need PostgreSQL: one private server a session, and databases on it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from cgos_server.storage import schema
+from cgos_server.storage.location import PostgresUrl
+from support.storage.postgres import PostgresServer, postgres_server, why_not
+
+_TEMPLATE = "made_by_the_migrations"
+
+
+def ask(dsn: str, sql: str) -> list[tuple[Any, ...]]:
+    """Run one statement, from any test; its rows."""
+
+    async def work() -> list[tuple[Any, ...]]:
+        import asyncpg
+
+        connection = await asyncpg.connect(dsn)
+        try:
+            return [tuple(row) for row in await connection.fetch(sql)]
+        finally:
+            await connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(work())).result()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server with a database that the others are copied from."""
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    with postgres_server() as server:
+        ask(server.url(), f"CREATE DATABASE {_TEMPLATE}")
+        schema.prepare(PostgresUrl.parse(server.url(_TEMPLATE)))
+        yield server
+
+
+@pytest.fixture(scope="session")
+def new_url(postgres: PostgresServer) -> Callable[..., PostgresUrl]:
+    """Makes a new database in PostgreSQL: with the schema, or without a table."""
+    numbers = itertools.count(1)
+
+    def make(empty: bool = False) -> PostgresUrl:
+        name = f"test_{next(numbers)}"
+        ask(postgres.url(), f"CREATE DATABASE {name}" + ("" if empty else f" TEMPLATE {_TEMPLATE}"))
+        return PostgresUrl.parse(postgres.url(name))
+
+    return make
