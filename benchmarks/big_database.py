@@ -40,6 +40,8 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 
 from cgos_server.config import load
 from cgos_server.config.venues import fixed, venue_value
+from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
 from cgos_server.storage import schema
@@ -188,7 +190,7 @@ class _Writer:
                     continue
                 numbers[venue] += 1
                 ready = sorted({int(side[n]) for n in some for side in (games.black, games.white)})
-                inputs = json.dumps([[version, 1_800, 40] for version in ready], separators=(",", ":"))
+                inputs = encode_inputs(Act([Candidate(version, str(version), 1_800.0) for version in ready]))
                 out = {str(version): "There was nobody left to meet." for version in ready[:1]}
                 rounds.append(
                     (
