@@ -324,6 +324,11 @@ def _about(venue: str, done: Replayed, names: dict[int, str]) -> list[str]:
         told.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
     if done.paths:
         told.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
+    told += [
+        f"{venue}, {done.system}: ratings were computed by {plugin}; {done.plugin} is installed now."
+        for plugin in done.plugins
+        if plugin != done.plugin
+    ]
     others = sorted(set(done.builds) - {done.build})
     told += [
         f"{venue}, {done.system}: {done.builds[build]} refits were computed by another build: {build}."

@@ -85,6 +85,11 @@ class Catalog(Generic[D]):
         self._known: dict[str, D | Refused] = {}
 
     @property
+    def noun(self) -> str:
+        """What it holds, for people."""
+        return self._kind.noun
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every word there is, the project's own first; asking for one may be refused."""
         return (*self._own, *(name for name in self._plugins if name not in self._own))
@@ -185,7 +190,7 @@ class Catalog(Generic[D]):
     def _objection(self, name: str, declared: Any) -> str:
         """What is wrong with a plug-in's declaration, as the end of a sentence; empty for nothing."""
         if not isinstance(declared, self._kind.type):
-            return f"is not a {self._kind.type.__name__}"
+            return f"is no {self._kind.type.__module__}.{self._kind.type.__qualname__}"
         if declared.name != name or NAME.fullmatch(name) is None:
             return f"is declared as {declared.name!r}; both must be one word of small letters, digits and hyphens"
         if not isinstance(declared.about, str) or not declared.about:

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from cgos_server.core.catalog import Catalog, Kind
 from cgos_server.core.options import read
-from cgos_server.core.pairing.base import Matchmaker, MatchmakerDeclaration
+from cgos_server.core.pairing.base import Act, Matchmaker, MatchmakerDeclaration, Pairing, Rng
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.settings import REFUSAL, SHARED, shared
-from cgos_server.errors import Refused
+from cgos_server.errors import CgosError, Refused
 from cgos_server.plugins import Group, installed
 
 _HOME = "cgos_server.core.pairing."
@@ -71,3 +71,35 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
     }
     made: Matchmaker = matchmakers().make(name, **own, constraints=constraints, waiting=waiting)
     return made
+
+
+def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:
+    """The pairing of this act by a method that may be a plug-in's.
+
+    :raises Refused: where a plug-in's fails, or pairs somebody twice, somebody who is no candidate, or two that must
+        not meet
+    """
+    origin = matchmakers().origin(method.name)
+    if not origin:
+        return method.pair(act, rng)
+    try:
+        pairing = method.pair(act, rng)
+        objection = _objection(pairing, act)
+    except CgosError:
+        raise
+    except Exception as error:  # whatever somebody else's method does
+        objection = f"{type(error).__name__}: {error}"
+    if objection:
+        raise Refused("plugin", f"The pairing method {method.name!r} of {origin} failed: {objection}.")
+    return pairing
+
+
+def _objection(pairing: Pairing, act: Act) -> str:
+    """What is wrong with a pairing; empty for nothing."""
+    apart = {one.id: set(one.apart) for one in act.candidates}
+    paired = [version for pair in pairing.pairs for version in (pair.high, pair.low)]
+    if not apart.keys() >= {*paired, *pairing.sits_out} or len(set(paired)) < len(paired):
+        return "it pairs somebody who is no candidate, or twice"
+    if any(pair.low in apart[pair.high] or pair.high in apart[pair.low] for pair in pairing.pairs):
+        return "it pairs two that must not meet"
+    return ""
