@@ -305,6 +305,7 @@ class Code(StrEnum):
     PASSWORD = "password", Invalid, "The password is against the rules."
     PASSWORD_FILE = "password-file", Invalid, "The file of a password cannot be read."
     PLANNED = "planned", Invalid, "An event cannot have so many planned rounds."
+    PLUGIN = "plugin", Invalid, "A plug-in cannot be used."
     PORT_BUSY = "port-busy", Invalid, "Another program listens on the port."
     RANKING = "ranking", Invalid, "The ranking to compare with is not complete."
     RATING = "rating", Invalid, "A rating is out of range."

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -70,6 +70,21 @@ def named_value(text: str) -> tuple[str, bool | int | float | str]:
     except msgspec.DecodeError:
         return name, value
     return name, decoded if isinstance(decoded, bool | int | float) else value
+
+
+class WordOf(click.Choice[str]):
+    """One of the words of a registry, which is asked for them when the command is used: plug-ins bring some.
+
+    :param words: what there is to choose from
+    """
+
+    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
+        self._words = words
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self._words())
 
 
 venue_option = click.option("--venue", metavar="VENUE", help="Only this venue.")

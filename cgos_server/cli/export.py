@@ -18,12 +18,12 @@ from typing import IO, Any, cast
 import click
 import msgspec
 
-from cgos_server.cli.common import Setup, configured, json_option, one_venue
+from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue
 from cgos_server.cli.games import filters
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, read
-from cgos_server.core.rating.registry import SYSTEMS
+from cgos_server.core.rating.registry import systems
 from cgos_server.errors import Code, Invalid
 from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
 from cgos_server.protocol.api_figures import LedgerEntry
@@ -39,7 +39,9 @@ _after_option = click.option(
     "--after", type=click.IntRange(0), default=0, metavar="N", help="Only what is numbered above N: what is new."
 )
 _system_option = click.option(
-    "--system", type=click.Choice(SYSTEMS), help="Under this rating system; without it under the venue's headline."
+    "--system",
+    type=WordOf(lambda: systems().names),
+    help="Under this rating system; without it under the venue's headline.",
 )
 
 Chunks = AsyncIterator[Sequence[Any]]

@@ -9,7 +9,7 @@ import click
 
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup, configured, json_option
-from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.perform import perform
 from cgos_server.errors import OurFault
 from cgos_server.service.control import ServerStatus
@@ -75,6 +75,7 @@ def _show(now: ServerStatus) -> None:
         ("venue", "port", "games", "playing", "idle", "owe ready"),
         [(venue.name, venue.port, venue.games, venue.playing, venue.idle, venue.owing) for venue in now.venues],
     )
+    show_plugins(now.plugins, now.plugin_problems)
     paused = ", ".join(venue.name for venue in now.venues if venue.paused)
     if paused:
         click.echo(f"nobody is paired in: {paused}")

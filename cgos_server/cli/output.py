@@ -48,6 +48,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         click.echo("  ".join(padded).rstrip())
 
 
+def show_plugins(used: Sequence[str], problems: Sequence[str]) -> None:
+    """The installed plug-ins, and what is wrong with those that are left out; nothing where there are none."""
+    for phrase in used:
+        click.echo(f"plug-in: {shown(phrase)}")
+    for sentence in problems:
+        click.echo(shown(sentence))
+
+
 def say(sentence: str) -> None:
     """A word to the person, on standard error."""
     click.echo(sentence, err=True)

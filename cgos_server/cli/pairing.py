@@ -11,10 +11,19 @@ from collections.abc import Sequence
 import click
 
 from cgos_server.cli.asking import ask_server
-from cgos_server.cli.common import Setup, configured, game_number, json_option, named_value, one_venue, venue_option
+from cgos_server.cli.common import (
+    Setup,
+    WordOf,
+    configured,
+    game_number,
+    json_option,
+    named_value,
+    one_venue,
+    venue_option,
+)
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
-from cgos_server.core.pairing.registry import METHODS
+from cgos_server.core.pairing.registry import matchmakers
 from cgos_server.errors import Code, Conflict, OurFault
 from cgos_server.service.control import PairingPreview
 from cgos_server.service.pairing_explained import PARTNERS, Explained, Partner, Ready, explain
@@ -145,7 +154,9 @@ def _show_ready(ready: Sequence[Ready], most: int | None) -> None:
 
 @pairing.command("preview")
 @click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
-@click.option("--method", type=click.Choice(METHODS), help="By this matchmaker; without it by the venue's own.")
+@click.option(
+    "--method", type=WordOf(lambda: matchmakers().names), help="By this matchmaker; without it by the venue's own."
+)
 @click.option(
     "--option",
     "options",

@@ -14,12 +14,12 @@ from typing import Any
 import click
 import msgspec
 
-from cgos_server.cli.common import Setup, configured, json_option, venue_option
+from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import common_venue, read, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
-from cgos_server.core.rating.registry import SYSTEMS, half_width, rating_system, shown
+from cgos_server.core.rating.registry import half_width, rating_system, shown, systems
 from cgos_server.core.venue import Venue
 from cgos_server.errors import Code, Conflict, NotFound, Refused
 from cgos_server.service.build import one_thread, this_build
@@ -35,9 +35,13 @@ from cgos_server.web.words import count, likelihood, moment
 _REFITS_SHOWN = 20
 
 _systems_option = click.option(
-    "--system", "systems", type=click.Choice(SYSTEMS), multiple=True, help="Only this rating system; may be repeated."
+    "--system",
+    "chosen",
+    type=WordOf(lambda: systems().names),
+    multiple=True,
+    help="Only this rating system; may be repeated.",
 )
-_system_option = click.option("--system", type=click.Choice(SYSTEMS), help="Under this rating system.")
+_system_option = click.option("--system", type=WordOf(lambda: systems().names), help="Under this rating system.")
 
 
 @click.group()
@@ -50,7 +54,7 @@ def rate() -> None:
 @_systems_option
 @json_option
 @configured
-def rate_replay(setup: Setup, venue: str | None, systems: tuple[str, ...], as_json: bool) -> None:
+def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_json: bool) -> None:
     """Compute all published ratings again and compare.
 
     From the numbered results and the recorded refits. Exits with 1 where something differs. Under the build that
@@ -65,7 +69,7 @@ def rate_replay(setup: Setup, venue: str | None, systems: tuple[str, ...], as_js
         found: dict[str, list[tuple[Replayed, dict[int, str]]]] = {}
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
-            for name in await _published(history, each, terms, systems):
+            for name in await _published(history, each, terms, chosen):
                 with progress_bar(f"{each}, {name}") as progress:
                     done = await replay(history, each, _system(terms, name), build, progress)
                 found.setdefault(each, []).append((done, names))
@@ -109,7 +113,7 @@ def rate_replay(setup: Setup, venue: str | None, systems: tuple[str, ...], as_js
 @_systems_option
 @json_option
 @configured
-def rate_compare(setup: Setup, venue: str | None, systems: tuple[str, ...], as_json: bool) -> None:
+def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_json: bool) -> None:
     """How well each system foretells the results.
 
     Every game is predicted before it is seen, by every system. The lower the log loss the better; a coin has 0.6931.
@@ -121,10 +125,10 @@ def rate_compare(setup: Setup, venue: str | None, systems: tuple[str, ...], as_j
         found: dict[str, Compared] = {}
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
-            chosen = list(dict.fromkeys(systems or (terms.rating, *terms.views, *SYSTEMS)))
+            every = list(dict.fromkeys(chosen or (terms.rating, *terms.views, *systems().usable)))
             if await history.last_entry(each):
                 with progress_bar(each) as progress:
-                    found[each] = await compare(history, each, [_system(terms, name) for name in chosen], progress)
+                    found[each] = await compare(history, each, [_system(terms, name) for name in every], progress)
         return found
 
     found = read(setup, ask)
@@ -263,7 +267,7 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
     async def ask(history: History) -> dict[str, list[RefitRow]]:
         found: dict[str, list[RefitRow]] = {}
         for each in await _venues(setup, history, venue):
-            for name in (system,) if system else SYSTEMS:
+            for name in (system,) if system else systems().names:
                 found[each] = found.get(each, []) + await history.refits(each, name, limit)
         return {each: rows for each, rows in found.items() if rows}
 
@@ -302,7 +306,7 @@ async def _published(history: History, venue: str, terms: Venue, asked: Sequence
         if there and name not in there:
             known = ", ".join(sorted(there))
             raise NotFound(Code.NO_SYSTEM, f"{name} has published nothing in {venue}. What has is: {known}.")
-    order = dict.fromkeys((terms.rating, *terms.views, *SYSTEMS))
+    order = dict.fromkeys((terms.rating, *terms.views, *systems().names))
     return [name for name in order if name in there and (not asked or name in asked)]
 
 
@@ -320,6 +324,11 @@ def _about(venue: str, done: Replayed, names: dict[int, str]) -> list[str]:
         told.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
     if done.paths:
         told.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
+    told += [
+        f"{venue}, {done.system}: ratings were computed by {plugin}; {done.plugin} is installed now."
+        for plugin in done.plugins
+        if plugin != done.plugin
+    ]
     others = sorted(set(done.builds) - {done.build})
     told += [
         f"{venue}, {done.system}: {done.builds[build]} refits were computed by another build: {build}."

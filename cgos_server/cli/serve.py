@@ -10,11 +10,15 @@ import sys
 from pathlib import Path
 
 import click
+import structlog
 
 from cgos_server.app import App
 from cgos_server.cli.common import config_option, data_option, load_setup
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability import logs
+from cgos_server.service.plugin_report import plugin_report
+
+log = structlog.get_logger(__name__)
 
 
 @click.command()
@@ -32,6 +36,8 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     given = {"listen.next_free_port": next_free_ports}
     config, origin = load_setup(config_path, data, given)
     counts = logs.configure(config.server.log_format.value, config.server.log_level.value, sys.stderr)
+    for problem in plugin_report().problems:
+        log.warning("a plug-in is left out", reason=problem)
     clock = PollClock()
     app = App(config, clock, counts, origin, _greet, lambda: load_setup(config_path, data, given).config)
     with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:

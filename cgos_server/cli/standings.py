@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from cgos_server.cli.common import Setup, configured, json_option, one_venue, venue_option
+from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
-from cgos_server.core.rating.registry import SYSTEMS, rating_system
+from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.errors import Code, NotFound
 from cgos_server.service.listed import Placed, placed
 from cgos_server.storage.answers import RatingPoint, Standing
@@ -23,7 +23,9 @@ from cgos_server.web import words
 from cgos_server.web.words import moment
 
 _system_option = click.option(
-    "--system", type=click.Choice(SYSTEMS), help="Under this rating system; without it under the venue's headline."
+    "--system",
+    type=WordOf(lambda: systems().names),
+    help="Under this rating system; without it under the venue's headline.",
 )
 
 

@@ -45,7 +45,8 @@ from cgos_server.core.tournaments.cup import Cup
 from cgos_server.core.tournaments.event import begin, game_between, game_by_id, open_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, defaults_of, options_of
+from cgos_server.core.tournaments.registry import SHORT, defaults_of, options_of
+from cgos_server.core.tournaments.registry import systems as known_systems
 from cgos_server.errors import Code, Forbidden, Invalid, NotFound
 from cgos_server.protocol.tournament_file import check_scores
 
@@ -288,7 +289,7 @@ def convert(asked: Asked, target: Path, as_json: bool) -> None:
 @json_option
 def systems(as_json: bool) -> None:
     """The systems there are, with their options."""
-    every = {word: options_of(word) for word in SYSTEMS}
+    every = {word: options_of(word) for word in known_systems().usable}
     if as_json:
         told = {
             word: {

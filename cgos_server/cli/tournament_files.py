@@ -16,12 +16,12 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import click
 import msgspec
 
-from cgos_server.cli.common import named_value
+from cgos_server.cli.common import WordOf, named_value
 from cgos_server.cli.output import say
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Result
 from cgos_server.core.tournaments.event import Placed, name_of
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known
+from cgos_server.core.tournaments.registry import known, words
 from cgos_server.errors import Code, Invalid, NotFound
 from cgos_server.protocol import tournament_file
 from cgos_server.protocol.tournament_file import TournamentFile
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
             if needs_system:
                 raise NotFound(
                     Code.NO_SYSTEM,
-                    f"{self.file} does not say which system. Give --system, one of: {', '.join((*SYSTEMS, *SHORT))}.",
+                    f"{self.file} does not say which system. Give --system, one of: {', '.join(words())}.",
                 )
             say(f"{self.file} does not say which system: places are as by {file.event.system}.")
         event = file.event
@@ -98,7 +98,7 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
     @click.argument("file", type=click.Path(path_type=Path))
     @click.option(
         "--system",
-        type=click.Choice((*SYSTEMS, *SHORT)),
+        type=WordOf(words),
         metavar="SYSTEM",
         help="Pair by this system (`tournament systems` lists them); without it, as the file says.",
     )

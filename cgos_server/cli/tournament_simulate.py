@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
-from cgos_server.cli.common import json_option, named_value
+from cgos_server.cli.common import WordOf, json_option, named_value
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.core.tournaments.base import OptionValue
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, options_of
+from cgos_server.core.tournaments.registry import options_of, words
 from cgos_server.core.tournaments.simulate import Plan, check
 from cgos_server.errors import Code, Invalid
 from cgos_server.lab import reproduction
@@ -57,7 +57,7 @@ _seed_option = click.option(
 @click.option(
     "--system",
     "systems",
-    type=click.Choice((*SYSTEMS, *SHORT)),
+    type=WordOf(words),
     metavar="SYSTEM",
     multiple=True,
     required=True,

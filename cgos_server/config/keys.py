@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 import msgspec
 
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
-from cgos_server.config.values import Networks, PublicAddress, Span, WebSocketUrl, Words
+from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
 from cgos_server.config.words import description, strip, wanted
 from cgos_server.storage.location import PostgresUrl
 
@@ -107,7 +107,7 @@ def plain(value: Any) -> Any:
         return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
     if isinstance(value, tuple):
         return [plain(each) for each in value]
-    texts = Path | Span | Networks | Words | PublicAddress | WebSocketUrl | PostgresUrl
+    texts = Path | Span | Networks | Words | Options | PublicAddress | WebSocketUrl | PostgresUrl
     return str(value) if isinstance(value, texts) else value
 
 
@@ -158,6 +158,6 @@ def written(default: Any) -> str:
         return str(default).lower()
     if isinstance(default, enum.Enum):
         return json.dumps(default.value)
-    if isinstance(default, str | Path | Span | Networks | Words | PublicAddress | WebSocketUrl):
+    if isinstance(default, str | Path | Span | Networks | Words | Options | PublicAddress | WebSocketUrl):
         return json.dumps(str(default))
     return str(default)

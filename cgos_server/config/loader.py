@@ -20,7 +20,7 @@ import msgspec
 from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
-from cgos_server.config.values import Networks, PublicAddress, Span, WebSocketUrl, Words
+from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
 from cgos_server.config.venues import faults
 from cgos_server.config.words import description, strip, wanted
 from cgos_server.errors import ConfigError
@@ -236,7 +236,7 @@ _WRONG = _Wrong.WRONG
 def _leaf(kind: Any, raw: Any) -> Any:
     """One value by its type; raises ValidationError or ValueError."""
     plain = strip(kind)
-    if plain in (Span, Networks, Words, PublicAddress, WebSocketUrl):
+    if plain in (Span, Networks, Words, Options, PublicAddress, WebSocketUrl):
         return plain.parse(raw)
     if plain is Path:
         if not isinstance(raw, str | Path) or not str(raw) or "\0" in str(raw):

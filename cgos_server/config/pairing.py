@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from cgos_server.config.values import Count, NotNegative, Positive, Words, doc
+from cgos_server.config.values import Count, NotNegative, Options, Positive, Words, doc
 from cgos_server.core.pairing.constraints import Kin
 from cgos_server.core.venue import Policy
 
@@ -136,16 +136,24 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         _Share, doc("`information`: share of the uncertainty by which ratings are varied before each act.")
     ] = 0.5
 
+    options: Annotated[Options, doc("Options of a matchmaker that a [plug-in](plugins.md) brings: `reach = 3`.")] = (
+        Options()
+    )
 
-NOT_THE_METHODS = ("policy", "method", "interval_s", "settle_s", "set_aside", "openings", "openings_share")
-"""Keys that say when and how games begin; all others are options of the matchmaker."""
+
+NOT_THE_METHODS = (
+    *("policy", "method", "interval_s", "settle_s", "set_aside", "openings", "openings_share"),
+    "options",
+)
+"""Keys that are no options of the matchmaker themselves; all others are."""
 
 
 def options(pairing: PairingConfig) -> dict[str, Any]:
     """What the matchmaker is told: the values that differ from the defaults."""
     default = PairingConfig()
-    return {
+    named = {
         key: getattr(pairing, key)
         for key in PairingConfig.__struct_fields__
         if key not in NOT_THE_METHODS and getattr(pairing, key) != getattr(default, key)
     }
+    return named | dict(pairing.options.parts)

@@ -17,6 +17,7 @@ from cgos_server.config.values import (
     Count,
     Networks,
     NotNegative,
+    Options,
     Port,
     Positive,
     PublicAddress,
@@ -364,6 +365,10 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     min_k: Annotated[Positive, doc("`cgos-elo`: K of a settled version.")] = 3.0
     max_k: Annotated[Positive, doc("`cgos-elo`: K of a new version.")] = 200.0
     provisional_k: Annotated[Positive, doc("`cgos-elo`: a rating is provisional while its K is above this.")] = 16.0
+    options: Annotated[
+        Options,
+        doc("Options of systems that [plug-ins](plugins.md) bring, in a table for each: `steady-elo = { k = 24 }`."),
+    ] = Options()
 
 
 class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

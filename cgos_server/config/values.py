@@ -5,7 +5,9 @@ Must not know: which keys there are.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
@@ -90,6 +92,50 @@ class Words:
 
     def __str__(self) -> str:
         return ", ".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of a plug-in by their words, written as a table or as text: ``reach=3, model=gor``. The words of a table
+    in the table have a dot: ``steady-elo.k=24``."""
+
+    parts: tuple[tuple[str, bool | int | float | str], ...] = ()
+
+    @classmethod
+    def parse(cls, value: object) -> Options:
+        """Raises ValueError for anything else."""
+        if isinstance(value, str):
+            pairs = [text.partition("=") for text in value.split(",") if text.strip()]
+            if not all(key.strip() and equals for key, equals, _ in pairs):
+                raise ValueError
+            return cls(tuple((key.strip(), _scalar(text.strip())) for key, _, text in pairs))
+        return cls(tuple(_flat(value, "")))
+
+    def of(self, owner: str) -> dict[str, bool | int | float | str]:
+        """Those in the table of that name."""
+        return {key.removeprefix(f"{owner}."): value for key, value in self.parts if key.startswith(f"{owner}.")}
+
+    def __str__(self) -> str:
+        texts = (json.dumps(value) if isinstance(value, bool) else str(value) for _, value in self.parts)
+        return ", ".join(f"{key}={text}" for (key, _), text in zip(self.parts, texts, strict=True))
+
+
+def _scalar(text: str) -> bool | int | float | str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
+
+
+def _flat(table: object, before: str) -> Iterator[tuple[str, bool | int | float | str]]:
+    if not isinstance(table, dict):
+        raise ValueError
+    for key, value in table.items():
+        if isinstance(value, bool | int | float | str):
+            yield f"{before}{key}", value
+        else:
+            yield from _flat(value, f"{before}{key}.")
 
 
 @dataclass(frozen=True, slots=True)

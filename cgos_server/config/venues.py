@@ -23,7 +23,7 @@ from cgos_server.core.games.base import Ruleset
 from cgos_server.core.games.registry import game_kind
 from cgos_server.core.openings import OpeningSet
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.rating.registry import OPTIONS, SYSTEMS, rating_system
+from cgos_server.core.rating.registry import SYSTEMS, rating_system, systems
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.errors import ConfigError, Refused
 from cgos_server.storage.records import Record, VenueAdded
@@ -159,20 +159,24 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
         matchmaker(venue.pairing.method, options(venue.pairing))
     except Refused as refusal:
         yield objected(place(("pairing",)), refusal.sentence)
-    systems = _rating_systems(venue.rating)
-    for name in systems:
+    used = _rating_systems(venue.rating)
+    for name in used:
         try:
             rating_system(name, venue.initial, _rating_options(venue.rating, name))
         except Refused as refusal:
             yield objected(place(("rating",)), refusal.sentence)
-    idle = set(_changed(venue.rating, RatingConfig.__struct_fields__)) - {"system", "views"}
-    for name in systems:
+    idle = set(_changed(venue.rating, RatingConfig.__struct_fields__)) - {"system", "views", "options"}
+    for name in used:
         idle -= _rating_keys(name).keys()
     for key in sorted(idle):
         owners = [name for name in SYSTEMS if key in _rating_keys(name)]
         problem = f"{key} is an option of {' and '.join(owners)}, which this venue does not use"
         yield ConfigError(place(("rating", key)), problem, f'Leave it out, or say system = "{owners[0]}".')
-    if len(set(systems)) < len(systems):
+    for key, _ in venue.rating.options.parts:
+        if not any(key.startswith(f"{name}.") for name in used if name not in SYSTEMS):
+            problem = f"{key} is no option of a rating system of a plug-in that this venue uses"
+            yield ConfigError(place(("rating", "options")), problem, "Leave it out, or name that system.")
+    if len(set(used)) < len(used):
         problem = "a rating system is named twice"
         yield ConfigError(place(("rating", "views")), problem, "Leave out of the views what is there already.")
 
@@ -189,13 +193,16 @@ def _rating_systems(rating: RatingConfig) -> tuple[str, ...]:
 def _rating_options(rating: RatingConfig, system: str) -> dict[str, Any]:
     """What the configuration says otherwise than the system's defaults."""
     keys = _rating_keys(system)
+    if system not in SYSTEMS:
+        return rating.options.of(system)
     return {keys[key]: value for key, value in _changed(rating, tuple(keys)).items()}
 
 
 def _rating_keys(system: str) -> dict[str, str]:
-    """Key of the configuration -> the system's option."""
+    """Key of the configuration -> the system's option; none for a plug-in's, whose options have a table."""
     prefix, known = _PREFIXED.get(system, ""), RatingConfig.__struct_fields__
-    return {prefix + option if prefix + option in known else option: option for option in OPTIONS.get(system, ())}
+    options = systems().find(system).options if system in SYSTEMS else ()
+    return {prefix + option if prefix + option in known else option: option for option in options}
 
 
 def _openings(venue: VenueConfig, place: str) -> OpeningSet:

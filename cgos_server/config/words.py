@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from cgos_server.config.values import Networks, PublicAddress, Span, WebSocketUrl, Words
+from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
 from cgos_server.storage.location import PostgresUrl
 
 
@@ -49,6 +49,8 @@ def wanted(kind: Any) -> str:
         return "addresses or networks with commas between them, such as 127.0.0.1, 10.0.0.0/8"
     if plain is Words:
         return "words with commas between them"
+    if plain is Options:
+        return "a table of options, or text such as reach=3, model=gor"
     if plain is PublicAddress:
         return "nothing, or a host and a port such as cgos.example.org:6809"
     if plain is WebSocketUrl:

@@ -31,7 +31,7 @@ from typing import Final
 
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import numbered
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
+from cgos_server.core.tournaments.registry import words
 from cgos_server.protocol.misread import CONTROL
 from cgos_server.protocol.trf import ROUND_MAX, Cell, Document, Player, fault
 from cgos_server.protocol.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
@@ -119,7 +119,7 @@ def system_said(found: Records) -> str | None:
         return found.extra.system
     coded = found.coded.upper()
     by_code = next((word for code, word in _CODED if code.fullmatch(coded)), None)
-    return by_code or (found.type if found.type in SYSTEMS or found.type in SHORT else None)
+    return by_code or (found.type if found.type in words() else None)
 
 
 def hindrances(found: Records) -> Iterator[str]:

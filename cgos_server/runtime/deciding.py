@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from cgos_server.core.pairing.base import Act, Pairing
 from cgos_server.core.pairing.explain import encode_inputs, rounded
-from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.pairing.registry import decide as decided_by
+from cgos_server.core.pairing.registry import matchmaker, matchmakers
 from cgos_server.errors import OurFault
 from cgos_server.runtime.children import Child, ChildFailed
 
@@ -42,8 +43,8 @@ class Deciding(Protocol):
 def decide(method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
     """Decide an act here and now, from exactly what its record will hold."""
     act = rounded(act)
-    pairing = matchmaker(method, options).pair(act, random.Random(seed))
-    return Decided(pairing, encode_inputs(act) if pairing.pairs else "")
+    pairing = decided_by(matchmaker(method, options), act, random.Random(seed))
+    return Decided(pairing, encode_inputs(act, matchmakers().origin(method)) if pairing.pairs else "")
 
 
 class PairingProcess:

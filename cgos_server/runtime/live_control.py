@@ -30,6 +30,7 @@ from cgos_server.service.control import (
     VersionNow,
 )
 from cgos_server.service.pairing_preview import preview
+from cgos_server.service.plugin_report import plugin_report
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.standing import WAITING, Seen, Word, standing
 from cgos_server.storage.store import Store, StoredGame
@@ -67,6 +68,7 @@ class LiveControl:
         self._since = time.now()
 
     def status(self) -> ServerStatus:
+        report = plugin_report()
         websocket, web, health = self._addresses()
         return ServerStatus(
             pid=os.getpid(),
@@ -84,6 +86,8 @@ class LiveControl:
             web=web,
             health=health,
             websocket=websocket,
+            plugins=report.used,
+            plugin_problems=report.problems,
         )
 
     def dismiss(self, bot: int, sentence: str) -> int:

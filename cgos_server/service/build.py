@@ -13,6 +13,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from cgos_server.core.rating.base import RatingSystem
+from cgos_server.core.rating.registry import systems
 
 
 class Build(NamedTuple):
@@ -50,11 +51,12 @@ def this_build() -> Build:
 
 
 def under(build: str, system: RatingSystem) -> Build:
-    """The same with the options of a rating system, of which its numbers are made as well.
+    """The same with the options of a rating system, of which its numbers are made as well, and the plug-in's version.
 
     :param build: text of :func:`this_build`
     """
-    return _named(f"{build}; {system!r}")
+    origin = systems().origin(system.name)
+    return _named(f"{build}; {system!r}; {origin}" if origin else f"{build}; {system!r}")
 
 
 def _named(text: str) -> Build:

@@ -84,7 +84,11 @@ class VersionNow(msgspec.Struct, frozen=True):
 
 
 class ServerStatus(msgspec.Struct, frozen=True):
-    """The live server now. `moves` and `ended` (verdict word -> games) count since this process started."""
+    """The live server now. `moves` and `ended` (verdict word -> games) count since this process started.
+
+    :ivar plugins: those that can be used: ``rating system steady-elo of cgos-steady-elo 1.0``
+    :ivar plugin_problems: sentences about those that cannot
+    """
 
     pid: int
     version: str
@@ -101,6 +105,8 @@ class ServerStatus(msgspec.Struct, frozen=True):
     web: str
     health: str
     websocket: str = ""
+    plugins: list[str] = []
+    plugin_problems: list[str] = []
 
 
 class ArrangedGame(msgspec.Struct, frozen=True):

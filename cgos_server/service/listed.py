@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cgos_server.core.rating.base import RatingSystem
-from cgos_server.core.rating.registry import provisional
 from cgos_server.storage.answers import Standing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
@@ -51,7 +50,7 @@ def placed(rows: Sequence[Standing], system: Callable[[str], RatingSystem]) -> l
     for row in rows:
         rank += row.games > 0
         if row.provisional is None:
-            doubtful = not row.anchor and provisional(system(row.system), row.spread, row.games)
+            doubtful = not row.anchor and system(row.system).is_provisional(row.spread, row.games)
             row = msgspec.structs.replace(row, provisional=doubtful)
         found.append(Placed(rank if row.games else None, row, _retired(row, latest)))
     return found

@@ -14,9 +14,10 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pairing
 from cgos_server.core.pairing.constraints import FREE, Judge
-from cgos_server.core.pairing.explain import decode_inputs, recorded_method, same
+from cgos_server.core.pairing.explain import decode_inputs, recorded_method, recorded_plugin, same
 from cgos_server.core.pairing.objective import Objective
 from cgos_server.core.pairing.ranking import ranked
+from cgos_server.core.pairing.registry import decide, matchmakers
 from cgos_server.core.pairing.rolling import unfairness
 from cgos_server.core.pairing.settings import shared
 from cgos_server.core.randomness import Rng
@@ -132,7 +133,8 @@ def explain(
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
-    recorded = decode_inputs(msgspec.json.encode(detail.inputs).decode())
+    inputs = msgspec.json.encode(detail.inputs).decode()
+    recorded = decode_inputs(inputs)
     act = ranked(recorded)
     asked = _asked(detail, game)
     sits_out = _sits_out(detail)
@@ -143,15 +145,24 @@ def explain(
     elif act.candidates:
         try:
             method = recorded_method(detail.method, detail.options or {})
-            replay = _replay(detail, method.pair(recorded, make_rng(int(detail.seed))), names)
+            replay = _replay(detail, decide(method, recorded, make_rng(int(detail.seed))), names)
         except Refused as refusal:
             replay = Replay(None, f"It cannot be decided again by this program. {refusal}")
         else:
             view = _View(act, method, make_rng(int(detail.seed)), detail.pairings)
             sides = () if asked is None else (asked.high, asked.low)
             could = {side: view.partners(side, partners) for side in sides}
+    replay = msgspec.structs.replace(replay, sentence=replay.sentence + _of_another_version(detail.method, inputs))
     ready = _ready(act.candidates, names, detail.pairings, sits_out)
     return msgspec.structs.replace(as_recorded(detail, names, game, ""), ready=ready, partners=could, replay=replay)
+
+
+def _of_another_version(method: str, inputs: str) -> str:
+    """A further sentence where another version of a plug-in decided the act than is installed now."""
+    then, now = recorded_plugin(inputs), matchmakers().origin(method)
+    if not then or then == now:
+        return ""
+    return f" It was decided by {then}; {f'{now} is installed now' if now else 'that is not installed now'}."
 
 
 def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None, why: str) -> Explained:

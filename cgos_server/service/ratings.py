@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from cgos_server.core.rating.base import Change, Entry, Fit, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
-from cgos_server.core.rating.registry import rating_system
+from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
 from cgos_server.service.build import under
@@ -24,6 +24,7 @@ from cgos_server.storage.records import (
     LedgerAdded,
     RatingMoved,
     RatingNow,
+    RatingPluginSeen,
     Record,
     RefitAdded,
     RefitMoved,
@@ -151,6 +152,10 @@ class VenueRatings:
                 await store.commit([_now(venue_id, name, version, now, run.seq) for version, now in unseen.items()])
         if folded >= WORTH_SAVING:
             await store.commit(self.states(at))
+        origins = {name: systems().origin(name) for name in self._runs}
+        plugins = [RatingPluginSeen(venue_id, name, origin, self.seq) for name, origin in origins.items() if origin]
+        if plugins:
+            await store.commit(plugins)
         return self
 
     def standings(self) -> Mapping[int, Rating]:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem
+from cgos_server.core.rating.registry import systems
 from cgos_server.errors import OurFault
 from cgos_server.service.build import under
 from cgos_server.service.catching_up import WINDOW, Progress, RecordedRefits, unheard
@@ -64,6 +65,8 @@ class Replayed(msgspec.Struct, frozen=True):
     :ivar stopped: why the replay could not go on to the end; empty where it did
     :ivar builds: what computed the recorded refits, with their number
     :ivar build: what computed them now
+    :ivar plugins: distributions and versions that computed what was published, the latest one last; of a plug-in only
+    :ivar plugin: the one that is installed; empty where the system is none of a plug-in
     """
 
     system: str
@@ -79,6 +82,8 @@ class Replayed(msgspec.Struct, frozen=True):
     stopped: str
     builds: dict[str, int]
     build: str
+    plugins: list[str] = []
+    plugin: str = ""
 
     @property
     def exact(self) -> bool:
@@ -216,4 +221,5 @@ async def replay(
         under_way.take(entries, changes, await refits.begun(entries[-1].seq))
         done = entries[-1].seq
         progress(done, last)
-    return under_way.result()
+    plugins = await history.rating_plugins(venue, system.name)
+    return msgspec.structs.replace(under_way.result(), plugins=plugins, plugin=systems().origin(system.name))

@@ -129,6 +129,17 @@ class LedgerHistory(Reader):
             )
         return value(SavedState, rows[0]) if rows else None
 
+    async def rating_plugins(self, venue: str, system: str) -> list[str]:
+        """Distributions and versions that computed a system of a plug-in in this venue, the latest one last."""
+        seen = tables.rating_plugins
+        async with self._snapshot() as read:
+            rows = await read(
+                select(seen.c.plugin)
+                .where(seen.c.venue_id == await venue_id(read, venue), seen.c.system == system)
+                .order_by(seen.c.seq, seen.c.plugin)
+            )
+        return [row["plugin"] for row in rows]
+
     async def rating_state_place(self, venue: str, system: str) -> tuple[int, int] | None:
         """After which entry and which refit this system's state was saved last; None where it never was."""
         states = tables.rating_states

@@ -407,6 +407,16 @@ class BuildSeen(NamedTuple):
     text: str
 
 
+class RatingPluginSeen(NamedTuple):
+    """A plug-in, by distribution and version, computes a system's ratings in a venue; after entry `seq` it began to,
+    the last time that it did (replaces itself)."""
+
+    venue_id: int
+    system: str
+    plugin: str
+    seq: int
+
+
 class CorrectionAdded(NamedTuple):
     """An operator changed what an ended game counts as; the game's own row stays. `seq` is the ledger's entry, None
     where ratings are not concerned. `winner` and `result` as in `GameEnded`; `result` ``Void`` for nothing."""
@@ -473,6 +483,7 @@ Record = (
     | RefitMoved
     | StateSaved
     | BuildSeen
+    | RatingPluginSeen
     | CorrectionAdded
     | BotFamily
     | AuditAdded

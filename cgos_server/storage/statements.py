@@ -100,6 +100,7 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.RefitAdded, tables.refits),
         _adds(records.RefitMoved, tables.refit_points),
         _adds(records.StateSaved, tables.rating_states, How.REPLACE),
+        _adds(records.RatingPluginSeen, tables.rating_plugins, How.REPLACE),
         _adds(records.CorrectionAdded, tables.corrections),
         _adds(records.AuditAdded, tables.audit),
     ]

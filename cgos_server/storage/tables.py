@@ -409,6 +409,16 @@ rating_states = Table(
     Column("state", LargeBinary, nullable=False),
 )
 
+rating_plugins = Table(
+    "rating_plugins",
+    metadata,
+    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
+    Column("system", String, primary_key=True),
+    Column("plugin", String, primary_key=True),
+    Column("seq", Integer, nullable=False),
+)
+"""See :class:`cgos_server.storage.records.RatingPluginSeen`."""
+
 corrections = Table(
     "corrections",
     metadata,

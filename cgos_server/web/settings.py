@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from cgos_server.core.rating.base import RatingSystem
-from cgos_server.core.rating.registry import SYSTEMS, rating_system
+from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.venue import Venue
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
@@ -42,7 +42,7 @@ class Rated(msgspec.Struct, frozen=True):
     def order(self, there: Iterable[str]) -> list[str]:
         """Rating systems that have published something, the headline first."""
         found = set(there)
-        order = dict.fromkeys((*self.systems, *SYSTEMS))
+        order = dict.fromkeys((*self.systems, *systems().names))
         return [*(system for system in order if system in found), *sorted(found - set(order))]
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from cgos_server.core.clock import ClockState
 from cgos_server.core.games.base import Color, Start
-from cgos_server.core.games.go_rules import Go
+from cgos_server.core.games.registry import board
 from cgos_server.core.terms import Terms
 from cgos_server.errors import OurFault
 from cgos_server.protocol.sgf import GameRecord, RecordedMove
@@ -60,7 +60,7 @@ class StoredGame:
 
     def position(self, ply: int) -> Seen:
         """After `ply` moves. Raises OurFault where a stored move cannot be played."""
-        game = Go().new(self.terms.rules, self.start)
+        game = board(self.terms.rules, self.start)
         for row in self.detail.moves[:ply]:
             move = game.read(row.move)
             refusal = "it means nothing" if move is None else game.play(move)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cgos_server.core.games import registry
 from cgos_server.core.games.base import Color, Ko, Ruleset
-from cgos_server.core.games.go_rules import Go, GoPosition
+from cgos_server.core.games.go_rules import GoPosition
 from cgos_server.protocol.ws_messages import ColorWord, Ply, RulesInfo
 
 
@@ -47,7 +48,7 @@ class Position:
         It reads and writes moves, tells what is legal (:meth:`GoPosition.play` answers None where it was), what is an
         eye, and counts. Raises ValueError where the moves cannot be played by the rules that are known here.
         """
-        board = Go().new(ruleset(self.rules))
+        board = registry.board(ruleset(self.rules))
         for number, (move, _) in enumerate(((ply.move, ply.left_ms) for ply in self.plies), 1):
             point = board.read(move)
             refusal = "unreadable" if point is None else board.play(point)

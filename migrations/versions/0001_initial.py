@@ -110,6 +110,15 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_bots_owner_id"), "bots", ["owner_id"])
     op.create_table(
+        "rating_plugins",
+        sa.Column("venue_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("system", sa.String(), nullable=False),
+        sa.Column("plugin", sa.String(), nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["venue_id"], ["venues.id"], name=op.f("fk_rating_plugins_venue_id")),
+        sa.PrimaryKeyConstraint("venue_id", "system", "plugin", name=op.f("pk_rating_plugins")),
+    )
+    op.create_table(
         "rating_states",
         sa.Column("venue_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("system", sa.String(), nullable=False),

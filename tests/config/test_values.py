@@ -32,8 +32,8 @@ from cgos_server.core.games import registry as games
 from cgos_server.core.games.base import Ko, Ruleset
 from cgos_server.core.pairing.birk import BYES
 from cgos_server.core.pairing.formula import FORMULAS
-from cgos_server.core.pairing.registry import METHODS, matchmaker
-from cgos_server.core.rating.registry import OPTIONS, SYSTEMS
+from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
+from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.errors import ConfigError
 from cgos_server.storage.records import Record, VenueAdded
@@ -176,8 +176,10 @@ def test_the_defaults_of_options_are_those_of_the_methods() -> None:
         for key, default in matchmaker(name, {}).options.items():
             configured = getattr(pairing, key)
             assert configured == default or (key == "max_expected" and configured is None), (name, key)
-    for system, options in OPTIONS.items():
-        for name, option in options.items():
+        for key, option in matchmakers().find(name).options.items():
+            assert getattr(pairing, key) == option.default, (name, key)
+    for system in SYSTEMS:
+        for name, option in systems().find(system).options.items():
             key = _rating_keys_of(system)[name]
             assert getattr(rating, key) == option.default, (system, name)
 

@@ -152,6 +152,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "paired_rounds": [lambda h: h.paired_rounds("9x9", 20, before=2)],
     "connection_spans": [lambda h: h.connection_spans("9x9", [1, 2], 0, 1_000)],
     "refits": [lambda h: h.refits("9x9", "bayes", limit=10)],
+    "rating_plugins": [lambda h: h.rating_plugins("9x9", "bayes")],
     "rating_state": [lambda h: h.rating_state("9x9", "bayes")],
     "rating_state_place": [lambda h: h.rating_state_place("9x9", "bayes")],
     "ledger": [lambda h: h.ledger("9x9", after=3, limit=10)],

@@ -1,6 +1,7 @@
 """What the rest of the server may ask of any game: read a move, play it, is it over, who won by how much.
 
-Another game is another module that offers these two interfaces and a line in the registry; nothing else changes.
+Another game offers these two interfaces. For now it is a variant of Go (:class:`cgos_server.core.games.go_rules.Go`):
+pages and clients draw stones.
 Must not know: clocks, players, wires, storage.
 """
 
@@ -112,6 +113,10 @@ class GameKind(Protocol):
     @property
     def name(self) -> str:
         """The registry's key and the word in configuration."""
+
+    @property
+    def about(self) -> str:
+        """What it is: half a sentence for people."""
 
     def check(self, rules: Ruleset) -> str | None:
         """None where a game can be played by `rules`; otherwise a sentence that says what to change."""

@@ -6,52 +6,26 @@ once. Must not know: clocks, players, resignation, wires, storage.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from cgos_server.core.games.base import Color, Illegality, Ruleset, Start
+from cgos_server.core.games.base import Color, Illegality, Ko, Ruleset, Start
 from cgos_server.core.games.go_board import BLACK, EMPTY, PASS, Board, Tables, tables
 from cgos_server.core.games.notation import PASS_WORD, normal, vertex
+from cgos_server.core.options import Option
 
 SMALLEST, LARGEST = 2, 25
 """Edges of the boards that can be played on; the largest is what GTP can name."""
 
 _COLORS = (Color.BLACK, Color.WHITE)
 
-
-class Go:
-    """Go under area scoring: a :class:`~cgos_server.core.games.base.GameKind`."""
-
-    @property
-    def name(self) -> str:
-        """``"go"``."""
-        return "go"
-
-    def check(self, rules: Ruleset) -> str | None:
-        """None where Go can be played by `rules`; otherwise a sentence that says what to change."""
-        if rules.game != self.name:
-            return f'These rules are for the game "{rules.game}": set game to "go".'
-        if not SMALLEST <= rules.size <= LARGEST:
-            return f"A board of size {rules.size} is not possible: set size to a number from {SMALLEST} to {LARGEST}."
-        return None
-
-    def points(self, rules: Ruleset) -> int:
-        """The number of points on the board."""
-        return rules.size * rules.size
-
-    def new(self, rules: Ruleset, start: Start | None = None) -> GoPosition:
-        """A game about to begin. Set-up stones belong to the first position, which no move may recreate.
-
-        :raises ValueError: where :meth:`check` objects, or a set-up stone is off the board, named twice or leaves a
-            chain without liberties
-        """
-        objection = self.check(rules)
-        if objection is not None:
-            raise ValueError(objection)
-        begin = start or Start()
-        shared = tables(rules.size)
-        black, white = _set_up_points(shared, begin.black), _set_up_points(shared, begin.white)
-        board = Board(shared, rules.ko, rules.suicide, black, white, int(begin.to_play))
-        return GoPosition(board, rules.komi2, int(begin.to_play))
+_KO = MappingProxyType(
+    {
+        Ko.POSITIONAL: "Positional superko: no move may recreate any earlier position of the whole board.",
+        Ko.SITUATIONAL: "Situational superko: no move may recreate an earlier position with the same side to move.",
+        Ko.SIMPLE: "Simple ko: no move may recreate the position before the opponent's last move.",
+    }
+)
 
 
 class GoPosition:
@@ -154,10 +128,68 @@ class GoPosition:
 
     def copy(self) -> GoPosition:
         """An independent game with the same past."""
-        twin = GoPosition(self.board.copy(), self._komi2, self._side)
+        twin = type(self)(self.board.copy(), self._komi2, self._side)
         twin._ply = self._ply
         twin._passes = self._passes
         return twin
+
+
+class Go:
+    """Go under area scoring: a :class:`~cgos_server.core.games.base.GameKind`.
+
+    Variants of Go are subclasses: stones are placed and captured as in Go, for that is what pages and clients draw.
+    They may differ in what can be played by, what is legal, when it is over, and who has won.
+
+    :cvar position: what :meth:`new` makes
+    """
+
+    name: str = "go"
+    about: str = "Go under area scoring"
+    options: Mapping[str, Option] = MappingProxyType({})
+    position: type[GoPosition] = GoPosition
+
+    def check(self, rules: Ruleset) -> str | None:
+        """None where Go can be played by `rules`; otherwise a sentence that says what to change."""
+        if rules.game != self.name:
+            return f'These rules are for the game "{rules.game}": set game to "{self.name}".'
+        if not SMALLEST <= rules.size <= LARGEST:
+            return f"A board of size {rules.size} is not possible: set size to a number from {SMALLEST} to {LARGEST}."
+        return None
+
+    def points(self, rules: Ruleset) -> int:
+        """The number of points on the board."""
+        return rules.size * rules.size
+
+    def new(self, rules: Ruleset, start: Start | None = None) -> GoPosition:
+        """A game about to begin. Set-up stones belong to the first position, which no move may recreate.
+
+        :raises ValueError: where :meth:`check` objects, or a set-up stone is off the board, named twice or leaves a
+            chain without liberties
+        """
+        objection = self.check(rules)
+        if objection is not None:
+            raise ValueError(objection)
+        begin = start or Start()
+        shared = tables(rules.size)
+        black, white = _set_up_points(shared, begin.black), _set_up_points(shared, begin.white)
+        board = Board(shared, rules.ko, rules.suicide, black, white, int(begin.to_play))
+        return self.position(board, rules.komi2, int(begin.to_play))
+
+    def in_words(self, rules: Ruleset) -> list[tuple[str, str]]:
+        """How it is scored and what is forbidden: headings, each with sentences for people."""
+        suicide = "allowed: stones without liberties come off" if rules.suicide else "illegal, and so loses the game"
+        return [
+            (
+                "Scoring",
+                "By area, as the board stands after two passes: all stones on it are alive, so capture dead ones "
+                "first.",
+            ),
+            ("Repetition", _KO[rules.ko]),
+            ("Suicide", f"A move that leaves its own stones without liberties is {suicide}."),
+        ]
+
+
+GO = Go()
 
 
 def handicap(size: int, stones: int) -> Start:

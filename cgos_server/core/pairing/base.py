@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cgos_server.core.catalog import Declaration
 from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
@@ -193,3 +194,15 @@ class Matchmaker(Protocol):
 
     def pair(self, act: Act, rng: Rng) -> Pairing:
         """Pair the candidates, nobody with a version that it must not meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchmakerDeclaration(Declaration):
+    """A matchmaker. `make` takes besides its own options, by keyword, `constraints`
+    (:class:`cgos_server.core.pairing.constraints.Constraints`) and `waiting`
+    (:class:`cgos_server.core.pairing.rolling.Waiting`), whose options every matchmaker has.
+
+    :ivar max_expected: the default of that constraint: largest expected score of a game, 0.51 to 1
+    """
+
+    max_expected: float = 1.0

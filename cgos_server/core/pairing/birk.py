@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from cgos_server.core.pairing.base import Act, Pairing
+from cgos_server.core.options import Choice
+from cgos_server.core.pairing.base import Act, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
-from cgos_server.core.pairing.formula import compiled
+from cgos_server.core.pairing.formula import Formula, compiled
 from cgos_server.core.pairing.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
@@ -106,3 +107,18 @@ def sample(size: int, n: int, rng: Rng) -> list[int]:
         at = int(rng.random() * (top + 1))
         chosen.add(top if at in chosen else at)
     return sorted(chosen)
+
+
+METHOD: Final = MatchmakerDeclaration(
+    name="birk",
+    about="one after the other draws an opponent among its nearest neighbours, as Birk's CGOS does",
+    make=Birk,
+    options={
+        "formula": Formula(default="fifth", meaning="how many candidates are drawn"),
+        "bye": Choice(
+            BYES,
+            default="fair",
+            meaning="who sits out of an odd number: fair takes turns, natural takes whoever is left over",
+        ),
+    },
+)

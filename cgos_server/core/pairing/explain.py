@@ -18,7 +18,7 @@ import numpy as np
 
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
-from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.pairing.registry import decide, matchmaker
 from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 from cgos_server.errors import OurFault
@@ -42,16 +42,39 @@ class _Inputs(msgspec.Struct, omit_defaults=True):
     policy: Policy = Policy.BARRIER
     connected: int = 0
     flow: float = 0.0
+    plugin: str = ""
 
 
-def encode_inputs(act: Act) -> str:
+class _Origin(msgspec.Struct):
+    """Of the record of an act, who decided it."""
+
+    plugin: str = ""
+
+
+def encode_inputs(act: Act, plugin: str = "") -> str:
     """`act` as a JSON object; a candidate and a meeting are arrays in the order of their fields. Everything keeps every
-    bit but Knowledge."""
+    bit but Knowledge.
+
+    :param plugin: distribution and version of the plug-in whose method decides it
+    """
     knowledge = None
     if act.knowledge is not None:
         knowledge = _Triangles(_packed(act.knowledge.covariance), _packed(act.knowledge.gram))
-    inputs = _Inputs(list(act.candidates), list(act.meetings), knowledge, act.policy, act.connected, act.flow)
+    inputs = _Inputs(
+        candidates=list(act.candidates),
+        meetings=list(act.meetings),
+        knowledge=knowledge,
+        policy=act.policy,
+        connected=act.connected,
+        flow=act.flow,
+        plugin=plugin,
+    )
     return msgspec.json.encode(inputs).decode()
+
+
+def recorded_plugin(text: str) -> str:
+    """Distribution and version of the plug-in whose method decided recorded inputs; empty for a method of our own."""
+    return msgspec.json.decode(text, type=_Origin).plugin
 
 
 def decode_inputs(text: str) -> Act:
@@ -114,7 +137,7 @@ def replay(
 
     :param make_rng: makes the source of randomness from `seed`, as when the round was paired: ``random.Random``
     """
-    return recorded_method(method, options).pair(decode_inputs(inputs), make_rng(seed))
+    return decide(recorded_method(method, options), decode_inputs(inputs), make_rng(seed))
 
 
 class Verdict(NamedTuple):

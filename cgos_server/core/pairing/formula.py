@@ -33,6 +33,13 @@ MOST_POWER = 4
 class Formula(NamedTuple):
     """The option: a name of FORMULAS or an own formula."""
 
+    default: str | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        return f"one of {_CHOICES}"
+
     def read(self, value: Any) -> str:
         """`value` itself. Raises ValueError with the end of a sentence: what it may be."""
         if not isinstance(value, str):

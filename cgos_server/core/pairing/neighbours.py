@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, Pairing
+from cgos_server.core.options import Number
+from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
@@ -104,3 +106,17 @@ def _shuffled(n: int, rng: Rng) -> list[int]:
         at = int(rng.random() * (last + 1))
         order[last], order[at] = order[at], order[last]
     return order
+
+
+PERMUTED: Final = MatchmakerDeclaration(
+    name="permuted",
+    about="neighbours in a slightly shuffled ranking meet, as on the first CGOS",
+    make=partial(Neighbours, "permuted"),
+    options={"window": Number(0.0, 100_000.0, default=0.0, meaning="width of the window, Elo; 0: as CGOS chooses it")},
+)
+
+ADJACENT: Final = MatchmakerDeclaration(
+    name="adjacent", about="neighbours in the ranking meet", make=partial(Neighbours, "adjacent")
+)
+
+RANDOM: Final = MatchmakerDeclaration(name="random", about="anybody meets anybody", make=partial(Neighbours, "random"))

@@ -1,4 +1,5 @@
-"""Matchmakers by the word in configuration. A new method is a line in `OWN`, a branch here and a module of its own.
+"""Matchmakers by the word in configuration. Another one is a module with its declaration and a line in `_OWN`, or a
+plug-in.
 
 Must not know: files of configuration, storage.
 """
@@ -7,43 +8,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
-from cgos_server.core.options import Choice, Number, Option, read
-from cgos_server.core.pairing.base import Matchmaker
-from cgos_server.core.pairing.birk import BYES, Birk
+from cgos_server.core.catalog import Catalog, Kind
+from cgos_server.core.options import read
+from cgos_server.core.pairing.base import Act, Matchmaker, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
-from cgos_server.core.pairing.formula import Formula
-from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
-from cgos_server.core.pairing.objective import Objective
 from cgos_server.core.pairing.settings import SHARED, shared
-from cgos_server.errors import Code, Invalid
+from cgos_server.core.randomness import Rng
+from cgos_server.errors import CgosError, Code, Invalid
+from cgos_server.plugins import Group, installed
 
-OWN: Mapping[str, Mapping[str, Option]] = MappingProxyType(
+_HOME = "cgos_server.core.pairing."
+
+_OWN: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "information": {"draw": Number(0.0, 1.0)},
-        "birk": {"formula": Formula(), "bye": Choice(BYES)},
-        "entropy": {"model": Choice(("gor", "venue"))},
-        "expected-change": {},
-        "permuted": {"window": Number(0.0, 100_000.0)},
-        "adjacent": {},
-        "random": {},
+        "information": _HOME + "by_objective:INFORMATION",
+        "birk": _HOME + "birk:METHOD",
+        "entropy": _HOME + "by_objective:ENTROPY",
+        "expected-change": _HOME + "by_objective:EXPECTED_CHANGE",
+        "permuted": _HOME + "neighbours:PERMUTED",
+        "adjacent": _HOME + "neighbours:ADJACENT",
+        "random": _HOME + "neighbours:RANDOM",
     }
 )
-"""Method -> its own options; it has those of :data:`cgos_server.core.pairing.settings.SHARED` besides."""
 
-METHODS = tuple(OWN)
+METHODS: Final = tuple(_OWN)
+"""The project's own methods."""
 
-MAX_EXPECTED: Mapping[str, float] = MappingProxyType({"information": 0.95})
-"""Default of `max_expected` for the methods where it is not 1."""
+KIND: Final = Kind("pairing method", Code.PAIRING_METHOD, MatchmakerDeclaration)
+
+
+@cache  # A function of what is installed, which a running process does not see change.
+def matchmakers() -> Catalog[MatchmakerDeclaration]:
+    """Every matchmaker, those of plug-ins included."""
+    return Catalog(KIND, _OWN, installed(Group.MATCHMAKERS))
 
 
 def keys(name: str) -> tuple[str, ...]:
     """The words of all options that a method has. Raises Refused where there is no such method."""
-    if name not in OWN:
-        raise Invalid(Code.PAIRING_METHOD, f"There is no pairing method {name!r}. Choose one of: {', '.join(METHODS)}.")
-    return (*OWN[name], *SHARED)
+    return (*matchmakers().find(name).options, *SHARED)
 
 
 def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
@@ -52,37 +58,49 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
 
     :raises Refused: where name, option or value is unknown; the sentence lists the choices
     """
-    known = keys(name)
+    known, declared = keys(name), matchmakers().find(name)
     for key in options:
         if key not in known:
-            users = [method for method in METHODS if key in OWN[method]]
+            users = [method for method in matchmakers().usable if key in matchmakers().find(method).options]
             hint = f" That is an option of {', '.join(users)}." if users else ""
             raise Invalid(Code.PAIRING_OPTION, f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
-    constraints, waiting = shared(name, options, replace(Constraints(), max_expected=MAX_EXPECTED.get(name, 1.0)))
+    constraints, waiting = shared(name, options, replace(Constraints(), max_expected=declared.max_expected))
     own = {
         key: read(name, key, option, options[key], Code.PAIRING_OPTION)
-        for key, option in OWN[name].items()
+        for key, option in declared.options.items()
         if key in options
     }
-    if name == "birk":
-        return Birk(**own, constraints=constraints, waiting=waiting)
-    if name in ORDERS:
-        return Neighbours(name, **own, constraints=constraints, waiting=waiting)
-    # Imported here because rustworkx, which they need, takes longer to load than everything else together.
-    from cgos_server.core.pairing.optimal import Optimal
-
-    return Optimal(_objective(name, own), constraints, waiting)
+    made: Matchmaker = matchmakers().make(name, **own, constraints=constraints, waiting=waiting)
+    return made
 
 
-def _objective(name: str, own: Mapping[str, Any]) -> Objective:
-    if name == "entropy":
-        from cgos_server.core.pairing.entropy import Entropy
+def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:
+    """The pairing of this act by a method that may be a plug-in's.
 
-        return Entropy(**own)
-    if name == "expected-change":
-        from cgos_server.core.pairing.change import ExpectedChange
+    :raises Refused: where a plug-in's fails, or pairs somebody twice, somebody who is no candidate, or two that must
+        not meet
+    """
+    origin = matchmakers().origin(method.name)
+    if not origin:
+        return method.pair(act, rng)
+    try:
+        pairing = method.pair(act, rng)
+        objection = _objection(pairing, act)
+    except CgosError:
+        raise
+    except Exception as error:  # whatever somebody else's method does
+        objection = f"{type(error).__name__}: {error}"
+    if objection:
+        raise Invalid(Code.PLUGIN, f"The pairing method {method.name!r} of {origin} failed: {objection}.")
+    return pairing
 
-        return ExpectedChange(**own)
-    from cgos_server.core.pairing.information import Information
 
-    return Information(**own)
+def _objection(pairing: Pairing, act: Act) -> str:
+    """What is wrong with a pairing; empty for nothing."""
+    apart = {one.id: set(one.apart) for one in act.candidates}
+    paired = [version for pair in pairing.pairs for version in (pair.high, pair.low)]
+    if not apart.keys() >= {*paired, *pairing.sits_out} or len(set(paired)) < len(paired):
+        return "it pairs somebody who is no candidate, or twice"
+    if any(pair.low in apart[pair.high] or pair.high in apart[pair.low] for pair in pairing.pairs):
+        return "it pairs two that must not meet"
+    return ""

@@ -10,7 +10,10 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+
+from cgos_server.core.catalog import Declaration
 
 Z95 = 1.959963984540054
 """Half of a 95 % interval of a normal distribution, in standard deviations."""
@@ -133,6 +136,9 @@ class RatingSystem(Protocol):
     def sure(self) -> bool:
         """True where `Rating.spread` is a standard deviation in Elo, so that an interval can be shown."""
 
+    def is_provisional(self, spread: float, games: int) -> bool:
+        """Whether a rating that it published with this spread was provisional; not asked about anchors."""
+
     def start(self) -> Any:
         """The state before the first entry."""
 
@@ -154,6 +160,22 @@ class RatingSystem(Protocol):
 
     def load(self, data: bytes) -> Any:
         """The state that `dump` wrote, bit for bit. Raises ValueError for anything else."""
+
+
+INTERVAL_RULE: Final = "A rating is provisional (?) while half of its 95 % interval is above {provisional:g} Elo."
+"""The rule of systems with an option `provisional`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingDeclaration(Declaration):
+    """A rating system. `make` takes besides the options where a new version starts: Elo, or the system's points.
+
+    :ivar sure: the systems' :attr:`RatingSystem.sure`
+    :ivar provisional_rule: when a rating is provisional, as a sentence with the options' words in braces
+    """
+
+    sure: bool = False
+    provisional_rule: str = "A rating is provisional (?) while the system says so."
 
 
 class Fit(Protocol):

@@ -7,10 +7,13 @@ Must not know: storage, names, which games are to be rated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Final
 
+from cgos_server.core.options import Flag, Number
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import Entry, Outcome, Rating
+from cgos_server.core.rating.base import Entry, Outcome, Rating, RatingDeclaration
 from cgos_server.core.rating.classical import Plain, State, games_after
+from cgos_server.errors import Code, Invalid
 
 _FAST_ABOVE = 32.0
 _FAST = 0.04
@@ -55,6 +58,9 @@ class CgosElo(Plain):
     @property
     def name(self) -> str:
         return "cgos-elo"
+
+    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - K has shrunk with them
+        return spread > self.provisional_k
 
     def predict(self, state: State, black: int, white: int) -> Outcome:
         """Colour is taken to be worth nothing, and a draw to be half a win and half a loss."""
@@ -105,3 +111,27 @@ class CgosElo(Plain):
 
     def _rating(self, mean: float, k: float, games: int, anchor: bool = False) -> Rating:
         return Rating(float(mean), float(k), games, k > self.provisional_k, anchor)
+
+
+def _made(initial: float, **options: Any) -> CgosElo:
+    """Raises Refused where the options do not go together."""
+    system = CgosElo(initial, **options)
+    if not 0 < system.min_k < system.max_k:
+        raise Invalid(Code.RATING_OPTION, f"{system.name}: min_k must be above 0 and below max_k ({system.max_k:g}).")
+    if not system.min_k <= system.provisional_k <= system.max_k:
+        raise Invalid(Code.RATING_OPTION, f"{system.name}: provisional_k must lie between min_k and max_k.")
+    return system
+
+
+SYSTEM: Final = RatingDeclaration(
+    name="cgos-elo",
+    about="Elo with a K factor that falls with the number of games, as on CGOS",
+    make=_made,
+    options={
+        "min_k": Number(default=3.0, meaning="the K of a settled version and of an anchor, Elo"),
+        "max_k": Number(default=200.0, meaning="the K of a newcomer, Elo"),
+        "provisional_k": Number(default=16.0, meaning="a rating is provisional while its K is above this"),
+        "compat": Flag(default=False, meaning="games among newcomers count nothing, as on CGOS"),
+    },
+    provisional_rule="A rating is provisional (?) while its K factor is above {provisional_k:g}.",
+)

@@ -39,6 +39,10 @@ class Classical(ABC, Generic[S]):
         return False
 
     @abstractmethod
+    def is_provisional(self, spread: float, games: int) -> bool:
+        """Whether a rating with this spread was provisional; not asked about anchors."""
+
+    @abstractmethod
     def start(self) -> S:
         """The empty pool."""
 

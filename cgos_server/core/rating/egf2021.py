@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from cgos_server.core.options import Flag
+from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.gor import handicap_points
 from cgos_server.core.rating.graded import Graded, checked_result, finite, logistic
 
@@ -113,3 +115,11 @@ class Egf2021(Graded):
 def _evaluated(rating: float) -> float:
     finite(rating)
     return min(rating, HIGHEST)
+
+
+SYSTEM: Final = RatingDeclaration(
+    name="egf2021",
+    about="the ratings of the European Go Federation since 2021",
+    make=Egf2021,
+    options={"bonus": Flag(default=False, meaning="every game gives both players a bonus; it inflates a pool")},
+)

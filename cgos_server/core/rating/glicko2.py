@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from cgos_server.core.options import Number
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import Z95, Entry, Outcome, Rating
+from cgos_server.core.rating.base import INTERVAL_RULE, Z95, Entry, Outcome, Rating, RatingDeclaration
 from cgos_server.core.rating.classical import Classical, games_after
 from cgos_server.core.rating.graded import logistic
 from cgos_server.core.rating.plain_state import dumped, loaded
@@ -156,6 +157,9 @@ class Glicko2(Classical[State]):
         """The spread is a standard deviation in Elo."""
         return True
 
+    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - the spread says it
+        return Z95 * spread > self.provisional
+
     def start(self) -> State:
         return State({}, {})
 
@@ -226,4 +230,25 @@ class Glicko2(Classical[State]):
 
     def _rating(self, mean: float, deviation: float, games: int) -> Rating:
         deviation = min(float(deviation), self.deviation)
-        return Rating(float(mean), deviation, games, Z95 * deviation > self.provisional)
+        return Rating(float(mean), deviation, games, self.is_provisional(deviation, games))
+
+
+SYSTEM: Final = RatingDeclaration(
+    name="glicko2",
+    about="Glicko-2 (M. Glickman, 2012)",
+    make=Glicko2,
+    options={
+        "tau": Number(0.1, 2.0, default=0.5, meaning="how fast volatility may change"),
+        "deviation": Number(30.0, 1000.0, default=350.0, meaning="standard deviation of a newcomer's rating, Elo"),
+        "volatility": Number(0.001, 1.0, default=0.06, meaning="a newcomer's volatility a rating period"),
+        "period_games": Number(1.0, 1000.0, default=15.0, meaning="how many games of a version make a rating period"),
+        "provisional": Number(
+            0.01,
+            10_000.0,
+            default=100.0,
+            meaning="a rating is provisional while half of its 95 % interval is above this, Elo",
+        ),
+    },
+    sure=True,
+    provisional_rule=INTERVAL_RULE,
+)

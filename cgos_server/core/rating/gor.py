@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
+from cgos_server.core.options import Choice, Number
+from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.graded import Graded, checked_result, finite, logistic
 
 Variant = Literal["thesis", "egf", "egf_half_eps"]
@@ -209,3 +211,20 @@ class Gor(Graded):
     def chance(self, black: float, white: float) -> float:
         """Without epsilon: it is no part of the probabilities."""
         return expectancy(black, white, variant=self.variant, eps=0.0)[0]
+
+
+SYSTEM: Final = RatingDeclaration(
+    name="gor",
+    about="the ratings of European Go (GoR)",
+    make=Gor,
+    options={
+        "variant": Choice(
+            VARIANTS,
+            default="egf_half_eps",
+            meaning="which reading of the rules: handicap, and whose expectancy epsilon is taken from",
+        ),
+        "eps": Number(
+            0.0, 0.1, default=0.0, meaning="how much the two expectancies fall short of 1; it inflates a pool"
+        ),
+    },
+)

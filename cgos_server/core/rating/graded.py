@@ -55,6 +55,9 @@ class Graded(Plain):
     def start_at(self) -> float:
         """Points of a version whose ENTER carries no value."""
 
+    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - con says nothing of it
+        return games < PROVISIONAL_GAMES
+
     @property
     @abstractmethod
     def floor(self) -> float:

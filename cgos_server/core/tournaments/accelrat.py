@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from math import fsum, inf
-from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from cgos_server.core.options import Choice, Flag, Number, Option
+from cgos_server.core.options import Choice, Flag, Number
 from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.gor import FLOOR, con, expectancy
 from cgos_server.core.rating.graded import logistic
-from cgos_server.core.tournaments.base import Chance, Event, Explanation, Pair, Round, pair_of
+from cgos_server.core.tournaments.base import Chance, Event, Explanation, Pair, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.colours import game
@@ -134,14 +133,6 @@ class AccelRat(ByRounds):
 
     name = "accelrat"
     tie_breakers = ("points", "performance")
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {
-            "update": Choice(("elo", "gor", "none")),
-            "k": Number(0, 400),
-            "unrated": Number(-10_000, 10_000),
-            "defer_neighbours": Flag(),
-        }
-    )
 
     def __init__(
         self, update: str = "elo", k: float = K, unrated: float = UNRATED, defer_neighbours: bool = False
@@ -222,3 +213,16 @@ class AccelRat(ByRounds):
                 pair_of(a, b) for a in order for b in order if a < b and club.get(a) and club.get(a) == club.get(b)
             )
         return waits
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="accelrat",
+    about="from the top everybody takes the nearest opponent in rating not yet met",
+    make=AccelRat,
+    options={
+        "update": Choice(("elo", "gor", "none"), default="elo", meaning="how results move the ratings that pair"),
+        "k": Number(0, 400, default=K, meaning="the K of elo"),
+        "unrated": Number(-10_000, 10_000, default=UNRATED, meaning="the rating of those who have none"),
+        "defer_neighbours": Flag(default=False, meaning="whether neighbours in the ranking meet later"),
+    },
+)

@@ -6,11 +6,14 @@ it. Points are whole half points throughout. Must not know: any single system, f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
+
+from cgos_server.core.catalog import Declaration
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -244,6 +247,11 @@ class Chance(Protocol):
 
     def units(self, purpose: str, first: Ints, second: Ints) -> Floats:
         """(m,) ``unit(purpose, first[k], second[k])`` of each k."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentDeclaration(Declaration):
+    """A tournament system. `make` takes its options and nothing else."""
 
 
 class System(Protocol):

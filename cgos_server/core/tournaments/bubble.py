@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, Final
 
 import msgspec
 
-from cgos_server.core.options import Number, Option
+from cgos_server.core.options import Number
 from cgos_server.core.tournaments.base import (
     Chance,
     Entrant,
@@ -22,6 +22,7 @@ from cgos_server.core.tournaments.base import (
     Round,
     Stale,
     Standings,
+    TournamentDeclaration,
     pair_of,
 )
 from cgos_server.core.tournaments.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
@@ -86,14 +87,6 @@ class Bubble:
     name = "bubble"
     rounds_follow = False
     tie_breakers = ("list", "points", "games-black")
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {
-            "active_size": Number(2, 1_000, whole=True),
-            "min_matches": Number(0, 10_000, whole=True),
-            "unpark_below": Number(1, 999, whole=True),
-            "games_per_match": Number(1, 2, whole=True),
-        }
-    )
 
     def __init__(
         self, active_size: int = 10, min_matches: int = 15, unpark_below: int | None = None, games_per_match: int = 2
@@ -357,3 +350,21 @@ def _sentence(move: Move, names: Mapping[int, str]) -> str:
     if move.event == "withdraw":
         return f"{who} has withdrawn.{comes or ' Nobody is left to come.'}"
     return comes.strip()
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="bubble",
+    about="a small round robin moves up a long list from its end",
+    make=Bubble,
+    options={
+        "active_size": Number(2, 1_000, whole=True, default=10, meaning="how many play all against all"),
+        "min_matches": Number(0, 10_000, whole=True, default=15, meaning="matches before one is ranked for good"),
+        "unpark_below": Number(
+            1,
+            999,
+            whole=True,
+            meaning="of how many of the active set one set aside may have met to return; without it 5 or less",
+        ),
+        "games_per_match": Number(1, 2, whole=True, default=2, meaning="games of two who meet"),
+    },
+)

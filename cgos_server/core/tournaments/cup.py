@@ -5,14 +5,22 @@ Must not know: how a match is decided.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
-from cgos_server.core.options import Choice, Flag, Option
-from cgos_server.core.tournaments.base import Chance, Event, Explanation, Game, Round, Stale, Standings
+from cgos_server.core.options import Choice, Flag
+from cgos_server.core.tournaments.base import (
+    Chance,
+    Event,
+    Explanation,
+    Game,
+    Round,
+    Stale,
+    Standings,
+    TournamentDeclaration,
+)
 from cgos_server.core.tournaments.bracket import (
     NOBODY,
     Slots,
@@ -73,14 +81,6 @@ class Cup:
 
     name = "cup"
     rounds_follow = True
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {
-            "bracket": Choice(("standard", "list")),
-            "passes": Choice(("seeds", "lot")),
-            "third_place": Flag(),
-            "replays": REPLAYS,
-        }
-    )
 
     def __init__(
         self, bracket: str = "standard", passes: str = "seeds", third_place: bool = False, replays: int = 2
@@ -264,3 +264,18 @@ def _title(number: int, match: int, rounds: int) -> str:
         return "match for the third place"
     left = rounds - number
     return "final" if left == 0 else f"{_name(number, rounds).removesuffix('s')} {'match ' * (left > 2)}{match}"
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="cup",
+    about="a knock-out: the winner never lost",
+    make=Cup,
+    options={
+        "bracket": Choice(
+            ("standard", "list"), default="standard", meaning="whether seeds 1 and 2 meet in the final, or as listed"
+        ),
+        "passes": Choice(("seeds", "lot"), default="seeds", meaning="who passes the first round: the best, or by lot"),
+        "third_place": Flag(default=False, meaning="whether the losers of the semifinals play for the third place"),
+        "replays": REPLAYS,
+    },
+)

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import ClassVar
+from typing import Final
 
 from msgspec.structs import replace
 
-from cgos_server.core.options import Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, Stale, Standings
+from cgos_server.core.tournaments.base import (
+    Bye,
+    Chance,
+    Event,
+    Explanation,
+    Game,
+    Round,
+    Stale,
+    Standings,
+    TournamentDeclaration,
+)
 from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, games_of, match, needless, placed
@@ -93,7 +101,6 @@ class DoubleElimination:
     name = "double-elimination"
     rounds_follow = True
     tie_breakers = ("lasted", "losses")
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({"replays": REPLAYS})
 
     def __init__(self, replays: int = 2) -> None:
         self._replays = replays
@@ -335,3 +342,13 @@ def _game(known: Ledger, state: _State, pair: tuple[int, int], board: int, reaso
     better, worse = sorted(pair, key=lambda id_: state.seeds[id_])
     white, black, why = colours(known, better, worse, board)
     return Game(white, black, reason=f"{reason}, seed {state.seeds[better]} against seed {state.seeds[worse]}; {why}")
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="double-elimination",
+    about="a knock-out in which everybody may lose once",
+    make=DoubleElimination,
+    options={
+        "replays": REPLAYS,
+    },
+)

@@ -5,15 +5,14 @@ Knows what makes an opponent suit. Must not know: how the search goes, who float
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import fsum
-from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
-from cgos_server.core.options import Choice, Number, Option
-from cgos_server.core.tournaments.base import Chance
+from cgos_server.core.options import Choice, Number
+from cgos_server.core.tournaments.base import Chance, TournamentDeclaration
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, GroupByGroup
+from cgos_server.core.tournaments.from_starts import ABSENCES, NO_BAR, OPTIONS, GroupByGroup
 from cgos_server.core.tournaments.grades import FLOOR, rating_of
 from cgos_server.core.tournaments.groups import METHODS, Cost, CostOf, by_method
 
@@ -54,14 +53,6 @@ class Epm(GroupByGroup):
     """
 
     name = "epm"
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {
-            **OPTIONS,
-            "cost": Choice((RATING, *METHODS)),
-            "same_country": Number(0, 10_000),
-            "same_club": Number(0, 10_000),
-        }
-    )
 
     def __init__(
         self,
@@ -112,3 +103,19 @@ def strengths(field: Field) -> dict[int, float]:
     known = {one.id: rating for one in field.players if (rating := rating_of(one)) is not None}
     mean = fsum(known.values()) / len(known) if known else 0.0
     return {one.id: known.get(one.id, mean) for one in field.players}
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="epm",
+    about="a McMahon in which the better placed choose first",
+    make=Epm,
+    options={
+        **OPTIONS,
+        "absences": ABSENCES._replace(default="pairing"),
+        "cost": Choice(
+            (RATING, *METHODS), default=RATING, meaning="what a pair costs: the difference of ratings, or by a seeding"
+        ),
+        "same_country": Number(0, 10_000, default=GRADE, meaning="points added where both are of one country"),
+        "same_club": Number(0, 10_000, default=GRADE, meaning="points added where both are of one club"),
+    },
+)

@@ -18,7 +18,7 @@ from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.colours import game, once_more
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
-from cgos_server.core.tournaments.grades import GRADES, grade_index, rating_of, starting_points
+from cgos_server.core.tournaments.grades import FLOOR, GRADES, grade_index, rating_of, starting_points
 from cgos_server.core.tournaments.groups import CostOf, pair_groups
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.mms import Absences, mms
@@ -28,13 +28,27 @@ from cgos_server.core.tournaments.words import counted, in_points
 NO_BAR: Final = "none"
 MOST_STONES: Final = 9
 
+ABSENCES: Final = Choice(
+    get_args(Absences),
+    default="all",
+    meaning="whether points for absences count: all, pairing (not in one's own final score) or none",
+)
+
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
     {
-        "floor": Choice(GRADES),
-        "bar": Choice((NO_BAR, *GRADES)),
-        "absences": Choice(get_args(Absences)),
-        "handicap": Flag(),
-        "reduction": Number(0, MOST_STONES, whole=True),
+        "floor": Choice(
+            GRADES, default=FLOOR, meaning="grade of those who start with nothing, and of everybody weaker"
+        ),
+        "bar": Choice((NO_BAR, *GRADES), default=NO_BAR, meaning="grade of the top group, and of everybody stronger"),
+        "absences": ABSENCES,
+        "handicap": Flag(default=False, meaning="whether the one with fewer points receives stones"),
+        "reduction": Number(
+            0,
+            MOST_STONES,
+            whole=True,
+            default=1,
+            meaning="by how many stones the handicap is less than the whole points between the two",
+        ),
     }
 )
 """Of every system with starting points; see :class:`cgos_server.core.tournaments.mcmahon.McMahon`."""

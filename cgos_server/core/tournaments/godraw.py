@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from cgos_server.core.options import Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round, pair_of
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import choice, coin, shuffled
 from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
@@ -140,7 +139,6 @@ class GoDraw(FromStarts):
     """
 
     name = "godraw"
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({**OPTIONS})
 
     def __init__(
         self,
@@ -392,3 +390,11 @@ def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chanc
     rest = [id_ for id_ in order if id_ != out]
     pairs = fewest_rematches(rest, _by_lot(0, rng), facts.ledger.met, never)
     return Drawing([_searched(0, one, other, facts, rng, "the whole field, by matching") for one, other in pairs], out)
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="godraw",
+    about="a McMahon guided by lot that keeps authors and families apart",
+    make=GoDraw,
+    options=OPTIONS,
+)

@@ -18,8 +18,13 @@ from cgos_server.core.tournaments.perfect import Matching
 from cgos_server.core.tournaments.standings import ranked
 from cgos_server.core.tournaments.tiebreaks import standings_by
 
-REPLAYS = Number(0, 2, whole=True)
-"""How often a drawn match may be played again before the better seed advances."""
+REPLAYS = Number(
+    0,
+    2,
+    whole=True,
+    default=2,
+    meaning="how often a drawn match may be played again before the better seed advances",
+)
 
 
 class Match(NamedTuple):

@@ -5,12 +5,10 @@ Knows what a group's pairs are to be like. Must not know: starts, how groups are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import ClassVar
+from typing import Final
 
-from cgos_server.core.options import Choice, Option
-from cgos_server.core.tournaments.base import Chance
+from cgos_server.core.options import Choice
+from cgos_server.core.tournaments.base import Chance, TournamentDeclaration
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, GroupByGroup
 from cgos_server.core.tournaments.grades import FLOOR
@@ -54,7 +52,6 @@ class McMahon(GroupByGroup):
     """
 
     name = "mcmahon"
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType({**OPTIONS, "method": Choice(METHODS)})
 
     def __init__(
         self,
@@ -70,3 +67,14 @@ class McMahon(GroupByGroup):
 
     def cost_of(self, field: Field, rng: Chance) -> CostOf:  # noqa: ARG002 - only places count
         return by_method(self.by, rng)
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="mcmahon",
+    about="a Swiss in which the stronger start with more points",
+    make=McMahon,
+    options={
+        **OPTIONS,
+        "method": Choice(METHODS, default="folding", meaning="how groups are paired inside"),
+    },
+)

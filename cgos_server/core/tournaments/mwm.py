@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 
-from cgos_server.core.options import Choice, Number, Option
-from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Game, Ints, Round, Standings
+from cgos_server.core.options import Choice, Number
+from cgos_server.core.tournaments.base import (
+    Chance,
+    Entrant,
+    Event,
+    Explanation,
+    Game,
+    Ints,
+    Round,
+    Standings,
+    TournamentDeclaration,
+)
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.chance import Lots, coin
@@ -102,9 +112,6 @@ class Mwm(ByRounds):
         "sonneborn-berger",
         "rating",
         "seed",
-    )
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {"order": Choice(ORDERS), "beta": Number(1, 1_000), "ties": Choice(("listed", "lot"))}
     )
 
     def __init__(self, order: str = "burstein", beta: float = 2, ties: str = "listed") -> None:
@@ -207,3 +214,15 @@ def _require_opponents(names: Sequence[str], barred: Bools) -> None:
                 f"{names[rank]} must not meet any of the others who are there. Allow one of these pairs, or let "
                 f"{names[rank]} ask for a bye.",
             )
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="mwm",
+    about="near scores, then even colours, then an order of pairing, over the whole field at once",
+    make=Mwm,
+    options={
+        "order": Choice(ORDERS, default="burstein", meaning="whom of a score group the method would like to meet"),
+        "beta": Number(1, 1_000, default=2, meaning="largest difference between games with either colour"),
+        "ties": Choice(("listed", "lot"), default="listed", meaning="the order of those with equal ratings"),
+    },
+)

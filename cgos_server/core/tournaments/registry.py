@@ -1,50 +1,64 @@
-"""Tournament systems by their words. A new system is a line here and a module of its own.
+"""Tournament systems by their words. Another one is a module with its declaration and a line in `_OWN`, or a plug-in.
 
-A system's class has `OPTIONS`, its options with what each may be; its constructor takes those by name and has a default
-for each. Must not know: files, command lines.
+Must not know: files, command lines.
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
+from cgos_server.core.catalog import Catalog, Kind
 from cgos_server.core.options import Option, read
-from cgos_server.core.tournaments.base import OptionValue, System
+from cgos_server.core.tournaments.base import OptionValue, System, TournamentDeclaration
 from cgos_server.errors import Code, Invalid
+from cgos_server.plugins import Group, installed
 
 _HOME = "cgos_server.core.tournaments."
 
-_CLASSES: Mapping[str, str] = MappingProxyType(
+_OWN: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "round-robin": "round_robin:RoundRobin",
-        "cup": "cup:Cup",
-        "double-elimination": "double_elimination:DoubleElimination",
-        "accelrat": "accelrat:AccelRat",
-        "swiss": "swiss:Swiss",
-        "mcmahon": "mcmahon:McMahon",
-        "godraw": "godraw:GoDraw",
-        "epm": "epm:Epm",
-        "weighted": "weighted:Weighted",
-        "tcec": "tcec:Tcec",
-        "mwm": "mwm:Mwm",
-        "bubble": "bubble:Bubble",
+        "round-robin": _HOME + "round_robin:SYSTEM",
+        "cup": _HOME + "cup:SYSTEM",
+        "double-elimination": _HOME + "double_elimination:SYSTEM",
+        "accelrat": _HOME + "accelrat:SYSTEM",
+        "swiss": _HOME + "swiss:SYSTEM",
+        "mcmahon": _HOME + "mcmahon:SYSTEM",
+        "godraw": _HOME + "godraw:SYSTEM",
+        "epm": _HOME + "epm:SYSTEM",
+        "weighted": _HOME + "weighted:SYSTEM",
+        "tcec": _HOME + "tcec:SYSTEM",
+        "mwm": _HOME + "mwm:SYSTEM",
+        "bubble": _HOME + "bubble:SYSTEM",
     }
 )
 
-SYSTEMS = tuple(_CLASSES)
+SYSTEMS: Final = tuple(_OWN)
+"""The project's own systems."""
 
-SHORT: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
+SHORT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
     {
         **{order: ("mwm", {"order": order}) for order in ("dutch", "burstein", "monrad", "random", "random2")},
         "tcec-double": ("tcec", {"double": True}),
         "double-round-robin": ("round-robin", {"double": True}),
     }
 )
-"""Short words for a system with options."""
+"""Short words for a system with options; no plug-in's word can be one of them."""
+
+KIND: Final = Kind("tournament system", Code.TOURNAMENT_SYSTEM, TournamentDeclaration)
+
+
+@cache  # A function of what is installed, which a running process does not see change.
+def systems() -> Catalog[TournamentDeclaration]:
+    """Every tournament system, those of plug-ins included."""
+    return Catalog(KIND, _OWN, installed(Group.TOURNAMENT_SYSTEMS))
+
+
+def words() -> tuple[str, ...]:
+    """Every word for a system, the short ones last."""
+    return (*systems().names, *SHORT)
 
 
 def known(name: str) -> tuple[str, dict[str, Any]]:
@@ -55,24 +69,21 @@ def known(name: str) -> tuple[str, dict[str, Any]]:
     if name in SHORT:
         word, options = SHORT[name]
         return word, dict(options)
-    if name not in _CLASSES:
+    if name not in systems():
         raise Invalid(
-            Code.TOURNAMENT_SYSTEM,
-            f"There is no tournament system {name!r}. Choose one of: {', '.join((*SYSTEMS, *SHORT))}.",
+            Code.TOURNAMENT_SYSTEM, f"There is no tournament system {name!r}. Choose one of: {', '.join(words())}."
         )
     return name, {}
 
 
 def options_of(name: str) -> Mapping[str, Option]:
-    """The options of a system, with what each may be."""
-    options: Mapping[str, Option] = _class(known(name)[0]).OPTIONS
-    return options
+    """The options of a system, with what each may be. Raises Refused where there is no such system."""
+    return systems().find(known(name)[0]).options
 
 
 def defaults_of(name: str) -> dict[str, OptionValue | None]:
     """What the options of a system are unless something else is asked for; None: it depends on others."""
-    parameters = inspect.signature(_class(known(name)[0])).parameters
-    return {key: parameters[key].default for key in options_of(name)}
+    return {key: option.default for key, option in options_of(name).items()}
 
 
 def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> System:
@@ -82,17 +93,11 @@ def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Syst
     """
     word, given = known(name)
     given.update(options)
-    class_ = _class(word)
-    possible: Mapping[str, Option] = class_.OPTIONS
+    possible = options_of(word)
     for key in given:
         if key not in possible:
             choices = ", ".join(possible) or "it has none"
             raise Invalid(Code.TOURNAMENT_OPTION, f"{word} has no option {key!r}. Choose from: {choices}.")
     values = {key: read(word, key, possible[key], value, Code.TOURNAMENT_OPTION) for key, value in given.items()}
-    made: System = class_(**values)
+    made: System = systems().make(word, **values)
     return made
-
-
-def _class(word: str) -> Any:
-    module, name = _CLASSES[word].split(":")
-    return getattr(importlib.import_module(_HOME + module), name)

@@ -5,12 +5,11 @@ Must not know: results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
-from cgos_server.core.options import Choice, Flag, Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round
+from cgos_server.core.options import Choice, Flag
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, TournamentDeclaration
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
@@ -60,9 +59,6 @@ class RoundRobin(ByRounds):
 
     name = "round-robin"
     tie_breakers = ("points", "sonneborn-berger")
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {"double": Flag(), "table": Choice(("circle", "berger")), "colours": Choice(("balanced", "literal"))}
-    )
 
     def __init__(self, double: bool = False, table: str = "circle", colours: str = "balanced") -> None:
         if (table, colours) == ("berger", "literal"):
@@ -203,3 +199,17 @@ def berger(seats: int, number: int) -> list[Board]:
 def _present(pair: Iterable[int | None], withdrawn: Sequence[int]) -> tuple[int, ...]:
     """The two ids, smaller first; fewer where nobody has a seat or somebody has withdrawn."""
     return tuple(sorted(id_ for id_ in pair if id_ is not None and id_ not in withdrawn))
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="round-robin",
+    about="everybody meets everybody once, or twice",
+    make=RoundRobin,
+    options={
+        "double": Flag(default=False, meaning="whether everybody meets everybody twice"),
+        "table": Choice(("circle", "berger"), default="circle", meaning="where the order of the games is taken from"),
+        "colours": Choice(
+            ("balanced", "literal"), default="balanced", meaning="whether colours are evened out or as in the circle"
+        ),
+    },
+)

@@ -6,13 +6,11 @@ are counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import groupby
-from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
-from cgos_server.core.options import Choice, Option
-from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Round
+from cgos_server.core.options import Choice
+from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Round, TournamentDeclaration
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.chance import Lots
@@ -57,14 +55,6 @@ class Swiss(ByRounds):
 
     name = "swiss"
     tie_breakers = ("points", "buchholz", "sonneborn-berger")
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {
-            "method": Choice(METHODS),
-            "first_round": Choice((SAME, *METHODS)),
-            "initial": Choice(("rating", "lot")),
-            "within": Choice(("standings", "initial")),
-        }
-    )
 
     def __init__(
         self, method: str = "folding", first_round: str = SAME, initial: str = "rating", within: str = "standings"
@@ -103,3 +93,20 @@ class Swiss(ByRounds):
 
 def _reason(one: float, other: float, method: str) -> str:
     return f"{in_points(one)} each, by {method}" if one == other else f"{one:g} and {other:g} points"
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="swiss",
+    about="those of equal points meet",
+    make=Swiss,
+    options={
+        "method": Choice(METHODS, default="folding", meaning="how groups are paired inside"),
+        "first_round": Choice((SAME, *METHODS), default=SAME, meaning="the method of the first round"),
+        "initial": Choice(("rating", "lot"), default="rating", meaning="where the initial order comes from"),
+        "within": Choice(
+            ("standings", "initial"),
+            default="standings",
+            meaning="the order inside groups: standings or the initial one",
+        ),
+    },
+)

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from cgos_server.core.options import Choice, Flag, Number, Option
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Pair, Round, Standings
+from cgos_server.core.options import Choice, Flag, Number
+from cgos_server.core.tournaments.base import (
+    Bye,
+    Chance,
+    Event,
+    Explanation,
+    Game,
+    Pair,
+    Round,
+    Standings,
+    TournamentDeclaration,
+)
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import Lots
@@ -70,9 +79,6 @@ class Tcec(ByRounds):
 
     name = "tcec"
     tie_breakers = ("points", "byes", "games-black", "sonneborn-berger", "seed")
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {"double": Flag(), "seeding": Choice(METHODS), "groups": Number(1, 10_000, whole=True)}
-    )
 
     def __init__(self, double: bool = False, seeding: str = "equal-distance", groups: int = 4) -> None:
         self.double = double
@@ -275,3 +281,15 @@ def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
         word = "round" if len(way.removed) == 1 else "rounds"
         said.append(f"Pairs of {word} {numbers} may meet again: without that not everybody could be paired.")
     return " ".join(said)
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="tcec",
+    about="TCEC's Swiss, in which nothing is left to chance",
+    make=Tcec,
+    options={
+        "double": Flag(default=False, meaning="whether a pair plays two games in a round"),
+        "seeding": Choice(METHODS, default="equal-distance", meaning="where the seeds come from"),
+        "groups": Number(1, 10_000, whole=True, default=4, meaning="into how many parts `group` cuts the ratings"),
+    },
+)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from cgos_server.core.options import Choice, Option
+from cgos_server.core.options import Choice
 from cgos_server.core.pairing.matching import best, pack
-from cgos_server.core.tournaments.base import Chance, Event, Pair, Round, pair_of
+from cgos_server.core.tournaments.base import Chance, Event, Pair, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts
@@ -149,14 +148,6 @@ class Weighted(FromStarts):
     """
 
     name = "weighted"
-    OPTIONS: ClassVar[Mapping[str, Option]] = MappingProxyType(
-        {
-            **OPTIONS,
-            "seeding": Choice(SEEDINGS),
-            "from_above": Choice(PLACES),
-            "from_below": Choice(PLACES),
-        }
-    )
 
     def __init__(
         self,
@@ -239,3 +230,16 @@ def _reason(one: Placed, other: Placed, weight: int) -> str:
     if one.group == other.group:
         return f"places {one.place + 1} and {other.place + 1} of {one.size} in group {one.group + 1}; weight {weight}"
     return f"groups {one.group + 1} and {other.group + 1}; weight {weight}"
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="weighted",
+    about="the best sum of weights, as in MacMahon and OpenGotha",
+    make=Weighted,
+    options={
+        **OPTIONS,
+        "seeding": Choice(SEEDINGS, default="folding", meaning="how groups are best paired inside"),
+        "from_above": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn down"),
+        "from_below": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn up"),
+    },
+)

@@ -6,7 +6,7 @@ Must not know: SQL, the live server.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -15,9 +15,11 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.words import description
+from cgos_server.core.catalog import Catalog
 from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ko, Ruleset
-from cgos_server.core.rating.registry import OPTIONS
+from cgos_server.core.games.base import Ruleset
+from cgos_server.core.games.registry import game_kind, games
+from cgos_server.core.rating.registry import options_in_force, systems
 from cgos_server.errors import Refused
 from cgos_server.web import words
 from cgos_server.web.pages.asked import venue_of
@@ -41,32 +43,6 @@ class OptionLine(NamedTuple):
     meaning: str
 
 
-_KO: Final = {
-    Ko.POSITIONAL: "Positional superko: no move may recreate any earlier position of the whole board.",
-    Ko.SITUATIONAL: "Situational superko: no move may recreate an earlier position with the same side to move.",
-    Ko.SIMPLE: "Simple ko: no move may recreate the position before the opponent's last move.",
-}
-
-_METHODS: Final = {
-    "information": "those meet whose game tells most about everybody's rating",
-    "birk": "one after the other draws an opponent among its nearest neighbours, as Birk's CGOS does",
-    "entropy": "those meet whose result is least certain",
-    "expected-change": "those meet whose game is expected to move the ratings most",
-    "permuted": "neighbours in a slightly shuffled ranking meet, as on the first CGOS",
-    "adjacent": "neighbours in the ranking meet",
-    "random": "anybody meets anybody",
-}
-
-_SYSTEMS: Final = {
-    "bayes": "strengths are inferred from all results together, each with an interval in which it lies with 95 %",
-    "whole-history": "strengths that drift with time are inferred from all results together (R. Coulom, 2008)",
-    "cgos-elo": "Elo with a K factor that falls with the number of games, as on CGOS",
-    "gor": "the ratings of European Go (GoR)",
-    "egf2021": "the ratings of the European Go Federation since 2021",
-    "glicko2": "Glicko-2 (M. Glickman, 2012)",
-}
-
-
 class RulesPage:
     """The handler."""
 
@@ -87,14 +63,14 @@ class RulesPage:
             name=name,
             opened_at=venue.created_at,
             open=settings is not None,
-            sections=sections(rules, time, known),
+            sections=await asyncio.to_thread(sections, rules, time, known),
             method=known.method,
             options=await asyncio.to_thread(pairing_options, known.method, known.pairing),
         )
 
 
 def sections(rules: Ruleset, time: TimeControl, venue: VenueSettings) -> list[tuple[str, list[Rule]]]:
-    """Headings, each with its rules."""
+    """Headings, each with its rules. Takes its time when first asked."""
     return [
         ("The game", _game(rules, venue)),
         ("Time", _time(time, venue)),
@@ -125,13 +101,14 @@ def clock_in_words(time: TimeControl) -> str:
 
 def pairing_options(method: str, own: dict[str, Any]) -> list[OptionLine]:
     """All options that a matchmaker has in force, with their meaning. Takes its time when first asked."""
-    from cgos_server.core.pairing.registry import matchmaker  # with numpy, which pages do not need before
+    from cgos_server.core.pairing.registry import matchmaker, matchmakers  # with numpy, which pages do not need before
 
+    meanings = {field.name: description(field.type) for field in msgspec.structs.fields(PairingConfig)}
     try:
         in_force = matchmaker(method, own).options
+        meanings = {key: option.meaning for key, option in matchmakers().find(method).options.items()} | meanings
     except Refused:
         in_force = own
-    meanings = {field.name: description(field.type) for field in msgspec.structs.fields(PairingConfig)}
     return [
         OptionLine(key, _said(value), key in own, (meanings.get(key) or "").replace("`", ""))
         for key, value in in_force.items()
@@ -145,18 +122,13 @@ def _said(value: object) -> str:
 
 
 def _game(rules: Ruleset, venue: VenueSettings) -> list[Rule]:
-    suicide = "allowed: stones without liberties come off" if rules.suicide else "illegal, and so loses the game"
     found = [
+        *_of_another_game(rules),
         Rule("Board", f"{rules.size}×{rules.size}"),
         Rule(
             "Komi", f"{words.komi(rules.komi2)} points for White" + (", draws happen" if rules.komi2 % 2 == 0 else "")
         ),
-        Rule(
-            "Scoring",
-            "By area, as the board stands after two passes: all stones on it are alive, so capture dead ones first.",
-        ),
-        Rule("Repetition", _KO[rules.ko]),
-        Rule("Suicide", f"A move that leaves its own stones without liberties is {suicide}."),
+        *(Rule(heading, sentences) for heading, sentences in _game_in_words(rules)),
         Rule("Illegal moves", "An illegal move loses the game at once."),
     ]
     if venue.move_limit:
@@ -174,6 +146,28 @@ def _game(rules: Ruleset, venue: VenueSettings) -> list[Rule]:
     else:
         found.append(Rule("Openings", "None: every game begins with the empty board."))
     return found
+
+
+def _of_another_game(rules: Ruleset) -> list[Rule]:
+    """What the game is, where it is not Go."""
+    if rules.game == "go":
+        return []
+    return [Rule("Game", _known(games(), rules.game, f"{rules.game}", "."))]
+
+
+def _game_in_words(rules: Ruleset) -> list[tuple[str, str]]:
+    try:
+        return game_kind(rules.game).in_words(rules)
+    except Refused as refusal:
+        return [("Scoring", refusal.sentence)]
+
+
+def _known(catalog: Catalog[Any], name: str, text: str, end: str) -> str:
+    """`text` with what its declaration says of it, where there is one."""
+    try:
+        return f"{text}: {catalog.find(name).about}{end}"
+    except Refused:
+        return f"{text}{end}"
 
 
 def _time(time: TimeControl, venue: VenueSettings) -> list[Rule]:
@@ -208,8 +202,10 @@ def _pairing(venue: VenueSettings) -> list[Rule]:
         if venue.policy == "barrier"
         else f"Rolling: whoever is free is looked at every {every}, and begins as soon as a game is worth it."
     )
-    known = f": {_METHODS[venue.method]}" if venue.method in _METHODS else ""
-    found = [Rule("When", when), Rule("How", f"By “{venue.method}”{known}. Every pair is recorded with its reason.")]
+    from cgos_server.core.pairing.registry import matchmakers  # with numpy, which pages do not need before
+
+    how = _known(matchmakers(), venue.method, f"By “{venue.method}”", ". Every pair is recorded with its reason.")
+    found = [Rule("When", when), Rule("How", how)]
     if venue.set_aside:
         found.append(
             Rule(
@@ -225,9 +221,8 @@ def _rating(venue: VenueSettings) -> list[Rule]:
     if not venue.counts:
         return [Rule("Sandbox", "Results here change no rating: this venue is for trying things out.")]
     system, *views = venue.rated.systems
-    known = f": {_SYSTEMS[system]}" if system in _SYSTEMS else ""
     found = [
-        Rule("System", f"{system}{known}."),
+        Rule("System", _known(systems(), system, system, ".")),
         Rule("Newcomers", f"A version without a predecessor begins at {venue.rated.initial:.0f}."),
         Rule("Provisional", provisional_rule(system, venue.rated.options.get(system, {}))),
     ]
@@ -238,14 +233,10 @@ def _rating(venue: VenueSettings) -> list[Rule]:
 
 def provisional_rule(system: str, own: dict[str, Any]) -> str:
     """When a rating is provisional, as a sentence."""
-    options = OPTIONS.get(system, {})
-    if "provisional" in options:
-        limit = own.get("provisional", options["provisional"].default)
-        return f"A rating is provisional (?) while half of its 95 % interval is above {limit:g} Elo."
-    if "provisional_k" in options:
-        limit = own.get("provisional_k", options["provisional_k"].default)
-        return f"A rating is provisional (?) while its K factor is above {limit:g}."
-    return "A rating is provisional (?) while the system says so."
+    try:
+        return systems().find(system).provisional_rule.format(**options_in_force(system, own))
+    except Refused:
+        return "A rating is provisional (?) while the system says so."
 
 
 def _delay(venue: VenueSettings) -> str:

@@ -14,7 +14,7 @@ from support.core.acts import wishes
 from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.neighbours import Neighbours
-from cgos_server.core.pairing.registry import METHODS, OWN, keys, matchmaker
+from cgos_server.core.pairing.registry import METHODS, keys, matchmaker, matchmakers
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import CONSTRAINTS, SHARED, WAITING, flat, shared
 from cgos_server.errors import Refused
@@ -33,7 +33,7 @@ def test_every_method_is_rebuilt_from_its_record(name: str) -> None:
     method = matchmaker(name, {"colour_cost": 0.3, "max_expected": 0.9, "pass_over": 7})
     assert method.name == name
     recorded = json.loads(json.dumps(dict(method.options)))
-    assert set(recorded) == set(keys(name)) == {*OWN[name], *SHARED}
+    assert set(recorded) == set(keys(name)) == {*matchmakers().find(name).options, *SHARED}
     assert recorded["colour_cost"] == 0.3
     again = matchmaker(name, recorded)
     assert again == method

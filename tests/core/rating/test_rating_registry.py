@@ -10,7 +10,7 @@ from cgos_server.core.rating.base import Z95, Rating
 from cgos_server.core.rating.cgos_elo import CgosElo
 from cgos_server.core.rating.egf2021 import Egf2021
 from cgos_server.core.rating.gor import Gor
-from cgos_server.core.rating.registry import OPTIONS, SYSTEMS, half_width, label, rating_system, shown, sure
+from cgos_server.core.rating.registry import SYSTEMS, half_width, label, rating_system, shown, sure, systems
 from cgos_server.errors import Refused
 
 
@@ -61,14 +61,14 @@ def test_an_impossible_initial_rating_is_refused(name: str, initial: Any) -> Non
 def test_every_system_is_there_with_the_defaults_of_its_table(name: str) -> None:
     """Each option said as its default makes the very same system; each has a meaning and lies in its own range."""
     system = rating_system(name, 1800.0, {})
-    defaults = {key: option.default for key, option in OPTIONS[name].items()}
+    options = systems().find(name).options
+    defaults = {key: option.default for key, option in options.items()}
     assert rating_system(name, 1800.0, defaults) == system
     assert system.name == name
     assert system.sure is sure(name)
-    for option in OPTIONS[name].values():
-        assert isinstance(option.default, option.kind)
+    for option in options.values():
+        assert option.read(option.default) == option.default
         assert option.meaning
-        assert option.kind is not float or option.least <= option.default <= option.most
 
 
 def test_options_arrive() -> None:

@@ -27,6 +27,7 @@ from cgos_server.storage.records import (
     PairingAdded,
     RatingMoved,
     RatingNow,
+    RatingPluginSeen,
     Record,
     RefitAdded,
     RefitMoved,
@@ -178,6 +179,9 @@ def refits() -> list[Record]:
         LedgerAdded(1, 8, 5_100, "link", None, 2, None, None, None, None, 40.0, 1),
         RatingNow(1, "bayes", 1, 1_790.0, 210.0, 3, 1, 0, 5),
         RatingNow(1, "bayes", 2, 1_760.0, 210.0, 3, 1, 0, 5),
+        RatingPluginSeen(1, "steady-elo", "cgos-steady-elo 1.0", 3),
+        RatingPluginSeen(1, "steady-elo", "cgos-steady-elo 1.1", 4),
+        RatingPluginSeen(1, "steady-elo", "cgos-steady-elo 1.0", 5),
         StateSaved(1, "bayes", 4, 2, 2_700, b"\0old"),
         StateSaved(1, "bayes", 5, 2, 4_600, bytes(range(256))),
     ]

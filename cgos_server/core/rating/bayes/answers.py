@@ -37,6 +37,10 @@ class Answers:
 
     provisional: float
 
+    def is_provisional(self, spread: float, games: int) -> bool:
+        """Whether a rating with this spread was provisional; not asked about anchors."""
+        return games == 0 or Z95 * spread > self.provisional
+
     def _rating(self, state: Holder, version: int) -> Rating:
         """Raises KeyError for a version that never entered."""
         at, centred = state.find(version), not state.anchors
@@ -47,7 +51,7 @@ class Answers:
         if anchor is not None:
             return Rating(anchor[0], anchor[1], games, False, True)
         mean, sd = state.belief.shown(at, centred)
-        return Rating(mean, sd, games, games == 0 or Z95 * sd > self.provisional)
+        return Rating(mean, sd, games, self.is_provisional(sd, games))
 
     def _newcomer(self, state: Holder) -> Rating:
         return Rating(*state.belief.shown_newcomer(not state.anchors), 0, True)

@@ -1,0 +1,67 @@
+"""The rating systems that keep a posterior over all strengths, as they are declared.
+
+Apart from the systems themselves, so that reading about one does not import numpy. Must not know: how either computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from cgos_server.core.options import Flag, Number
+from cgos_server.core.rating.base import INTERVAL_RULE, RatingDeclaration, RatingSystem
+
+
+def _elo(default: float, meaning: str, least: float = 0.01) -> Number:
+    return Number(least, 10_000.0, default=default, meaning=meaning)
+
+
+_SHARED: Final[Mapping[str, Number]] = MappingProxyType(
+    {
+        "prior_sd": _elo(500.0, "standard deviation of the strengths before any game, Elo"),
+        "anchor_sd": _elo(1.0, "how exactly an anchor is known unless it says so itself: standard deviation, Elo"),
+        "lineage_sd": _elo(150.0, "how far a successor's strength is from its predecessor's: standard deviation, Elo"),
+        "provisional": _elo(100.0, "a rating is provisional while half of its 95 % interval is above this, Elo"),
+        "advantage_sd": _elo(
+            50.0, "how much the first move may be worth: standard deviation, Elo; 0: nothing", least=0.0
+        ),
+    }
+)
+
+
+def _bayes(initial: float, **options: Any) -> RatingSystem:
+    from cgos_server.core.rating.bayes.system import Bayes
+
+    return Bayes(initial, **options)
+
+
+def _whole_history(initial: float, **options: Any) -> RatingSystem:
+    from cgos_server.core.rating.whole_history import WholeHistory
+
+    return WholeHistory(initial, **options)
+
+
+BAYES: Final = RatingDeclaration(
+    name="bayes",
+    about="strengths are inferred from all results together, each with an interval in which it lies with 95 %",
+    make=_bayes,
+    options={
+        "learned": Flag(default=True, meaning="the distribution of strengths is learned from the pool"),
+        **_SHARED,
+    },
+    sure=True,
+    provisional_rule=INTERVAL_RULE,
+)
+
+WHOLE_HISTORY: Final = RatingDeclaration(
+    name="whole-history",
+    about="strengths that drift with time are inferred from all results together (R. Coulom, 2008)",
+    make=_whole_history,
+    options={
+        "drift": _elo(3.0, "how far strength drifts: Elo per square root of a day; 0: not at all", least=0.0),
+        **_SHARED,
+    },
+    sure=True,
+    provisional_rule=INTERVAL_RULE,
+)
