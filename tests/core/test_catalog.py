@@ -17,11 +17,11 @@ from cgos_server.core.rating import registry as rating
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.gor import SYSTEM, Gor
 from cgos_server.core.tournaments import registry as tournaments
-from cgos_server.errors import Refused
+from cgos_server.errors import Code, Refused
 from cgos_server.plugins import Plugin
 
 OWN = {"gor": "cgos_server.core.rating.gor:SYSTEM"}
-KIND = Kind("rating system", "rating-system", RatingDeclaration)
+KIND = Kind("rating system", Code.RATING_SYSTEM, RatingDeclaration)
 OTHER = replace(SYSTEM, name="other")
 
 
