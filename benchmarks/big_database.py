@@ -194,10 +194,20 @@ class _Writer:
                 out = {str(version): "There was nobody left to meet." for version in ready[:1]}
                 rounds.append(
                     (
-                        len(rounds) + 1, venue, numbers[venue], int(games.started[some[0]]), "rolling", "information",
-                        "{}", str(at), inputs, json.dumps(out), "[]", 1_000,
+                        len(rounds) + 1,
+                        venue,
+                        numbers[venue],
+                        int(games.started[some[0]]),
+                        "rolling",
+                        "information",
+                        "{}",
+                        str(at),
+                        inputs,
+                        json.dumps(out),
+                        "[]",
+                        1_000,
                     )
-                )  # fmt: skip
+                )
                 for n in some:
                     self._round_of[n] = len(rounds)
                     sides = sorted((int(games.black[n]), int(games.white[n])))
@@ -227,9 +237,18 @@ class _Writer:
                 word = REASONS[reason]
                 margin = (-margin2 if winner == 1 else margin2) if word == "score" else None
                 yield (
-                    *common, ended, None if winner == 2 else winner, word, margin, "", result(word, winner, margin2),
-                    2, 2, plies, openings[opening],
-                )  # fmt: skip
+                    *common,
+                    ended,
+                    None if winner == 2 else winner,
+                    word,
+                    margin,
+                    "",
+                    result(word, winner, margin2),
+                    2,
+                    2,
+                    plies,
+                    openings[opening],
+                )
 
         self._insert(
             "games",
@@ -370,10 +389,15 @@ class _Writer:
                 last = number == many - 1 and there.left[place] >= 1.0
                 rows.append(
                     (
-                        2 if there.both[place] and number % 9 == 0 else 1, place + 1, f"192.0.2.{place % 250}",
-                        "client 1.0", opened, None if last else opened + step * 2 // 3, "" if last else "quit",
+                        2 if there.both[place] and number % 9 == 0 else 1,
+                        place + 1,
+                        f"192.0.2.{place % 250}",
+                        "client 1.0",
+                        opened,
+                        None if last else opened + step * 2 // 3,
+                        "" if last else "quit",
                     )
-                )  # fmt: skip
+                )
         rows.sort(key=lambda row: int(row[4]))
         self._insert("connections", "venue_id version_id address client opened_at closed_at reason", rows, len(rows))
 

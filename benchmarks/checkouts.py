@@ -53,9 +53,12 @@ def hosted(tree: Path, directory: Path, bots: int, venue: str = "") -> Iterator[
     paths = [str(tree), str(tree / "benchmarks"), str(tree / "clients")]
     process = subprocess.Popen(
         [sys.executable, "-c", HOST, str(directory), str(bots), venue],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=directory,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-    )  # fmt: skip
+    )
     assert process.stdout is not None
     try:
         line = process.stdout.readline()
@@ -84,8 +87,10 @@ def commit(tree: Path) -> str:
     try:
         described = subprocess.run(
             ["git", "-C", str(tree), "describe", "--always", "--dirty=+", "--exclude=*"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return described.stdout.strip()

@@ -262,9 +262,13 @@ async def busy(way: Way, path: Path, players: int, seconds: float) -> dict[str, 
 
 
 def run(
-    runs: int = 5, report: Callable[[str], None] = print, *, rows: int = 40_000, players: Sequence[int] = PLAYERS,
+    runs: int = 5,
+    report: Callable[[str], None] = print,
+    *,
+    rows: int = 40_000,
+    players: Sequence[int] = PLAYERS,
     seconds: float = 0.5,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Measure everything and report it line by line.
 
     :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting

@@ -182,9 +182,13 @@ def run(
     result: dict[str, Any] = {"bots": bots}
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
         for name in wires:
-            result[name] = figures = measure(Path(root), bots, name == "websocket", idle_s, calm_s)
-            print(f"{bots} idle bots, {name}: " + ", ".join(f"{key} {value:.1f}" for key, value in figures.items()),
-                  flush=True)  # fmt: skip
+            result[name] = figures = measure(
+                Path(root), bots, websocket=name == "websocket", idle_s=idle_s, calm_s=calm_s
+            )
+            print(
+                f"{bots} idle bots, {name}: " + ", ".join(f"{key} {value:.1f}" for key, value in figures.items()),
+                flush=True,
+            )
     return result
 
 

@@ -94,7 +94,15 @@ def crowd(sizes: Sizes, rng: np.random.Generator) -> Crowd:
     both = rng.random(sizes.versions) < 0.4
     both[: max(8, sizes.versions // 50)] = True
     number = np.array([1 + np.count_nonzero(bot[:place] == bot[place]) for place in range(sizes.versions)])
-    return Crowd(bot, number, came, left, activity, strength[bot] + 25.0 * number, both)
+    return Crowd(
+        bot=bot,
+        number=number,
+        came=came,
+        left=left,
+        activity=activity,
+        strength=strength[bot] + 25.0 * number,
+        both=both,
+    )
 
 
 def draw(sizes: Sizes, there: Crowd, rng: np.random.Generator, progress: Progress) -> Games:
@@ -136,7 +144,18 @@ def draw(sizes: Sizes, there: Crowd, rng: np.random.Generator, progress: Progres
     started = T0 + (order * SPAN_MS).astype(np.int64)
     ended = started + 1_000 + (plies * rng.lognormal(7.3, 0.6, n)).astype(np.int64)
     opening = np.where(rng.random(n) < 0.3, rng.integers(1, len(OPENINGS) + 1, n), 0)
-    return Games(venue, black + 1, white + 1, started, ended, reason, winner, margin2, plies, opening)
+    return Games(
+        venue=venue,
+        black=black + 1,
+        white=white + 1,
+        started=started,
+        ended=ended,
+        reason=reason,
+        winner=winner,
+        margin2=margin2,
+        plies=plies,
+        opening=opening,
+    )
 
 
 def random_game(venue: Venue, chance: random.Random) -> list[str]:

@@ -252,8 +252,8 @@ async def run(options: argparse.Namespace) -> None:
             return relay
         name = f"Load-{options.prefix}{number:05d}"
         if options.websocket:
-            return WsGameBot(port, name, script, think, tally)
-        return GameBot(name, script, think, tally, options.hold)
+            return WsGameBot(port=port, name=name, script=script, think=think, tally=tally)
+        return GameBot(name=name, script=script, think=think, tally=tally, hold=options.hold)
 
     for number in range(options.bots):
         await loop.create_connection(functools.partial(client, number), "127.0.0.1", port, local_addr=source(number))
@@ -269,10 +269,15 @@ async def run(options: argparse.Namespace) -> None:
         if tally.latency is not None:
             tally.latency.clear()
         report = {
-            "moves": tally.moves, "begun": tally.begun, "games": tally.games, "closed": tally.closed,
-            "errors": len(tally.errors), "first_error": tally.errors[:1], "signed_in": tally.signed_in,
+            "moves": tally.moves,
+            "begun": tally.begun,
+            "games": tally.games,
+            "closed": tally.closed,
+            "errors": len(tally.errors),
+            "first_error": tally.errors[:1],
+            "signed_in": tally.signed_in,
             "latency": latency,
-        }  # fmt: skip
+        }
         print(json.dumps(report), flush=True)
 
 

@@ -100,10 +100,15 @@ def run(
             ratios = [pair.ratio for pair in pairs]
             results.append(
                 Pairs(
-                    wire=name, bots=bots, think_s=think_s, pairs=pairs,
-                    median=statistics.median(ratios), least=min(ratios), most=max(ratios),
+                    wire=name,
+                    bots=bots,
+                    think_s=think_s,
+                    pairs=pairs,
+                    median=statistics.median(ratios),
+                    least=min(ratios),
+                    most=max(ratios),
                 )
-            )  # fmt: skip
+            )
             _show_all(results[-1])
     return results
 
@@ -147,9 +152,16 @@ def main(words: Sequence[str] | None = None) -> None:
     this, other = options.tree.resolve(), options.against
     print(f"{commit(this)} ({this}) against {commit(other)} ({other})", flush=True)
     results = run(
-        this, other, sizes=options.bots, wires=options.wires, runs=options.runs, seconds=options.seconds,
-        think_s=options.think, settle=options.settle, bare=not options.no_relay,
-    )  # fmt: skip
+        this,
+        other,
+        sizes=options.bots,
+        wires=options.wires,
+        runs=options.runs,
+        seconds=options.seconds,
+        think_s=options.think,
+        settle=options.settle,
+        bare=not options.no_relay,
+    )
     write_json(options.json, {"this": commit(this), "other": commit(other), "results": results})
 
 

@@ -214,10 +214,17 @@ class Crowd:
             await asyncio.sleep(0.25)
             page_ms, self.page_s = [round(1e3 * took, 1) for took in self.page_s], []
             report = CrowdReport(
-                at=time.monotonic(), streams=self.streams, opened=self.opened, events=self.events, bytes=self.bytes,
-                asked=self.asked, pages=self.pages, page_bytes=self.page_bytes, page_ms=page_ms,
+                at=time.monotonic(),
+                streams=self.streams,
+                opened=self.opened,
+                events=self.events,
+                bytes=self.bytes,
+                asked=self.asked,
+                pages=self.pages,
+                page_bytes=self.page_bytes,
+                page_ms=page_ms,
                 failures=dict(self.failures),
-            )  # fmt: skip
+            )
             print(msgspec.json.encode(report).decode(), flush=True)
 
     async def run(self) -> None:

@@ -59,7 +59,13 @@ class Past(NamedTuple):
             rounds = [row[0] for row in db.execute("SELECT id FROM rounds ORDER BY id DESC LIMIT 500")]
             (entry,) = db.execute("SELECT max(seq) FROM ledger WHERE venue_id = ?", (venue,)).fetchone()
             with_moves = [row[0] for row in db.execute("SELECT DISTINCT game_id FROM moves LIMIT 300")]
-        return cls(name, [row[1] for row in found], with_moves or [row[0] for row in found], rounds, entry)
+        return cls(
+            venue=name,
+            bots=[row[1] for row in found],
+            games=with_moves or [row[0] for row in found],
+            rounds=rounds,
+            last_entry=entry,
+        )
 
 
 def kinds(past: Past, rng: random.Random) -> dict[str, Callable[[], str]]:
@@ -149,7 +155,16 @@ def measure(process: int, port: int, kind: str, draw: Callable[[], str], request
     taken.sort()
     p99 = taken[math.ceil(0.99 * len(taken)) - 1]
     size = round(statistics.median(sizes))
-    return Measured(kind, requests, statistics.median(taken), p99, taken[-1], used, size, failed)
+    return Measured(
+        kind=kind,
+        requests=requests,
+        p50=statistics.median(taken),
+        p99=p99,
+        worst=taken[-1],
+        cpu=used,
+        bytes=size,
+        failed=failed,
+    )
 
 
 @contextmanager
@@ -205,7 +220,7 @@ def main(words: Sequence[str] | None = None) -> None:
     gc.freeze()
     with web_process(options.data, past.venue, options.postgres) as (process, port):
         rows = [
-            measure(process, port, name, draw, options.requests)
+            measure(process, port, kind=name, draw=draw, requests=options.requests)
             for name, draw in track(chosen.items(), "asking", transient=True)
         ]
     print(f"{processor()}, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}")

@@ -137,11 +137,25 @@ class Viewers:
     def __init__(self, running: Running, options: argparse.Namespace, mix: Mix, core: int | None, fleeting: bool):
         self._viewers = options.viewers
         command = [
-            sys.executable, str(HERE / "page_viewers.py"), "--crowd", "--port", str(running.web),
-            "--viewers", str(options.viewers), "--games", str(mix.games), "--walls", str(mix.walls),
-            "--pages", str(options.pages), "--bots", str(options.bots), "--seconds", "900",
+            sys.executable,
+            str(HERE / "page_viewers.py"),
+            "--crowd",
+            "--port",
+            str(running.web),
+            "--viewers",
+            str(options.viewers),
+            "--games",
+            str(mix.games),
+            "--walls",
+            str(mix.walls),
+            "--pages",
+            str(options.pages),
+            "--bots",
+            str(options.bots),
+            "--seconds",
+            "900",
             *(["--fleeting"] if fleeting else []),
-        ]  # fmt: skip
+        ]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         pin(self._process.pid, core)
         self.reports: list[CrowdReport] = []
@@ -208,9 +222,15 @@ def window(running: Running, web: int, load: Load, seconds: float) -> dict[str, 
         raise RuntimeError(f"the bots stopped: {load.failure}")
     took = ended - began
     return {
-        "began": began, "ended": ended, "moves": moves, "cpu": cpu, "us": cpu / moves * 1e6, "per_s": moves / took,
-        "web_cores": web_cpu / took, "ways": load.latency(),
-    }  # fmt: skip
+        "began": began,
+        "ended": ended,
+        "moves": moves,
+        "cpu": cpu,
+        "us": cpu / moves * 1e6,
+        "per_s": moves / took,
+        "web_cores": web_cpu / took,
+        "ways": load.latency(),
+    }
 
 
 def occasion(root: Path, options: argparse.Namespace, think: float, mix: Mix, pinned: bool) -> dict[str, Any]:
@@ -233,7 +253,7 @@ def occasion(root: Path, options: argparse.Namespace, think: float, mix: Mix, pi
         web = web_child(running.pid)
         pin(web, theirs)
         seconds = SIGN_IN_LIMIT_S + options.windows * (2 * options.window + COMING_S + 10)
-        load = stack.enter_context(Load(running, bots, script, seconds, think))
+        load = stack.enter_context(Load(running=running, bots=bots, script=script, seconds=seconds, think=think))
         viewers = stack.enter_context(Viewers(running, options, mix, theirs, fleeting=not think))
         load.wait(3 * bots)
         time.sleep(3)
@@ -284,14 +304,16 @@ def _figures(
     return {
         "load": load,
         "load_short_of": short,
-        "us": {name: sum(row["cpu"] for row in rows) / sum(row["moves"] for row in rows) * 1e6
-               for name, rows in sides.items()},
+        "us": {
+            name: sum(row["cpu"] for row in rows) / sum(row["moves"] for row in rows) * 1e6
+            for name, rows in sides.items()
+        },
         "us_ratios": [b["us"] / a["us"] for a, b in zip(without, with_them, strict=True)],
         "ways_ms": {name: _quantiles(found) for name, found in ways.items()},
         "per_s": {name: statistics.mean(row["per_s"] for row in rows) for name, rows in sides.items()},
         "web_cores": {name: statistics.mean(row["web_cores"] for row in rows) for name, rows in sides.items()},
         "windows": {**sides, "viewers": seen},
-    }  # fmt: skip
+    }
 
 
 def _quantiles(ways: list[float]) -> dict[str, float]:

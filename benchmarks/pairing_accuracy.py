@@ -74,9 +74,18 @@ def work(task: Task) -> dict[str, Any]:
 
     if task.place == "newcomers":
         count = min(NEWCOMERS, task.versions)
-        found = newcomers_run(pool, task.seed, task.replicate, "stated", count, task.rounds, (RATED_BY,), meet=meet)
+        found = newcomers_run(
+            pool,
+            task.seed,
+            replicate=task.replicate,
+            known="stated",
+            newcomers=count,
+            games=task.rounds,
+            systems=(RATED_BY,),
+            meet=meet,
+        )
     else:
-        found = pool_run(pool, task.seed, task.replicate, (RATED_BY,), task.rounds, meet)
+        found = pool_run(pool, task.seed, replicate=task.replicate, systems=(RATED_BY,), rounds=task.rounds, meet=meet)
     return found | {"cpu_s": time.process_time() - start}
 
 
@@ -90,7 +99,7 @@ def plan(options: argparse.Namespace) -> list[Task]:
             versions = options.versions or SIZES.get(place, SIZES["normal"])[1]
             rounds = min(NEWCOMER_GAMES, options.rounds) if place == "newcomers" else options.rounds
             tasks += [
-                Task(place, row, versions, rounds, options.seed, replicate)
+                Task(place=place, row=row, versions=versions, rounds=rounds, seed=options.seed, replicate=replicate)
                 for replicate in range(options.first // fewer, math.ceil(options.replicates / fewer))
             ]
     return sorted(tasks, key=lambda task: task.row not in MAIN)

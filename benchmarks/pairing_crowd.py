@@ -84,7 +84,7 @@ def main(words: Sequence[str] | None = None) -> None:
     rows = []
     for method in given.methods.split(","):
         print(f"{method} ...", file=sys.stderr)
-        rows.append(run(method, given.bots, given.games, given.seconds, given.think))
+        rows.append(run(method, given.bots, games=given.games, seconds=given.seconds, think=given.think))
         print(json.dumps(rows[-1]))
     write_json(given.json, rows)
 

@@ -82,7 +82,13 @@ class Pool:
         thinking = [fastest * spread ** (k / max(1, bots - 1)) for k in range(bots)]
         strengths = [rng.gauss(2000.0, 350.0) for _ in range(bots)]
         ratings = [strength + rng.gauss(0.0, cls.SD) for strength in strengths]
-        return cls(thinking, strengths, ratings, _groups(bots, owners, rng), _groups(bots, families, rng))
+        return cls(
+            thinking=thinking,
+            strengths=strengths,
+            ratings=ratings,
+            owners=_groups(bots, owners, rng),
+            families=_groups(bots, families, rng),
+        )
 
 
 def _groups(bots: int, sizes: Sequence[int], rng: random.Random) -> Sequence[int]:
@@ -221,13 +227,13 @@ class Ladder:
             sat_out, last_sat_out = self._sat_out.get(bot, (0, None))
             candidates.append(
                 Candidate(
-                    bot,
-                    f"bot-{bot}",
-                    self.pool.ratings[bot],
-                    int((self.now - since) * SECOND),
-                    sat_out,
-                    last_sat_out,
-                    memory.last_opponent(bot),
+                    id=bot,
+                    name=f"bot-{bot}",
+                    rating=self.pool.ratings[bot],
+                    waited=int((self.now - since) * SECOND),
+                    sat_out=sat_out,
+                    last_sit_out=last_sat_out,
+                    last_opponent=memory.last_opponent(bot),
                     sd=self.pool.SD,
                     games=1000,
                     balance=memory.balance(bot),
@@ -245,7 +251,9 @@ class Ladder:
             meetings = [m for m in (memory.meeting(a, b) for a, b in combinations(sorted(ready), 2)) if any(m[2:])]
         # By Little's law, as nearly everybody plays nearly always.
         flow = self.bots * len(self._lengths) / sum(self._lengths) if self._lengths else 0.0
-        return Act(candidates, meetings, None, self.policy, self.bots, flow)
+        return Act(
+            candidates=candidates, meetings=meetings, knowledge=None, policy=self.policy, connected=self.bots, flow=flow
+        )
 
     def _act(self) -> None:
         act = self.act()
@@ -299,28 +307,28 @@ class Ladder:
         p50, p90, p99 = np.percentile(waits, (50, 90, 99))
         used = np.array(self.busy) / (hours * 3600.0)
         return Figures(
-            self.bots,
-            hours,
-            self.policy.value,
-            self.method.name,
-            len(self.games),
-            games_of.tolist(),
-            float(games_of.min() / max(1.0, np.median(games_of))),
-            float(used.mean()),
-            float(used.min()),
-            float(p50),
-            float(p90),
-            float(p99),
-            float(waits.max()),
-            float(waits.max()) / mean_game,
-            float(thirds[0, 0]),
-            thirds.round(4).tolist(),
-            self.most_often,
-            self.passed_over,
-            self.worth / max(1, len(self.games)),
-            self.acts,
-            1000.0 * self.act_seconds / max(1, self.acts),
-            seconds,
+            bots=self.bots,
+            hours=hours,
+            policy=self.policy.value,
+            method=self.method.name,
+            games=len(self.games),
+            games_of=games_of.tolist(),
+            least_games=float(games_of.min() / max(1.0, np.median(games_of))),
+            utilisation=float(used.mean()),
+            lowest_utilisation=float(used.min()),
+            wait_p50=float(p50),
+            wait_p90=float(p90),
+            wait_p99=float(p99),
+            wait_max=float(waits.max()),
+            wait_max_games=float(waits.max()) / mean_game,
+            own_share=float(thirds[0, 0]),
+            thirds=thirds.round(4).tolist(),
+            most_often=self.most_often,
+            passed_over=self.passed_over,
+            worth=self.worth / max(1, len(self.games)),
+            acts=self.acts,
+            act_ms=1000.0 * self.act_seconds / max(1, self.acts),
+            seconds=seconds,
         )
 
 
@@ -336,7 +344,7 @@ def simulate(
     tell: Callable[[float], None] = lambda _share: None,
 ) -> Figures:
     """Play `hours` of a ladder."""
-    ladder = Ladder(pool, policy, method, interval, settle, seed)
+    ladder = Ladder(pool=pool, policy=policy, method=method, interval=interval, settle=settle, seed=seed)
     began = time.process_time()
     for share in ladder.run(hours):
         tell(share)

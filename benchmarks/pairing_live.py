@@ -73,7 +73,7 @@ async def play(url: str, thinking: list[float], seconds: float, progress: Progre
     bar = progress.add_task("playing", total=seconds)
     async with asyncio.TaskGroup() as group:
         bots = [
-            group.create_task(bot(url, venue, number, think, secret))
+            group.create_task(bot(url, venue, number=number, think=think, secret=secret))
             for number, think in enumerate(thinking)
             for venue in VENUES
         ]

@@ -64,15 +64,21 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
         present = range(1, VERSIONS + 1)
         candidates = [
             Candidate(
-                version, f"rank-{version}", ratings[version - 1], sd=SD, games=number, balance=memory.balance(version),
-                last_opponent=memory.last_opponent(version), recent=memory.remembered(version),
+                version,
+                f"rank-{version}",
+                ratings[version - 1],
+                sd=SD,
+                games=number,
+                balance=memory.balance(version),
+                last_opponent=memory.last_opponent(version),
+                recent=memory.remembered(version),
             )
             for version in present
-        ]  # fmt: skip
+        ]
         pairs = sorted({pair for version in present for pair in memory.met(version, present)})
         act = Act(candidates, [memory.meeting(*pair) for pair in pairs])
         for pair in method.pair(act, rng).pairs:
-            black, white, _ = colors(pair.high, pair.low, memory.as_black, memory.balance, rng)
+            black, white, _ = colors(pair.high, pair.low, as_black=memory.as_black, balance=memory.balance, rng=rng)
             memory.began(black, white, {})
             games[black - 1][white - 1] += 1
             games[white - 1][black - 1] += 1

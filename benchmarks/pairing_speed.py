@@ -144,7 +144,9 @@ class Field:
             )
             for at, (rating, balance) in enumerate(zip(self.ratings.tolist(), self.balance.tolist(), strict=True))
         ]
-        meetings = [Meeting(i, j, 1, 1, 1, 0) for pairs in self.rounds for i, j in pairs]
+        meetings = [
+            Meeting(a=i, b=j, recent_a=1, recent_b=1, black_a=1, black_b=0) for pairs in self.rounds for i, j in pairs
+        ]
         return Act(candidates, meetings, self._knowledge() if self.n <= 1000 else None, policy, flow=self.n / 60.0)
 
     def _knowledge(self) -> Knowledge:
@@ -264,9 +266,7 @@ def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], No
             if "excess" in row
             else ("-", "-", "-")
         )
-        table.add_row(
-            str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact
-        )  # fmt: skip
+        table.add_row(str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact)
     report(as_text(table))
 
 
@@ -275,9 +275,7 @@ def _report_methods(rows: Sequence[dict[str, Any]], report: Callable[[str], None
     for column in ("method", "versions", "policy", "ms", "pairs"):
         table.add_column(column, justify="left" if column in ("method", "policy") else "right")
     for row in rows:
-        table.add_row(
-            row["method"], str(row["n"]), row["policy"], f"{row['seconds'] * 1e3:.1f}", str(row["pairs"])
-        )  # fmt: skip
+        table.add_row(row["method"], str(row["n"]), row["policy"], f"{row['seconds'] * 1e3:.1f}", str(row["pairs"]))
     report(as_text(table))
 
 

@@ -155,9 +155,13 @@ def _stop(error: Exception) -> None:
 
 
 def run(
-    runs: int = 5, report: Callable[[str], None] = print, *, rows: int = 40_000,
-    players: Sequence[int] = commit.PLAYERS, seconds: float = 0.5,
-) -> dict[str, Any]:  # fmt: skip
+    runs: int = 5,
+    report: Callable[[str], None] = print,
+    *,
+    rows: int = 40_000,
+    players: Sequence[int] = commit.PLAYERS,
+    seconds: float = 0.5,
+) -> dict[str, Any]:
     """Measure everything and report it line by line; at least 5 runs for figures worth quoting; otherwise as there."""
     share = rows / 40_000
     with postgres_server("fsync = on\nfull_page_writes = on\nmax_wal_size = 4GB") as server:

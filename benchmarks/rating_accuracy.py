@@ -78,16 +78,30 @@ def work(task: Task) -> dict[str, Any]:
     pool = dataclasses.replace(POOLS[task.pool], versions=task.versions)
     if task.drives in (TOLD, TOLD_NARROW):
         reach = 500.0 if task.drives == TOLD_NARROW else None
-        found = told_run(pool, task.seed, task.replicate, min(NEWCOMERS, task.versions), task.rounds, reach)
+        found = told_run(
+            pool,
+            task.seed,
+            replicate=task.replicate,
+            newcomers=min(NEWCOMERS, task.versions),
+            games=task.rounds,
+            reach=reach,
+        )
     elif task.kind == "newcomers":
         systems = (HEADLINE, *(view for view in VIEWS if view[0] not in POINTS))
         known, reach = ("stated", 500.0) if task.drives == NARROW else (task.drives, None)
         found = newcomers_run(
-            pool, task.seed, task.replicate, known, min(NEWCOMERS, task.versions), task.rounds, systems, reach
+            pool,
+            task.seed,
+            replicate=task.replicate,
+            known=known,
+            newcomers=min(NEWCOMERS, task.versions),
+            games=task.rounds,
+            systems=systems,
+            reach=reach,
         )
     else:
         systems = (PEER, VIEWS[0]) if task.drives == PEER[0] else (HEADLINE, *VIEWS)
-        found = pool_run(pool, task.seed, task.replicate, systems, task.rounds)
+        found = pool_run(pool, task.seed, replicate=task.replicate, systems=systems, rounds=task.rounds)
     return found | {"cpu_s": time.process_time() - start}
 
 
@@ -104,14 +118,30 @@ def plan(options: argparse.Namespace) -> list[Task]:
     for name in [name for name in POOLS if name in options.pools]:
         for drives in (HEADLINE[0], PEER[0]) if name in MAIN else (HEADLINE[0],):
             tasks += [
-                Task("pool", name, drives, size(name), options.rounds, options.seed, replicate)
+                Task(
+                    kind="pool",
+                    pool=name,
+                    drives=drives,
+                    versions=size(name),
+                    rounds=options.rounds,
+                    seed=options.seed,
+                    replicate=replicate,
+                )
                 for replicate in range(counts[name])
             ]
     if "newcomers" in options.pools:
         games = min(NEWCOMER_GAMES, options.rounds)
         for known in KNOWN:
             tasks += [
-                Task("newcomers", "normal", known, size("normal"), games, options.seed, replicate)
+                Task(
+                    kind="newcomers",
+                    pool="normal",
+                    drives=known,
+                    versions=size("normal"),
+                    rounds=games,
+                    seed=options.seed,
+                    replicate=replicate,
+                )
                 for replicate in range(math.ceil(main / KNOWN[known]))
             ]
     return sorted(tasks, key=lambda task: task.kind == "pool" and task.pool not in MAIN)

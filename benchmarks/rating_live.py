@@ -144,7 +144,7 @@ def main(words: Sequence[str] | None = None) -> None:
     rows = []
     for system in given.systems.split(","):
         print(f"{system} ...", file=sys.stderr)
-        rows.append(run(system, given.versions, given.games, given.bots, given.seconds))
+        rows.append(run(system, given.versions, games=given.games, bots=given.bots, seconds=given.seconds))
         print(json.dumps(rows[-1]))
     write_json(given.json, rows)
 

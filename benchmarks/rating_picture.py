@@ -44,7 +44,13 @@ def draw(figures: Mapping[str, Any]) -> str:
         'font-family="system-ui, sans-serif" font-size="13" role="img" aria-labelledby="title">',
         '<title id="title">Error of the ratings against games played, for each rating system and the limit</title>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
-        _text(LEFT, 28, "How far off ratings are, by games a version (RMSE in Elo, mean offset removed)", 17, 600),
+        _text(
+            LEFT,
+            28,
+            words="How far off ratings are, by games a version (RMSE in Elo, mean offset removed)",
+            size=17,
+            weight=600,
+        ),
         _text(LEFT, HEIGHT - 14, "64 versions from a cold start, two anchors; both axes are logarithmic", 12),
     ]
     for place, pool in enumerate(("normal", "bimodal")):
@@ -80,7 +86,7 @@ def _panel(left: float, experiments: Mapping[str, Any], pool: str) -> list[str]:
         return TOP + PANEL_HEIGHT * (math.log(HIGHEST) - math.log(bounded)) / (math.log(HIGHEST) - math.log(LOWEST))
 
     bottom = TOP + PANEL_HEIGHT
-    parts = [_text(left, TOP - 14, experiments[f"{pool}, bayes"]["text"], 14, 600)]
+    parts = [_text(left, TOP - 14, words=experiments[f"{pool}, bayes"]["text"], size=14, weight=600)]
     for tick in TICKS:
         parts.append(_line([(left, y(tick)), (left + PANEL_WIDTH, y(tick))], GRID, "", 1))
         parts.append(_text(left - 8, y(tick) + 4.5, str(tick), 13, anchor="end"))
@@ -97,7 +103,14 @@ def _panel(left: float, experiments: Mapping[str, Any], pool: str) -> list[str]:
     for at, name in _spread(ends):
         label = NAMES.get(name, name)
         parts.append(
-            _text(left + PANEL_WIDTH + 8, at + 4.5, label, 13, 600 if name == "bayes" else 400, STYLES[name][0])
+            _text(
+                left + PANEL_WIDTH + 8,
+                at + 4.5,
+                words=label,
+                size=13,
+                weight=600 if name == "bayes" else 400,
+                colour=STYLES[name][0],
+            )
         )
     return parts
 

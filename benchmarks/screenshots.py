@@ -32,9 +32,15 @@ from rich.console import Console
 from cgos_server.cli.demo import GNUGO_RULES
 
 ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-proxy-server",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-proxy-server",
+)
 CONFIGURATION = """\
 [server]
 name = "cgos-server"
@@ -190,7 +196,7 @@ def take(browser: Browser, url: str, picture: Picture, words: dict[str, Any], ta
     """One picture, with a palette of 128 colours."""
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height}, color_scheme=picture.scheme, locale="en-GB"
-    )  # fmt: skip
+    )
     page = context.new_page()
     if picture.signed_in:
         sign_in(page, url, words["admin"], words["password"])
@@ -238,7 +244,7 @@ def main(words: Sequence[str] | None = None) -> None:
                 browser = playwright.chromium.launch(executable_path=options.chromium, args=list(ARGUMENTS))
                 for picture in wanted:
                     shown.update(picture.name)
-                    take(browser, status["web"], picture, place, options.target)
+                    take(browser, status["web"], picture=picture, words=place, target=options.target)
                 browser.close()
     for picture in wanted:
         file = options.target / f"{picture.name}.png"

@@ -146,8 +146,10 @@ connections_per_address = 15000
     )
     process = subprocess.Popen(
         [sys.executable, "-m", "cgos_server", "serve", "--config", str(config)],
-        stderr=subprocess.PIPE, cwd=directory, text=True,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        cwd=directory,
+        text=True,
+    )
     assert process.stderr is not None
     try:
         port = websocket = health = pages = 0
@@ -165,7 +167,7 @@ connections_per_address = 15000
                 pages = int(line.rsplit(":", 1)[1].strip().rstrip("/"))
             elif line.startswith("health"):
                 health = int(line.split(":")[3].split("/")[0])
-        yield Running(process.pid, port, websocket, health, pages)
+        yield Running(pid=process.pid, lines=port, websocket=websocket, health=health, web=pages)
     finally:
         process.terminate()
         process.communicate(timeout=60)
@@ -202,19 +204,30 @@ def row(wire: str, bots: int, think_s: float, pairs: list[Pair]) -> Row:
     """The medians of some runs."""
     ratios = [pair.ratio for pair in pairs]
     return Row(
-        wire=wire, bots=bots, think_s=think_s, pairs=pairs,
+        wire=wire,
+        bots=bots,
+        think_s=think_s,
+        pairs=pairs,
         server_us=statistics.median(pair.server.us for pair in pairs),
         relay_us=statistics.median(pair.relay.us for pair in pairs),
-        ratio=statistics.median(ratios), least=min(ratios), most=max(ratios),
+        ratio=statistics.median(ratios),
+        least=min(ratios),
+        most=max(ratios),
         server_per_s=statistics.median(pair.server.per_s for pair in pairs),
         relay_per_s=statistics.median(pair.relay.per_s for pair in pairs),
-    )  # fmt: skip
+    )
 
 
 def run(
-    sizes: Sequence[int] = SIZES, runs: int = 5, seconds: float = 5.0, *, settle: float = 1.0,
-    wires: Sequence[str] = tuple(WIRES), thinkers: int = 1000, think_s: float = 1.0,
-) -> list[Row]:  # fmt: skip
+    sizes: Sequence[int] = SIZES,
+    runs: int = 5,
+    seconds: float = 5.0,
+    *,
+    settle: float = 1.0,
+    wires: Sequence[str] = tuple(WIRES),
+    thinkers: int = 1000,
+    think_s: float = 1.0,
+) -> list[Row]:
     """Interleaved runs of relay and server for each protocol and number of bots.
 
     :param settle: seconds at full swing before a window
@@ -262,8 +275,9 @@ def _show(row: Row) -> None:
     for pair in row.pairs if row.think_s else ():
         ways = [
             f"{who} p50 {cost.p50_ms:.2f} ms, p99 {cost.p99_ms:.2f} ms"
-            for who, cost in (("relay", pair.relay), ("server", pair.server)) if cost.p50_ms is not None
-        ]  # fmt: skip
+            for who, cost in (("relay", pair.relay), ("server", pair.server))
+            if cost.p50_ms is not None
+        ]
         print(f"           a move's way to the opponent: {'; '.join(ways)}", flush=True)
 
 
@@ -278,9 +292,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--think", type=float, default=1.0, metavar="S", help="for so long, on average (default 1)")
     options = parser.read(words)
     result = run(
-        options.bots, options.runs, options.seconds, settle=options.settle, wires=options.wires,
-        thinkers=options.thinkers, think_s=options.think,
-    )  # fmt: skip
+        options.bots,
+        options.runs,
+        options.seconds,
+        settle=options.settle,
+        wires=options.wires,
+        thinkers=options.thinkers,
+        think_s=options.think,
+    )
     write_json(options.json, result)
 
 

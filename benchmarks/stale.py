@@ -99,8 +99,9 @@ def stale(given: Sequence[Table]) -> list[Stale]:
         try:
             changed = subprocess.run(
                 ["git", "-C", str(ROOT), "diff", "--name-only", f"{table.commit}..HEAD", "--", *table.paths],
-                capture_output=True, text=True,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+            )
         except FileNotFoundError:
             results.append(Stale(table=table, trouble="cannot be looked at: git is not installed"))
             continue

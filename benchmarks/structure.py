@@ -44,9 +44,14 @@ _REMARKS = {
     ".xml": re.compile(r"<!--.*?-->|\{#.*?#\}", re.DOTALL),
 }
 _NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
     tokenize.ENDMARKER,
-}  # fmt: skip
+}
 
 
 class Finding(msgspec.Struct, kw_only=True, frozen=True):

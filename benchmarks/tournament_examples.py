@@ -27,10 +27,15 @@ PAGE = ROOT / "docs" / "tournaments.md"
 EXAMPLES = ROOT / "docs" / "examples"
 
 ENGINES = (
-    ("Alder", 2410, "3d", "North"), ("Birch", 2330, "2d", "South"), ("Cedar", 2290, "2d", "North"),
-    ("Elm", 2210, "1d", "East"), ("Fir", 2150, "1d", "South"), ("Hazel", 2080, "1k", "East"),
-    ("Larch", 1990, "2k", "North"), ("Maple", 1930, "3k", "South"),
-)  # fmt: skip
+    ("Alder", 2410, "3d", "North"),
+    ("Birch", 2330, "2d", "South"),
+    ("Cedar", 2290, "2d", "North"),
+    ("Elm", 2210, "1d", "East"),
+    ("Fir", 2150, "1d", "South"),
+    ("Hazel", 2080, "1k", "East"),
+    ("Larch", 1990, "2k", "North"),
+    ("Maple", 1930, "3k", "South"),
+)
 """Name, rating, grade, author."""
 
 UPSETS = {(1, 3), (2, 5), (4, 8), (6, 7)}

@@ -101,11 +101,11 @@ class Position:
         self.n = n
 
     def ours(self) -> object:
-        return pair_field(self.score, self.balance, self.times, 2, self.third)
+        return pair_field(self.score, self.balance, times=self.times, beta=2, third=self.third)
 
     def bare(self) -> Callable[[], object]:
         """The matching of all pairs that the rules allow, already weighed, by rustworkx alone."""
-        i, j, weight = edges_of("strict", self.score, self.balance, self.times, 2, self.third)
+        i, j, weight = edges_of("strict", self.score, balance=self.balance, times=self.times, beta=2, third=self.third)
         weights = packed(self.n, i, j, weight)
         graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
         graph.add_nodes_from([None] * self.n)
@@ -230,13 +230,17 @@ def run(
             ("order", "players", "round", "ours", "bare", "ratio"),
             [
                 (
-                    row["order"], row["n"], row["round"], f"{row['ours']:.2f}", f"{row['bare']:.2f}",
+                    row["order"],
+                    row["n"],
+                    row["round"],
+                    f"{row['ours']:.2f}",
+                    f"{row['bare']:.2f}",
                     f"{row['ratio']:.2f}",
                 )
                 for row in compared
             ],
         )
-    )  # fmt: skip
+    )
     simulated = simulations(runs, tournaments)
     report(
         _table(
@@ -244,13 +248,14 @@ def run(
             ("system", "ours", "whole field, rustworkx", "events", "networkx", "plain", "blocks", "ours / networkx"),
             [
                 (
-                    row["system"], *(f"{row[name]:.0f}" for name in ("ours", "whole", "events")),
+                    row["system"],
+                    *(f"{row[name]:.0f}" for name in ("ours", "whole", "events")),
                     *(f"{row[name]:.1f}" for name in ("networkx", "plain", "blocks", "ratio")),
                 )
                 for row in simulated
             ],
         )
-    )  # fmt: skip
+    )
     found = {f"{row['system']} {row['n']}, ms": row["largest"] * 1e3 for row in rows if row["n"] == 64}
     for n in {row["n"] for row in rows} & {32, 128}:
         found[f"mwm {n}, ms"] = max(row["largest"] * 1e3 for row in rows if row["n"] == n)

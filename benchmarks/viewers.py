@@ -51,7 +51,18 @@ class Game:
 
     def setup(self) -> GameSetup:
         moves = tuple(self.moves)
-        return GameSetup(self.id, 9, 14, 60_000, "Alpha-bot_1.0", "1800?", "Beta-bot_2.0", "1750", moves, (1, 2))
+        return GameSetup(
+            game=self.id,
+            size=9,
+            komi2=14,
+            level_ms=60_000,
+            black="Alpha-bot_1.0",
+            black_label="1800?",
+            white="Beta-bot_2.0",
+            white_label="1750",
+            moves=moves,
+            left_ms=(1, 2),
+        )
 
     def turns(self, since: int) -> list[Turn]:
         return [
@@ -74,18 +85,38 @@ class Hall:
         self.loop = loop
         self.bus = Bus(_raise)
         self.games = {number: Game(number) for number in range(1, games + 1)}
-        venue = Venue(1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60_000_000), 243, 60_000_000)
+        venue = Venue(
+            id=1,
+            name="9x9",
+            rules=Ruleset(),
+            time=TimeControl(TimeSystem.ABSOLUTE, main=60_000_000),
+            move_limit=243,
+            first_move_limit=60_000_000,
+        )
         keeper = LoopTime(loop, clock)
         store: Any = NoStore()
         live: Any = self.games
-        self.gallery = Gallery(venue, store, self.bus, keeper, lambda: (), live.get, self._spawn)
-        limits = SocketLimits(10**6, 10**6, 60_000_000, 1 << 20, 10**6)
+        self.gallery = Gallery(
+            venue=venue, store=store, bus=self.bus, time=keeper, games=lambda: (), game=live.get, spawn=self._spawn
+        )
+        limits = SocketLimits(
+            connections=10**6,
+            connections_per_address=10**6,
+            login_timeout_us=60_000_000,
+            outbox=1 << 20,
+            ignored_per_minute=10**6,
+        )
         nobody: Any = None
         numbers = iter(range(1, 10**9))
         door = Door(
-            nobody, self.gallery, keeper, limits, ConnectionCount(limits), Metrics(CollectorRegistry(), "bench"),
-            lambda: next(numbers),
-        )  # fmt: skip
+            reception=nobody,
+            gallery=self.gallery,
+            time=keeper,
+            limits=limits,
+            count=ConnectionCount(limits),
+            metrics=Metrics(CollectorRegistry(), "bench"),
+            new_id=lambda: next(numbers),
+        )
         self.port = Port(door, (), set())
         self.tasks: set[asyncio.Task[None]] = set()
         self.viewers: list[BotConnection] = []
@@ -168,11 +199,31 @@ async def _measure(loop: asyncio.AbstractEventLoop, clock: PollClock, viewers: i
     hall = Hall(loop, clock, games)
     await hall.gallery.open()
     for number in range(1, games + 1):
-        hall.bus.publish(GameStarted("9x9", number, "Alpha-bot_1.0", "Beta-bot_2.0", AT, "1800?", "1750"))
+        hall.bus.publish(
+            GameStarted(
+                venue="9x9",
+                game=number,
+                black="Alpha-bot_1.0",
+                white="Beta-bot_2.0",
+                at=AT,
+                black_label="1800?",
+                white_label="1750",
+            )
+        )
     await hall.enter(viewers)
     figures: dict[str, Any] = {"enter": await _told(hall, hall.gallery.turn)}
     for number in range(games + 1, 2 * games + 1):
-        hall.bus.publish(GameStarted("9x9", number, "Alpha-bot_1.0", "Beta-bot_2.0", AT, "1800?", "1750"))
+        hall.bus.publish(
+            GameStarted(
+                venue="9x9",
+                game=number,
+                black="Alpha-bot_1.0",
+                white="Beta-bot_2.0",
+                at=AT,
+                black_label="1800?",
+                white_label="1750",
+            )
+        )
     figures["burst"] = await _told(hall, hall.gallery.turn)
     for number, viewer in enumerate(hall.viewers):
         viewer.data_received(f"observe {number % games + 1}\n".encode())

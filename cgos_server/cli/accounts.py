@@ -129,13 +129,18 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
         ("bot", "state", "paused", "games a day", "avoids", "hours (UTC)", "last seen (UTC)", "reason"),
         [
             (
-                row.name, row.state, "yes" if row.paused else None, row.limits.games_a_day,
-                ", ".join(row.limits.avoid) or None, row.limits.hours or None,
-                last_seen(row.last_seen_at, row.signed_in), row.reason or None,
+                row.name,
+                row.state,
+                "yes" if row.paused else None,
+                row.limits.games_a_day,
+                ", ".join(row.limits.avoid) or None,
+                row.limits.hours or None,
+                last_seen(row.last_seen_at, row.signed_in),
+                row.reason or None,
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 @account.command("tokens")
@@ -162,12 +167,18 @@ def account_tokens(setup: Setup, name: str, ended_too: bool, as_json: bool) -> N
         ("number", "kind", "label", "scopes", "from", "made (UTC)", "ends (UTC)", "ended (UTC)"),
         [
             (
-                row.id, row.kind, row.label or None, " ".join(row.scopes) or None, row.address, moment(row.created_at),
-                _moment(row.expires_at), _moment(row.revoked_at),
+                row.id,
+                row.kind,
+                row.label or None,
+                " ".join(row.scopes) or None,
+                row.address,
+                moment(row.created_at),
+                _moment(row.expires_at),
+                _moment(row.revoked_at),
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 @account.command("end")
@@ -202,12 +213,18 @@ def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
         ("number", "account", "bot", "address", "events", "made (UTC)", "stopped (UTC)", "why"),
         [
             (
-                row.id, row.owner, row.bot, row.url, " ".join(row.events), moment(row.created_at),
-                _moment(row.stopped_at), row.why or None,
+                row.id,
+                row.owner,
+                row.bot,
+                row.url,
+                " ".join(row.events),
+                moment(row.created_at),
+                _moment(row.stopped_at),
+                row.why or None,
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 @webhook.command("remove")

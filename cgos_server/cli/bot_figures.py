@@ -105,14 +105,14 @@ async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -
     since = now - _DAYS * _DAY_MS
     presence = await history.presence(row.version, since, now)
     return Figures(
-        row.version,
-        row.venue,
-        row,
-        bot_figures.opponents_with_expectation(row.version, opponents, means.get, known),
-        verdicts,
-        bot_figures.color_split(verdicts),
-        bot_figures.rates(verdicts),
-        bot_figures.uptime(presence, since, now),
+        version=row.version,
+        venue=row.venue,
+        rating=row,
+        opponents=bot_figures.opponents_with_expectation(row.version, opponents, means.get, known),
+        verdicts=verdicts,
+        colors=bot_figures.color_split(verdicts),
+        spoilt=bot_figures.rates(verdicts),
+        uptime=bot_figures.uptime(presence, since, now),
     )
 
 
@@ -177,9 +177,16 @@ def _describe_venue(each: Figures) -> None:
             ("opponent", "games", "won", "lost", "drawn", "as black", "score", "expected", "last game"),
             [
                 (
-                    row.opponent, row.games, row.wins, row.losses, row.draws, row.as_black, f"{row.score:g}",
-                    None if faced.expected is None else f"{faced.expected:.1f}", row.last_game,
+                    row.opponent,
+                    row.games,
+                    row.wins,
+                    row.losses,
+                    row.draws,
+                    row.as_black,
+                    f"{row.score:g}",
+                    None if faced.expected is None else f"{faced.expected:.1f}",
+                    row.last_game,
                 )
                 for row, faced in each.opponents
             ],
-        )  # fmt: skip
+        )

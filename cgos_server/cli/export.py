@@ -71,7 +71,9 @@ def export_games(setup: Setup, asked: GamesAsked, target: Path, after: int, as_j
         chunks = history.bulk.stream_rated_games(ended, after)
         rows = functools.partial(exported_games, headline=functools.partial(headline, setup))
         last = newest[0].id if newest else after
-        return await _written(target, chunks, rows, _form(target, ExportedGame), last, lambda row: row.game.id)
+        return await _written(
+            target, chunks, rows=rows, form=_form(target, ExportedGame), last=last, number=lambda row: row.game.id
+        )
 
     _tell(target, read(setup, ask), as_json)
 
@@ -93,7 +95,14 @@ def export_sgf(setup: Setup, asked: GamesAsked, target: Path, after: int, as_jso
     async def ask(history: History) -> dict[str, Any]:
         newest = await history.find_games(ended, 1)
         chunks = history.bulk.stream_details(ended, after)
-        return await _written(target, chunks, files, Tar(), newest[0].id if newest else after, lambda row: row.game.id)
+        return await _written(
+            target,
+            chunks,
+            rows=files,
+            form=Tar(),
+            last=newest[0].id if newest else after,
+            number=lambda row: row.game.id,
+        )
 
     _tell(target, read(setup, ask), as_json)
 
@@ -117,7 +126,12 @@ def export_ratings(setup: Setup, venue: str, target: Path, system: str | None, a
         chunks = history.bulk.stream_changes(where, chosen, after)
         last = await history.last_entry(where)
         return await _written(
-            target, chunks, _as(ExportedChange), _form(target, ExportedChange), last, lambda row: row.seq
+            target,
+            chunks,
+            rows=_as(ExportedChange),
+            form=_form(target, ExportedChange),
+            last=last,
+            number=lambda row: row.seq,
         )
 
     _tell(target, read(setup, ask), as_json)
@@ -144,7 +158,7 @@ def export_refits(setup: Setup, venue: str, target: Path, system: str | None, af
         latest = await history.refits(where, chosen, limit=1)
         chunks = history.bulk.stream_refits(where, chosen, after)
         last = latest[-1].number if latest else after
-        return await _written(target, chunks, refit_lines, Ndjson(), last, lambda row: row.number)
+        return await _written(target, chunks, rows=refit_lines, form=Ndjson(), last=last, number=lambda row: row.number)
 
     _tell(target, read(setup, ask), as_json)
 
@@ -165,7 +179,14 @@ def export_ledger(setup: Setup, venue: str, target: Path, after: int, as_json: b
     async def ask(history: History) -> dict[str, Any]:
         chunks = history.bulk.stream_ledger(where, after)
         last = await history.last_entry(where)
-        return await _written(target, chunks, _as(LedgerEntry), _form(target, LedgerEntry), last, lambda row: row.seq)
+        return await _written(
+            target,
+            chunks,
+            rows=_as(LedgerEntry),
+            form=_form(target, LedgerEntry),
+            last=last,
+            number=lambda row: row.seq,
+        )
 
     _tell(target, read(setup, ask), as_json)
 

@@ -72,10 +72,12 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         ranked = await history.ranked([one, other])
         of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
-        compared = compare(one, other, of.get(one), of.get(other), await known_strengths(setup, history, venue))
+        compared = compare(
+            one, other, rated=of.get(one), its=of.get(other), known=await known_strengths(setup, history, venue)
+        )
         asked = GamesAsked(venue=venue, bot=one, opponent=other, exact=True)
         games = await history.find_games(asked, limit) if limit else []
-        return _Pair(record, system, ratings, compared, games)
+        return _Pair(record=record, system=system, ratings=ratings, compared=compared, games=games)
 
     found = read(setup, ask)
     if as_json:
@@ -102,12 +104,16 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
             ("game", "black", "white", "result", "moves", "started (UTC)"),
             [
                 (
-                    row.id, row.black, row.white, row.corrected or row.result or "running", row.moves,
+                    row.id,
+                    row.black,
+                    row.white,
+                    row.corrected or row.result or "running",
+                    row.moves,
                     moment(row.started_at),
                 )
                 for row in found.games
             ],
-        )  # fmt: skip
+        )
 
 
 def _describe(one: str, record: PairRecord, compared: Compared) -> None:
@@ -232,13 +238,24 @@ def as_crosstable(title: str, names: list[str], means: dict[str, float], records
         won = 2 * record.one_wins + record.draws
         lost = 2 * record.other_wins + record.draws
         for one, other, points in ((record.one, record.other, won), (record.other, record.one, lost)):
-            pairs.append(Pair(number[one], number[other], points, record.rated, "games"))
+            pairs.append(Pair(row=number[one], column=number[other], points=points, games=record.rated, text="games"))
     rows = [
-        CrossRow(at, at, at, name, (round(means[name]),) if name in means else (None,), ())
+        CrossRow(
+            number=at,
+            place=at,
+            entrant=at,
+            name=name,
+            values=(round(means[name]),) if name in means else (None,),
+            rounds=(),
+        )
         for name, at in number.items()
     ]
     return Crosstable(
-        title, ("rating",), 0, tuple(rows), tuple(sorted(pairs, key=lambda each: (each.row, each.column)))
+        name=title,
+        order=("rating",),
+        rounds=0,
+        rows=tuple(rows),
+        pairs=tuple(sorted(pairs, key=lambda each: (each.row, each.column))),
     )
 
 
@@ -251,13 +268,15 @@ def _print_crosstable(table: Crosstable) -> None:
             columns,
             [
                 (
-                    row.number, row.name, row.values[0],
+                    row.number,
+                    row.name,
+                    row.values[0],
                     *(_cell(cells.get((row.number, other.number))) for other in table.rows),
                 )
                 for row in table.rows
             ],
             title=table.name,
-        )  # fmt: skip
+        )
         return
     drawn = Table(title=Text(shown(table.name)), title_justify="left", box=None, padding=(0, 1, 0, 0))
     for name in columns:

@@ -84,12 +84,17 @@ def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, bef
         ("game", "venue", "black", "white", "result", "moves", "started (UTC)"),
         [
             (
-                row.id, row.venue, f"{row.black} ({row.black_label})", f"{row.white} ({row.white_label})",
-                _result(row), row.moves, moment(row.started_at),
+                row.id,
+                row.venue,
+                f"{row.black} ({row.black_label})",
+                f"{row.white} ({row.white_label})",
+                _result(row),
+                row.moves,
+                moment(row.started_at),
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 @click.command()

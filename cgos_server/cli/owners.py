@@ -112,12 +112,16 @@ def now(setup: Setup, name: str, as_json: bool) -> None:
             ("version", "venue", "state", "since (UTC)", "games", "why"),
             [
                 (
-                    row.name, row.venue, row.state, moment(round(row.since * 1000)),
-                    ", ".join(map(str, row.games)) or None, row.why,
+                    row.name,
+                    row.venue,
+                    row.state,
+                    moment(round(row.since * 1000)),
+                    ", ".join(map(str, row.games)) or None,
+                    row.why,
                 )
                 for row in response.versions
             ],
-        )  # fmt: skip
+        )
 
 
 COMMANDS = (own, release, pause, resume, drain, limit, now)

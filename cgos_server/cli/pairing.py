@@ -120,31 +120,51 @@ def _show_partners(name: str, partners: Sequence[Partner], found: Explained) -> 
         ("", "opponent", "rating", "expected", "worth", "costs", "met", "kept apart"),
         [
             (
-                "*" if one.name == chosen else " ", one.name, round(one.rating), f"{one.expected:.2f}",
-                None if one.worth is None else f"{one.worth:.3f}", f"{one.costs:.3f}", one.met,
+                "*" if one.name == chosen else " ",
+                one.name,
+                round(one.rating),
+                f"{one.expected:.2f}",
+                None if one.worth is None else f"{one.worth:.3f}",
+                f"{one.costs:.3f}",
+                one.met,
                 one.kept if not one.possible else f"({one.kept})" if one.kept else None,
             )
             for one in partners
         ],
         title=f"whom {name} could have met, the best ones first",
-    )  # fmt: skip
+    )
 
 
 def _show_ready(ready: Sequence[Ready], most: int | None) -> None:
     print_table(
         (
-            "ready", "rating", "\N{PLUS-MINUS SIGN}", "games", "waited (s)", "sat out", "balance", "last met",
-            "met now", "game",
+            "ready",
+            "rating",
+            "\N{PLUS-MINUS SIGN}",
+            "games",
+            "waited (s)",
+            "sat out",
+            "balance",
+            "last met",
+            "met now",
+            "game",
         ),
         [
             (
-                one.name, f"{round(one.rating)}{'?' if one.provisional else ''}{' anchor' if one.anchor else ''}",
-                round(1.96 * one.sd) if one.sd else None, one.games or None, f"{one.waited_s:.1f}", one.sat_out,
-                one.balance, one.last_opponent, one.met, one.game,
+                one.name,
+                f"{round(one.rating)}{'?' if one.provisional else ''}{' anchor' if one.anchor else ''}",
+                round(1.96 * one.sd) if one.sd else None,
+                one.games or None,
+                f"{one.waited_s:.1f}",
+                one.sat_out,
+                one.balance,
+                one.last_opponent,
+                one.met,
+                one.game,
             )
             for one in ready[:most]
         ],
-    )  # fmt: skip
+    )
     if most is not None and len(ready) > most:
         click.echo(f"and {len(ready) - most} more: see --all")
 
@@ -237,8 +257,9 @@ def _show_stats(found: PairingStats) -> None:
     )
     click.echo(f"paired by {_counts(found.methods) or 'nobody'}; {found.arranged} arranged by an operator")
     for what, share in (
-        ("time in games", found.in_games), ("games against the opponent of the game before", found.again)
-    ):  # fmt: skip
+        ("time in games", found.in_games),
+        ("games against the opponent of the game before", found.again),
+    ):
         click.echo(f"{what}: {_percent(share)}")
     if found.most is not None:
         name, opponent, share = found.most
@@ -261,18 +282,33 @@ def _show_stats(found: PairingStats) -> None:
     click.echo()
     print_table(
         (
-            "bot", "games", "Black", "opponents", "same again", "most often", "share", "sat out", "waited (s)",
+            "bot",
+            "games",
+            "Black",
+            "opponents",
+            "same again",
+            "most often",
+            "share",
+            "sat out",
+            "waited (s)",
             "in games",
         ),
         [
             (
-                one.name, one.games, one.black, one.opponents, _percent(one.again), one.most,
-                _percent(one.most_share) if one.most else None, one.sat_out,
-                None if one.wait_s is None else f"{one.wait_s:.1f}", _percent(one.in_games),
+                one.name,
+                one.games,
+                one.black,
+                one.opponents,
+                _percent(one.again),
+                one.most,
+                _percent(one.most_share) if one.most else None,
+                one.sat_out,
+                None if one.wait_s is None else f"{one.wait_s:.1f}",
+                _percent(one.in_games),
             )
             for one in found.versions
         ],
-    )  # fmt: skip
+    )
 
 
 def _show_spread(title: str, spread: Spread, unit: str, digits: int) -> None:

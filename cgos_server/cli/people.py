@@ -48,13 +48,18 @@ def bots(setup: Setup, as_json: bool) -> None:
         ("bot", "state", "owner", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
         [
             (
-                row.name, _state(row), row.owner, row.tokens, moment(row.created_at),
+                row.name,
+                _state(row),
+                row.owner,
+                row.tokens,
+                moment(row.created_at),
                 last_seen(row.last_seen_at, row.signed_in),
-                ", ".join(version for version in row.versions if version != row.name), row.reason,
+                ", ".join(version for version in row.versions if version != row.name),
+                row.reason,
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
     for row in rows:
         for aside in row.set_aside:
             click.echo(

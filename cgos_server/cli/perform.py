@@ -94,16 +94,33 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
         ids = Ids(await store.next_ids())
         passwords = stack.enter_context(Passwords(1))
         families = await Families.load(store, config.server.families)
-        accounts = Accounts(store, ids, passwords, config.server.registration.value, _now_ms, families=families)
+        accounts = Accounts(
+            store=store,
+            ids=ids,
+            passwords=passwords,
+            registration=config.server.registration.value,
+            now_ms=_now_ms,
+            families=families,
+        )
 
         async def ratings_of(name: str) -> VenueRatings:
             for venue in await enrol_venues(config, store, _now_ms(), setup.origin):
                 if venue.name == name:
                     one_thread()
-                    return await load_ratings(store, venue, this_build().text, _now_ms(), partial(_folded, name))
+                    return await load_ratings(
+                        store, venue, build=this_build().text, at=_now_ms(), progress=partial(_folded, name)
+                    )
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
-        admin = Admin(store, ids, accounts, passwords, _now_ms, load_ratings=ratings_of, families=families)
+        admin = Admin(
+            store=store,
+            ids=ids,
+            accounts=accounts,
+            passwords=passwords,
+            now_ms=_now_ms,
+            load_ratings=ratings_of,
+            families=families,
+        )
         return await admin.handle(request)
 
 

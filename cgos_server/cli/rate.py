@@ -71,7 +71,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
             terms = venue_terms(setup, each)
             for name in await _published(history, each, terms, chosen):
                 with progress_bar(f"{each}, {name}") as progress:
-                    done = await replay(history, each, _system(terms, name), build, progress)
+                    done = await replay(history, each, system=_system(terms, name), build=build, progress=progress)
                 found.setdefault(each, []).append((done, names))
         return found
 
@@ -93,13 +93,20 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
             ("venue", "system", "entries", "changes", "refits", "points", "differing", "largest", "verdict"),
             [
                 (
-                    each, done.system, done.entries, done.changes, done.refits, done.points, done.differing,
-                    f"{done.largest:.2g}", "same bits" if done.exact else "same" if done.agrees else "differs",
+                    each,
+                    done.system,
+                    done.entries,
+                    done.changes,
+                    done.refits,
+                    done.points,
+                    done.differing,
+                    f"{done.largest:.2g}",
+                    "same bits" if done.exact else "same" if done.agrees else "differs",
                 )
                 for each, replayed in found.items()
                 for done, _ in replayed
             ],
-        )  # fmt: skip
+        )
         for each, replayed in found.items():
             for done, names in replayed:
                 for sentence in _about(each, done, names):
@@ -146,14 +153,16 @@ def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_js
             ("system", "log loss", "squared", f"log loss from {KNOWN} games on", f"behind {first}"),
             [
                 (
-                    row.system, f"{row.log_loss:.4f}", f"{row.squared:.4f}",
+                    row.system,
+                    f"{row.log_loss:.4f}",
+                    f"{row.squared:.4f}",
                     None if row.known_log_loss is None else f"{row.known_log_loss:.4f}",
                     f"{row.behind:+.4f} ± {1.96 * row.behind_error:.4f}" if row.system != first else None,
                 )
                 for row in done.systems
             ],
             title=f"{each}: {count(done.games, 'game')}, in {done.known} of them both had played {KNOWN}",
-        )  # fmt: skip
+        )
 
 
 @rate.command("check")
@@ -188,13 +197,16 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
                 ("anchor", "stands for", "games say", "deviation", "alarm from"),
                 [
                     (
-                        row.version, f"{row.value:.0f}", f"{row.mean:.0f} ± {1.96 * row.mean_sd:.0f}", f"{row.z:+.2f}",
+                        row.version,
+                        f"{row.value:.0f}",
+                        f"{row.mean:.0f} ± {1.96 * row.mean_sd:.0f}",
+                        f"{row.z:+.2f}",
                         f"{row.limit:.2f}",
                     )
                     for row in anchors
                 ],
                 title=f"{each}, as of result {checked['seq']}",
-            )  # fmt: skip
+            )
         else:
             click.echo(f"{each}, as of result {checked['seq']}: there are not two anchors that could check each other.")
         for sentence in alarms:
@@ -220,7 +232,7 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
     one_thread()
 
     async def ask(history: History) -> tuple[str, str, int, list[Any], Odds]:
-        where = await common_venue(setup, history, venue, one, other)
+        where = await common_venue(setup, history, venue=venue, one=one, other=other)
         terms = venue_terms(setup, where)
         name = system or terms.rating
         rated = {row.version for row in await history.standings(where)}
@@ -284,13 +296,19 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
             ("system", "refit", "at (UTC)", "kind", "counts up to", "put in after", "ms", "learned"),
             [
                 (
-                    row.system, row.number, moment(row.at), "cold" if row.cold else "warm", row.included, row.applied,
-                    f"{row.took_us / 1000:.1f}", _learned(row.notes),
+                    row.system,
+                    row.number,
+                    moment(row.at),
+                    "cold" if row.cold else "warm",
+                    row.included,
+                    row.applied,
+                    f"{row.took_us / 1000:.1f}",
+                    _learned(row.notes),
                 )
                 for row in rows
             ],
             title=each,
-        )  # fmt: skip
+        )
 
 
 async def _venues(setup: Setup, history: History, venue: str | None) -> list[str]:

@@ -39,7 +39,14 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
     clock = PollClock()
-    app = App(config, clock, counts, origin, _greet, lambda: load_setup(config_path, data, given).config)
+    app = App(
+        config=config,
+        clock=clock,
+        logs=counts,
+        origin=origin,
+        started=_greet,
+        reread=lambda: load_setup(config_path, data, given).config,
+    )
     with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
         sys.exit(runner.run(app.run()))
 

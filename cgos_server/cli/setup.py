@@ -81,10 +81,17 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
         pairing = f"{value.pairing.policy} {value.pairing.method}"
         rows.append(
             (
-                venue.name, venue.port, venue.game, venue.size, venue.komi, clock.describe(value.time), venue.ko.value,
-                pairing, value.rating if venue.rated else "none",
+                venue.name,
+                venue.port,
+                venue.game,
+                venue.size,
+                venue.komi,
+                clock.describe(value.time),
+                venue.ko.value,
+                pairing,
+                value.rating if venue.rated else "none",
             )
-        )  # fmt: skip
+        )
     print_table(("venue", "port", "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
 
 

@@ -70,7 +70,7 @@ def standings(
         found: dict[str, _Table] = {}
         for name in await venues_asked(history, venue):
             if answer == "recomputed":
-                table = await _recomputed(setup, history, name, system, as_of)
+                table = await _recomputed(setup, history, venue=name, system=system, as_of=as_of)
             else:
                 last = await history.last_entry(name)
                 rows = await history.standings(name, system, as_of)
@@ -131,15 +131,20 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
             ("entry", "at (UTC)", "what", "game", "opponent", "score", "from", "to", "games"),
             [
                 (
-                    point.seq, moment(point.at), point.kind if point.refit is None else f"refit {point.refit}",
-                    point.game, point.opponent, None if point.score2 is None else f"{point.score2 / 2:g}",
+                    point.seq,
+                    moment(point.at),
+                    point.kind if point.refit is None else f"refit {point.refit}",
+                    point.game,
+                    point.opponent,
+                    None if point.score2 is None else f"{point.score2 / 2:g}",
                     words.finely(point.system, point.before_mean, point.before_spread),
-                    words.finely(point.system, point.after_mean, point.after_spread), point.games,
+                    words.finely(point.system, point.after_mean, point.after_spread),
+                    point.games,
                 )
                 for point in points
             ],
             title=f"{each}, {points[0].system}",
-        )  # fmt: skip
+        )
 
 
 async def _recomputed(setup: Setup, history: History, venue: str, system: str | None, as_of: int | None) -> _Table:
@@ -155,15 +160,23 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
     with progress_bar(venue) as progress:
         chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
-        found = await recompute(history, venue, chosen, as_of, progress)
+        found = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
     names = await history.version_names()
     rows = [
         Standing(
-            name, names[version], rating.mean, rating.spread, rating.games, rating.provisional, rating.anchor, None,
-            None, found.seq,
+            system=name,
+            version=names[version],
+            mean=rating.mean,
+            spread=rating.spread,
+            games=rating.games,
+            provisional=rating.provisional,
+            anchor=rating.anchor,
+            last_game=None,
+            last_game_at=None,
+            seq=found.seq,
         )
         for version, rating in found.ratings.items()
-    ]  # fmt: skip
+    ]
     published = await history.standings(venue, name, as_of)
     options = page_settings(setup).rated(venue).system
     retired = {each.standing.version for each in placed(published, options) if each.retired}

@@ -350,11 +350,15 @@ def _told(event: Event, round_: Round) -> dict[str, Any]:
     told["games"] = [
         {
             "id": game.id or None,
-            "white": game.white, "white_name": names[game.white], "black": game.black, "black_name": names[game.black],
-            "handicap": game.handicap, "reason": game.reason,
+            "white": game.white,
+            "white_name": names[game.white],
+            "black": game.black,
+            "black_name": names[game.black],
+            "handicap": game.handicap,
+            "reason": game.reason,
         }
         for game in round_.games
-    ]  # fmt: skip
+    ]
     told["byes"] = [
         {"entrant": bye.entrant, "name": names[bye.entrant], "points": bye.points / 2, "requested": bye.requested}
         for bye in round_.byes
@@ -410,13 +414,17 @@ def _print_findings(event: Event, found: Sequence[Recheck]) -> None:
         ("round", "verdict", "the system pairs", "the record has", "other colours", "bye", "recorded bye"),
         [
             (
-                each.number, "refused" if each.refusal else "the same" if each.agrees else "differs",
-                games(each.missing), games(each.unexpected), games(each.swapped),
-                byes(each, each.byes), byes(each, each.recorded_byes),
+                each.number,
+                "refused" if each.refusal else "the same" if each.agrees else "differs",
+                games(each.missing),
+                games(each.unexpected),
+                games(each.swapped),
+                byes(each, each.byes),
+                byes(each, each.recorded_byes),
             )
             for each in found
         ],
-    )  # fmt: skip
+    )
     for each in found:
         if each.refusal:
             say(f"Round {each.number}: {each.refusal}")

@@ -56,7 +56,11 @@ def bracket_svg(event: Event, matches: Sequence[Standing]) -> str:
             f'<text x="{_LEFT}" y="24" font-size="16" font-weight="bold">{title}</text>',
             *_heads(matches, wide),
             f'<path fill="none" stroke="{_LINE}" d="{"".join(_lines(places, wide))}"/>',
-            *(part for each in matches for part in _match(each, places[each.round, each.number], wide, names, points)),
+            *(
+                part
+                for each in matches
+                for part in _match(each, places[each.round, each.number], wide=wide, names=names, points=points)
+            ),
             "</svg>\n",
         ]
     )

@@ -115,7 +115,7 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
         rounds: int | None,
         **kwargs: Any,
     ) -> T:
-        return command(Asked(file, system, options, seed, rounds), *args, **kwargs)
+        return command(Asked(file=file, system=system, options=options, seed=seed, rounds=rounds), *args, **kwargs)
 
     return run
 

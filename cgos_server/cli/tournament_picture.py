@@ -120,7 +120,7 @@ def _sizes(table: Crosstable) -> Sizes:
     longest = max((width_of(_name(row)) for row in table.rows), default=0)
     made = max((len(_made(row)) for row in table.rows), default=0)
     left = name + round((longest + made + 1) * letter) + 8
-    return Sizes(wide if several else cell, font, number, name, left, _TOP + font + 4)
+    return Sizes(cell=wide if several else cell, font=font, number=number, name=name, left=left, top=_TOP + font + 4)
 
 
 def _name(row: CrossRow) -> str:

@@ -109,11 +109,23 @@ def simulate(
     measures, a list of objects with measure, mean and error (of the mean; null: not measured).
     """
     given = _options(systems, options)
-    plans = [Plan(name, players, rounds, low, high, given[name], model, differences) for name in dict.fromkeys(systems)]
+    plans = [
+        Plan(
+            system=name,
+            players=players,
+            rounds=rounds,
+            low=low,
+            high=high,
+            options=given[name],
+            model=model,
+            differences=differences,
+        )
+        for name in dict.fromkeys(systems)
+    ]
     for plan in plans:
         check(plan)
     with progress_bar("tournaments") as progress:
-        runs = run(plans, tournaments, jobs, seed, progress)
+        runs = run(plans, tournaments, jobs=jobs, seed=seed, progress=progress)
     if as_json:
         print_json({"seed": seed, "interrupted": runs.interrupted, "series": runs.series})
     else:
@@ -141,7 +153,7 @@ def reproduce(tournaments: int, jobs: int, seed: int, as_json: bool) -> None:
     is itself the mean of one series, or the order of systems is another one.
     """
     with progress_bar("tournaments") as progress:
-        found = compared(run(reproduction.plans(), tournaments, jobs, seed, progress))
+        found = compared(run(reproduction.plans(), tournaments, jobs=jobs, seed=seed, progress=progress))
     if as_json:
         print_json(found)
     else:
@@ -198,13 +210,18 @@ def _print_reproduction(found: Reproduction) -> None:
         ("strengths", "system", "tournaments", "Kendall tau", "error", "published", "deviation in errors"),
         [
             (
-                f"{cell.low}-{cell.high}", cell.system, cell.tournaments, _decimals(cell.kendall, ".4f"),
-                _decimals(cell.error, ".4f"), _decimals(cell.published, ".3f"), _decimals(cell.deviation, "+.1f"),
+                f"{cell.low}-{cell.high}",
+                cell.system,
+                cell.tournaments,
+                _decimals(cell.kendall, ".4f"),
+                _decimals(cell.error, ".4f"),
+                _decimals(cell.published, ".3f"),
+                _decimals(cell.deviation, "+.1f"),
             )
             for cell in found.cells
         ],
         f"Mean Kendall tau of the final ranking: {PLAYERS} players, {ROUNDS} rounds, beta {BETA}",
-    )  # fmt: skip
+    )
     within = "yes" if found.within else "no"
     click.echo(f"Means within {ALLOWED:g} standard errors of {TOLERANCE:g} about the published ones: {within}.")
     click.echo(

@@ -66,12 +66,18 @@ def connections(setup: Setup, name: str | None, address: str | None, limit: int,
         ("connection", "version", "venue", "from (UTC)", "to (UTC)", "address", "client", "ended"),
         [
             (
-                row.id, row.version, row.venue, moment(row.opened_at),
-                None if row.closed_at is None else moment(row.closed_at), row.address, row.client, row.reason,
+                row.id,
+                row.version,
+                row.venue,
+                moment(row.opened_at),
+                None if row.closed_at is None else moment(row.closed_at),
+                row.address,
+                row.client,
+                row.reason,
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 COMMANDS = (transcript, connections)

@@ -132,7 +132,13 @@ def _keys(cls: type[Any], table: str, defaults: Any) -> Iterator[Key]:
         elif issubclass(plain, msgspec.Struct):
             inner.append((plain, path, default))
         else:
-            yield Key(table, field.encode_name, wanted(field.type), written(default), description(field.type))
+            yield Key(
+                table=table,
+                name=field.encode_name,
+                values=wanted(field.type),
+                default=written(default),
+                sentence=description(field.type),
+            )
     for kind, path, default in inner:
         yield from _keys(kind, path, default)
 

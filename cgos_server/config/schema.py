@@ -430,9 +430,9 @@ def _classic(name: str, port: int, size: int, komi: float, minutes: int) -> Venu
 
 
 CLASSIC_VENUES = (
-    _classic("9x9", 6809, 9, 7.0, 5),
-    _classic("13x13", 6813, 13, 7.5, 10),
-    _classic("19x19", 6819, 19, 7.5, 15),
+    _classic("9x9", 6809, size=9, komi=7.0, minutes=5),
+    _classic("13x13", 6813, size=13, komi=7.5, minutes=10),
+    _classic("19x19", 6819, size=19, komi=7.5, minutes=15),
 )
 """What runs where nothing is configured: CGOS's three boards on their ports."""
 

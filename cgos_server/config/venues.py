@@ -214,7 +214,7 @@ def _move_limit(venue: VenueConfig) -> int:
 
 
 def _rules(venue: VenueConfig) -> Ruleset:
-    return Ruleset(venue.game, venue.size, round(venue.komi * 2), venue.ko, venue.suicide)
+    return Ruleset(game=venue.game, size=venue.size, komi2=round(venue.komi * 2), ko=venue.ko, suicide=venue.suicide)
 
 
 def _time(venue: VenueConfig) -> TimeControl:

@@ -26,9 +26,7 @@ _EPOCH: Final = 3 * DAY
 
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _TIME: Final = r"(\d{1,2})(?::(\d{2}))?"
-_PIECE: Final = re.compile(
-    rf"(?:([A-Za-z]{{3}})(?: ?- ?([A-Za-z]{{3}}))?)?(?:^| |$)(?:{_TIME} ?- ?{_TIME})?", re.ASCII
-)  # fmt: skip
+_PIECE: Final = re.compile(rf"(?:([A-Za-z]{{3}})(?: ?- ?([A-Za-z]{{3}}))?)?(?:^| |$)(?:{_TIME} ?- ?{_TIME})?", re.ASCII)
 _HOW: Final = "Write hours as 22-6, 8:30-12, Mon-Fri 18-24 or Sat, in UTC, with commas between them."
 
 

@@ -81,7 +81,7 @@ class Reproduction(Struct, frozen=True):
 def plans() -> list[Plan]:
     """All cells, range by range."""
     return [
-        Plan(system, PLAYERS, ROUNDS, float(low), float(high), {"beta": BETA})
+        Plan(system=system, players=PLAYERS, rounds=ROUNDS, low=float(low), high=float(high), options={"beta": BETA})
         for low, high in RANGES
         for system in (*PUBLISHED, *UNPUBLISHED)
     ]
@@ -104,7 +104,16 @@ def _cell(plan: Plan, tournaments: int, found: Figure) -> Cell:
     if published is not None and found.mean is not None and found.error:
         deviation = (found.mean - published) / found.error
     low, high = RANGES[at]
-    return Cell(low, high, plan.system, tournaments, found.mean, found.error, published, deviation)
+    return Cell(
+        low=low,
+        high=high,
+        system=plan.system,
+        tournaments=tournaments,
+        kendall=found.mean,
+        error=found.error,
+        published=published,
+        deviation=deviation,
+    )
 
 
 def _within(cell: Cell) -> bool:

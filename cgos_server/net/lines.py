@@ -120,7 +120,15 @@ class EngineLines:
                 if tap is not None:
                     tap.secrets(secret, new_secret)
                 self._door.reception.sign_in(
-                    self, Credentials(name, secret, new_secret, client, analysis, self._wire.address)
+                    self,
+                    Credentials(
+                        name=name,
+                        secret=secret,
+                        new_secret=new_secret,
+                        client=client,
+                        analysis=analysis,
+                        address=self._wire.address,
+                    ),
                 )
             case Watch(client):
                 self._signing_in()

@@ -48,8 +48,12 @@ class OperatorLines:
         if not text or self._closed:
             return
         if len(self._waiting) >= QUEUE:
-            log.info("connection closed for its own fault", connection=self._wire.id, address=self._wire.address,
-                     code="flood")  # fmt: skip
+            log.info(
+                "connection closed for its own fault",
+                connection=self._wire.id,
+                address=self._wire.address,
+                code="flood",
+            )
             self._door.metrics.refused("flood")
             self._out.write(error_line(f"More than {QUEUE} commands wait for an answer.").encode("ascii"))
             self._close(CloseReason.VIOLATION)

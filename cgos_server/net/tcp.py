@@ -55,7 +55,7 @@ class BotConnection(asyncio.Protocol):
         "heard",
         "id",
         "proxied",
-    )  # fmt: skip
+    )
 
     def __init__(self, port: Port) -> None:
         self.id = port.door.new_id()

@@ -72,8 +72,9 @@ class ViewerLines:
             self._flood("You sent too many lines within a minute that could not be answered.")
 
     def _flood(self, sentence: str) -> None:
-        log.info("connection closed for its own fault", connection=self._wire.id, address=self._wire.address,
-                 code="flood")  # fmt: skip
+        log.info(
+            "connection closed for its own fault", connection=self._wire.id, address=self._wire.address, code="flood"
+        )
         self._door.metrics.refused("flood")
         self._out.write(self._viewer.refused(sentence))
         self._leave(CloseReason.VIOLATION)

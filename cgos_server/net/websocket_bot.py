@@ -44,9 +44,18 @@ class BotDialogue:
     :class:`~cgos_server.protocol.ws_places.Peer` of its session."""
 
     __slots__ = (
-        "_codec", "_connection", "_orderly", "_port", "_round", "_session", "_sign_in_timer", "_tap", "_wasted",
-        "_wasted_before", "_wasted_since",
-    )  # fmt: skip
+        "_codec",
+        "_connection",
+        "_orderly",
+        "_port",
+        "_round",
+        "_session",
+        "_sign_in_timer",
+        "_tap",
+        "_wasted",
+        "_wasted_before",
+        "_wasted_since",
+    )
 
     def __init__(self, port: WsPort, connection: Connection, codec: Codec) -> None:
         self._port = port

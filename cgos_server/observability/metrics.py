@@ -28,9 +28,23 @@ from cgos_server.core.verdict import Reason
 _SECOND = 1_000_000
 
 LATENCY_BOUNDS_US = (
-    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
-    _SECOND, 2_500_000, 5_000_000, 10_000_000,
-)  # fmt: skip
+    100,
+    250,
+    500,
+    1_000,
+    2_500,
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    _SECOND,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+)
 """Relay, commit, pairing and loop lag: 0.1 ms to 10 s."""
 
 WAIT_BOUNDS_US = tuple(s * _SECOND for s in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800))
@@ -157,9 +171,22 @@ class VenueMeter:
     """
 
     __slots__ = (
-        "_refusals", "ended_by", "logins", "moves", "name", "pairing", "rated_changes", "refit_failures", "refits",
-        "refits_us", "relay", "rounds", "started_games", "wait", "warnings",
-    )  # fmt: skip
+        "_refusals",
+        "ended_by",
+        "logins",
+        "moves",
+        "name",
+        "pairing",
+        "rated_changes",
+        "refit_failures",
+        "refits",
+        "refits_us",
+        "relay",
+        "rounds",
+        "started_games",
+        "wait",
+        "warnings",
+    )
 
     def __init__(self, name: str, refusals: RefusalTally) -> None:
         self._refusals = refusals
@@ -367,7 +394,11 @@ class Metrics:
             self._transcripts_dropped() if self._transcripts_dropped else 0,
         )
         yield _histogram(
-            "cgos_loop_lag_seconds", "How late the event loop ran what was due.", "", [("", self.loop_lag)], _SECOND
+            "cgos_loop_lag_seconds",
+            "How late the event loop ran what was due.",
+            label="",
+            meters=[("", self.loop_lag)],
+            unit=_SECOND,
         )
         events = self._log_events() if self._log_events else {}
         yield _counters(
@@ -384,8 +415,16 @@ class Metrics:
 
     def _collect_commits(self) -> Iterator[Metric]:
         commits = self.commits
-        yield _histogram("cgos_commit_latency_seconds", "Time one commit took.", "", [("", commits.latency)], _SECOND)
-        yield _histogram("cgos_commit_batch_records", "Records in one commit.", "", [("", commits.records)], 1)
+        yield _histogram(
+            "cgos_commit_latency_seconds",
+            "Time one commit took.",
+            label="",
+            meters=[("", commits.latency)],
+            unit=_SECOND,
+        )
+        yield _histogram(
+            "cgos_commit_batch_records", "Records in one commit.", label="", meters=[("", commits.records)], unit=1
+        )
         yield _counter("cgos_commit_failures_total", "Attempts to commit that failed.", commits.failures)
         yield _gauge("cgos_commit_queue_length", "Groups of records that wait for a commit.", self._commit_queue)
         yield _gauge("cgos_commit_failing", "1 while commits fail or do not return.", self._commit_failing)
@@ -427,23 +466,23 @@ class Metrics:
         yield _histogram(
             "cgos_relay_latency_seconds",
             "From the receipt of a move to its writing to the opponent.",
-            "venue",
-            [(venue.name, venue.relay) for venue in venues],
-            _SECOND,
+            label="venue",
+            meters=[(venue.name, venue.relay) for venue in venues],
+            unit=_SECOND,
         )
         yield _histogram(
             "cgos_game_wait_seconds",
             "From a bot's readiness to the setup of its next game.",
-            "venue",
-            [(venue.name, venue.wait) for venue in venues],
-            _SECOND,
+            label="venue",
+            meters=[(venue.name, venue.wait) for venue in venues],
+            unit=_SECOND,
         )
         yield _histogram(
             "cgos_pairing_duration_seconds",
             "Time one act of pairing took to compute.",
-            "venue",
-            [(venue.name, venue.pairing) for venue in venues],
-            _SECOND,
+            label="venue",
+            meters=[(venue.name, venue.pairing) for venue in venues],
+            unit=_SECOND,
         )
 
 

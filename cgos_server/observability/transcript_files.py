@@ -267,7 +267,9 @@ def _lines(path: Path) -> Iterator[TranscriptLine]:
                 game = game_of(text, game)
         way = "<" if mark in _FROM_BOT else ">"
         shown = text.decode(errors="replace").rstrip("\r")
-        yield TranscriptLine(at, heading.name, heading.connection, way, shown, heading.venue, game)
+        yield TranscriptLine(
+            at=at, name=heading.name, connection=heading.connection, way=way, text=shown, venue=heading.venue, game=game
+        )
 
 
 def _entry_end(entries: bytes, room: int) -> int:

@@ -137,8 +137,18 @@ class Tap:
     """
 
     __slots__ = (
-        "_buffers", "_connection", "_early", "_entries", "_game", "_name", "_secrets", "_venue", "began", "bot", "soon",
-    )  # fmt: skip
+        "_buffers",
+        "_connection",
+        "_early",
+        "_entries",
+        "_game",
+        "_name",
+        "_secrets",
+        "_venue",
+        "began",
+        "bot",
+        "soon",
+    )
 
     def __init__(self, buffers: Buffers, connection: int, venue: str) -> None:
         self._buffers = buffers
@@ -221,7 +231,15 @@ class Tap:
         entries, self._entries = self._entries, None
         self.soon = False
         if entries:
-            passage = Passage(self.bot, self._name, self._connection, self._venue, self._game, self._secrets, entries)
+            passage = Passage(
+                bot=self.bot,
+                name=self._name,
+                connection=self._connection,
+                venue=self._venue,
+                game=self._game,
+                secrets=self._secrets,
+                entries=entries,
+            )
             self._buffers.complete(passage)
 
     def _message(self, message: bytes, at: int, packed: bool, way: int) -> None:
@@ -372,8 +390,11 @@ class Transcripts:
     def _log_outage(self, failure: OSError | None) -> None:
         """Say once that it begins, and once that it is over: everything that was to be written was."""
         if failure is not None and not self._failing:
-            log.warning("transcripts cannot be written; what is said meanwhile is lost to owners",
-                        folder=str(self._folder), why=failure.strerror)  # fmt: skip
+            log.warning(
+                "transcripts cannot be written; what is said meanwhile is lost to owners",
+                folder=str(self._folder),
+                why=failure.strerror,
+            )
         elif failure is None and self._failing:
             log.warning("transcripts are written again", folder=str(self._folder), lost=self._lost)
         self._failing = failure is not None

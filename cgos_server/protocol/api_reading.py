@@ -27,7 +27,7 @@ from cgos_server.protocol.api_route import (
 from cgos_server.protocol.names import NAME_PATTERN
 
 _MOMENT = "Unix time in milliseconds."
-_SYSTEM = Param("system", "text", "A rating system; without it the venue's headline.", 1, 64)
+_SYSTEM = Param(name="system", kind="text", about="A rating system; without it the venue's headline.", least=1, most=64)
 _VENUE = name_param("venue", "Only in the venue of this name.")
 _BEFORE = Param("before", "number", "Only those before this number: `next` of the page before.", 1)
 _FILTERS: Final = (
@@ -71,7 +71,7 @@ LIVE, EXPORT = "Live", "Exports"
 
 
 def _read(id: str, path: str, group: str, summary: str, answer: Any, *query: Param, **more: Any) -> Operation:  # noqa: A002
-    return Operation(id, "GET", path, summary, answer, group, query=query, **more)
+    return Operation(id=id, method="GET", path=path, summary=summary, answer=answer, group=group, query=query, **more)
 
 
 def _export(id: str, path: str, media: str, summary: str, answer: Any = None, *query: Param) -> Operation:  # noqa: A002
@@ -120,7 +120,7 @@ READING: Final = (
         "Who beat whom how often, among the best or among these.",
         api.Crosstable,
         Param("versions", "names", "These versions, instead of the best.", most=64, many=100, pattern=NAME_PATTERN),
-        Param("top", "number", "So many of the best that are active.", 2, 100, default=30),
+        Param(name="top", kind="number", about="So many of the best that are active.", least=2, most=100, default=30),
     ),
     _read("pair", "/venues/{venue}/pairs/{one}/{other}", VENUES, "Two versions compared.", api.PairStatistics),
     _read(
@@ -161,8 +161,14 @@ READING: Final = (
         (api.HistoryPage, api.RatingCurve),
         name_param("venue", "In this venue; needed where the version is rated in several."),
         _SYSTEM,
-        Param("points", "number", "Not every change, but about so many points of the curve.", 2, 2000),
-        Param("after", "text", "Changes after this one: `next` of the page before.", 1, 64),
+        Param(
+            name="points",
+            kind="number",
+            about="Not every change, but about so many points of the curve.",
+            least=2,
+            most=2000,
+        ),
+        Param(name="after", kind="text", about="Changes after this one: `next` of the page before.", least=1, most=64),
         limit_param(1000, 200),
         about="Without `points` a page of changes (`items`), with it a curve (`points`), counted down in the database.",
     ),

@@ -84,7 +84,7 @@ class Param(NamedTuple):
 
 def name_param(name: str, about: str) -> Param:
     """The name of a venue, a bot, a version or an account."""
-    return Param(name, "text", about, 1, 64, pattern=NAME_PATTERN)
+    return Param(name=name, kind="text", about=about, least=1, most=64, pattern=NAME_PATTERN)
 
 
 class Operation(NamedTuple):
@@ -150,4 +150,4 @@ IN_PATH: Final = {
 
 def limit_param(most: int, default: int, what: str = "How many at most.") -> Param:
     """The size of a page."""
-    return Param("limit", "number", what, 1, most, default=default)
+    return Param(name="limit", kind="number", about=what, least=1, most=most, default=default)

@@ -188,7 +188,7 @@ def _match(words: list[str]) -> Command | None:
         return Wrong("bad game: give the number of an old game")
     if len(rest) > 3 and moves is None:
         return Wrong("bad game length: give the number of moves to take from the old game")
-    return Match(white, black, seconds[0], seconds[1], game, moves)
+    return Match(white=white, black=black, white_s=seconds[0], black_s=seconds[1], game=game, moves=moves)
 
 
 def _abort(words: list[str]) -> Command | None:
@@ -210,11 +210,14 @@ def _number(word: str) -> int | None:
 
 FORMS: Final = {
     "who": Form(
-        "who", "the bots that are signed in here", "`<name> <state> <game or 0> <rating> <spread>`, one line a bot",
+        "who",
+        "the bots that are signed in here",
+        "`<name> <state> <game or 0> <rating> <spread>`, one line a bot",
         _alone(Who()),
     ),
     "games": Form(
-        "games", "the latest 40 games and the running ones",
+        "games",
+        "the latest 40 games and the running ones",
         "`match <game> <date> <time> <size> <komi> <white>(<rating>) <black>(<rating>) - - - <result>`, and for "
         "running games `match <game> - - <size> <komi> <white>(<rating>) <black>(<rating>) <ms left of White> "
         "<ms left of Black> <moves> -`",
@@ -222,19 +225,24 @@ FORMS: Final = {
     ),
     "match": Form(
         "match <white> <black> [<seconds of White> [<seconds of Black> [<old game> [<moves of it>]]]]",
-        "a game of these two now; 0 seconds: the venue's own time", "`match <white>(<rating>) <black>(<rating>)`",
+        "a game of these two now; 0 seconds: the venue's own time",
+        "`match <white>(<rating>) <black>(<rating>)`",
         _match,
     ),
     "abort": Form(
-        "abort <game> [Abort|B+Forfeit|W+Forfeit]", "end a game, without a result unless one is given",
-        "`aborted <game> <white> <black>`", _abort,
+        "abort <game> [Abort|B+Forfeit|W+Forfeit]",
+        "end a game, without a result unless one is given",
+        "`aborted <game> <white> <black>`",
+        _abort,
     ),
-    "pause": Form("pause", "pair nobody here until resume or the next start of the server", "a sentence",
-                  _alone(Pause())),
+    "pause": Form(
+        "pause", "pair nobody here until resume or the next start of the server", "a sentence", _alone(Pause())
+    ),
     "resume": Form("resume", "pair again", "a sentence", _alone(Resume())),
-    "kick": Form("kick <name> <reason>", "close the connections of a bot, told why; it may come back", "a sentence",
-                 _kick),
+    "kick": Form(
+        "kick <name> <reason>", "close the connections of a bot, told why; it may come back", "a sentence", _kick
+    ),
     "help": Form("help", "this list", "`help <usage> : <meaning>`, one line a command", _alone(Help())),
     "quit": Form("quit", "close this connection", "`Quit`", _alone(Quit())),
-}  # fmt: skip
+}
 """By its first word: every command."""

@@ -309,7 +309,13 @@ class CgosPlayer:
             if fault is not None:
                 return self._fatal("password", fault)
         self.state = State.CHECKING
-        return SignIn(self._name, words[0], words[1] if len(words) == 2 else None, self._client, self._analysis)
+        return SignIn(
+            name=self._name,
+            secret=words[0],
+            new_secret=words[1] if len(words) == 2 else None,
+            client=self._client,
+            analysis=self._analysis,
+        )
 
     def _move(self, line: bytes) -> Event:
         self.state = State.OK

@@ -174,10 +174,17 @@ class CgosViewer:
         self._announce(fact.game, True)
         return self._lines.written(fact.game, None) or self._lines.write(
             ListedGame(
-                fact.game, fact.at, self._size, self._komi, fact.black, fact.black_label, fact.white, fact.white_label,
-                None,
+                game=fact.game,
+                started_at=fact.at,
+                size=self._size,
+                komi2=self._komi,
+                black=fact.black,
+                black_label=fact.black_label,
+                white=fact.white,
+                white_label=fact.white_label,
+                result=None,
             )
-        )  # fmt: skip
+        )
 
     def _announce(self, game: int, running: bool) -> None:
         if game > self._latest:

@@ -41,7 +41,7 @@ def text_of(code: Code, data: bytes) -> tuple[str, str]:
     :raises Misread: UTF-16, which nobody writes such files in but by mistake
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Misread(code, 1, 1, "the file is UTF-16", "Save it as UTF-8")
+        raise Misread(code=code, line=1, column=1, problem="the file is UTF-16", remedy="Save it as UTF-8")
     for encoding in ENCODINGS[:-1]:
         with contextlib.suppress(UnicodeDecodeError):
             return data.decode(encoding), encoding

@@ -31,7 +31,7 @@ class Element:
 
     def fault(self, problem: str, remedy: str) -> Misread:
         """The error about this element."""
-        return Misread(Code.OPENGOTHA, self.line, 1, problem, remedy)
+        return Misread(code=Code.OPENGOTHA, line=self.line, column=1, problem=problem, remedy=remedy)
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """An attribute that is a whole number. Raises Misread where it is none, or outside the limits."""
@@ -58,11 +58,19 @@ class _Reader:
         line = self.parser.CurrentLineNumber
         if len(self.open) > DEEPEST:
             raise Misread(
-                Code.OPENGOTHA, line, 1, f"elements are nested more than {DEEPEST} deep", "Give OpenGotha's file"
+                code=Code.OPENGOTHA,
+                line=line,
+                column=1,
+                problem=f"elements are nested more than {DEEPEST} deep",
+                remedy="Give OpenGotha's file",
             )
         if len(self.elements) >= MOST_ELEMENTS:
             raise Misread(
-                Code.OPENGOTHA, line, 1, f"there are more than {MOST_ELEMENTS} elements", "Give a smaller file"
+                code=Code.OPENGOTHA,
+                line=line,
+                column=1,
+                problem=f"there are more than {MOST_ELEMENTS} elements",
+                remedy="Give a smaller file",
             )
         self.elements.append(Element("/".join(self.open), line, values))
 
@@ -71,7 +79,13 @@ class _Reader:
 
     def doctype(self, *_: object) -> None:
         line = self.parser.CurrentLineNumber
-        raise Misread(Code.OPENGOTHA, line, 1, "the file declares a document type", "Take <!DOCTYPE ...> out")
+        raise Misread(
+            code=Code.OPENGOTHA,
+            line=line,
+            column=1,
+            problem="the file declares a document type",
+            remedy="Take <!DOCTYPE ...> out",
+        )
 
 
 def elements(data: bytes) -> list[Element]:
@@ -80,7 +94,13 @@ def elements(data: bytes) -> list[Element]:
     :raises Misread: where it is no XML, or of another kind, or too large
     """
     if len(data) > MOST_BYTES:
-        raise Misread(Code.OPENGOTHA, 1, 1, f"the file has more than {MOST_BYTES} bytes", "Give a smaller file")
+        raise Misread(
+            code=Code.OPENGOTHA,
+            line=1,
+            column=1,
+            problem=f"the file has more than {MOST_BYTES} bytes",
+            remedy="Give a smaller file",
+        )
     parser = expat.ParserCreate()
     reader = _Reader(parser)
     parser.StartElementHandler = reader.start
@@ -91,8 +111,16 @@ def elements(data: bytes) -> list[Element]:
     except (expat.ExpatError, ValueError, LookupError) as problem:  # the latter two: unknown encodings
         line, column = getattr(problem, "lineno", 1), getattr(problem, "offset", 0) + 1
         what = expat.ErrorString(problem.code) if isinstance(problem, expat.ExpatError) else str(problem)
-        raise Misread(Code.OPENGOTHA, line, column, f"this is no XML: {what}", "Save it anew") from problem
+        raise Misread(
+            code=Code.OPENGOTHA, line=line, column=column, problem=f"this is no XML: {what}", remedy="Save it anew"
+        ) from problem
     if reader.elements[0].path != "Tournament":
         problem_ = f"the file is XML of another kind (<{reader.elements[0].path[:40]}>), not a tournament of OpenGotha"
-        raise Misread(Code.OPENGOTHA, reader.elements[0].line, 1, problem_, "Give OpenGotha's own file")
+        raise Misread(
+            code=Code.OPENGOTHA,
+            line=reader.elements[0].line,
+            column=1,
+            problem=problem_,
+            remedy="Give OpenGotha's own file",
+        )
     return reader.elements

@@ -110,7 +110,13 @@ class Table:
 
     def fault(self, row: Row, name: str, problem: str, remedy: str) -> Misread:
         """The error about a cell; its column is counted in cells."""
-        return Misread(Code.CSV, row.line, self.columns.get(name, 0) + 1, f"({name}) {problem}", remedy)
+        return Misread(
+            code=Code.CSV,
+            line=row.line,
+            column=self.columns.get(name, 0) + 1,
+            problem=f"({name}) {problem}",
+            remedy=remedy,
+        )
 
 
 class _Half(NamedTuple):
@@ -136,23 +142,43 @@ def read(data: bytes) -> Table:
     rows = list(_rows(text, delimiter))
     if len(rows) > MOST_PLAYERS + 1:
         problem = f"there are more than {MOST_PLAYERS} players"
-        raise Misread(Code.CSV, rows[MOST_PLAYERS + 1].line, 1, problem, "Leave those beyond out")
+        raise Misread(
+            code=Code.CSV, line=rows[MOST_PLAYERS + 1].line, column=1, problem=problem, remedy="Leave those beyond out"
+        )
     if not rows:
         raise Misread(
-            Code.CSV, 1, 1, "the file is empty", "Give a line with the names of columns, then one for a player"
+            code=Code.CSV,
+            line=1,
+            column=1,
+            problem="the file is empty",
+            remedy="Give a line with the names of columns, then one for a player",
         )
     names = rows[0].cells
     columns: dict[str, int] = {}
     for at, name in enumerate(names):
         key = name.strip().lower()
         if key in columns and (key in FIELDS or _ROUND.fullmatch(key)):
-            raise Misread(Code.CSV, rows[0].line, at + 1, f"there is a second column {key!r}", "Take one of them out")
+            raise Misread(
+                code=Code.CSV,
+                line=rows[0].line,
+                column=at + 1,
+                problem=f"there is a second column {key!r}",
+                remedy="Take one of them out",
+            )
         columns.setdefault(key, at)
     if "name" not in columns:
-        raise Misread(Code.CSV, rows[0].line, 1, "no column is called name", "Name the columns in the first line")
+        raise Misread(
+            code=Code.CSV,
+            line=rows[0].line,
+            column=1,
+            problem="no column is called name",
+            remedy="Name the columns in the first line",
+        )
     rounds = {at: int(found[1]) for key, at in columns.items() if (found := _ROUND.fullmatch(key))}
     end = "\r\n" if "\r\n" in text else "\n"
-    return Table(delimiter, end, marked, names, columns, rounds, tuple(rows[1:]))
+    return Table(
+        delimiter=delimiter, end=end, marked=marked, names=names, columns=columns, rounds=rounds, rows=tuple(rows[1:])
+    )
 
 
 def looks_alike(text: str) -> bool:
@@ -169,7 +195,9 @@ def _rows(text: str, delimiter: str) -> Iterator[Row]:
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise Misread(Code.CSV, max(line, reader.line_num), 1, str(problem), "Mend the quotes") from problem
+            raise Misread(
+                code=Code.CSV, line=max(line, reader.line_num), column=1, problem=str(problem), remedy="Mend the quotes"
+            ) from problem
         if cells is None:
             return
         if any(cell.strip() for cell in cells):
@@ -201,7 +229,7 @@ def to_event(table: Table, system: str) -> Event:
             if bye:
                 byes[number].append(bye)
             else:
-                halves[number][id_] = list(_halves(table, row, number, text, entrants))
+                halves[number][id_] = list(_halves(table, row, number=number, text=text, entrants=entrants))
     rounds = tuple(
         Round(number, tuple(_games(table, number, halves[number], entrants)), tuple(byes[number]))
         for number in range(1, begun + 1)
@@ -222,13 +250,26 @@ def to_event(table: Table, system: str) -> Event:
 
 
 def _joining(one: Entrant, number: int) -> Entrant:
-    return Entrant(one.id, one.name, one.rating, one.start, one.grade, one.country, one.club, number)
+    return Entrant(
+        id=one.id,
+        name=one.name,
+        rating=one.rating,
+        start=one.start,
+        grade=one.grade,
+        country=one.country,
+        club=one.club,
+        joined=number,
+    )
 
 
 def _entrant(table: Table, row: Row, number: int) -> Entrant:
     if len(row.cells) > len(table.names) and any(cell.strip() for cell in row.cells[len(table.names) :]):
         raise Misread(
-            Code.CSV, row.line, len(table.names) + 1, "the line has more cells than there are columns", "Name them all"
+            code=Code.CSV,
+            line=row.line,
+            column=len(table.names) + 1,
+            problem="the line has more cells than there are columns",
+            remedy="Name them all",
         )
     name = table.cell(row, "name")
     if not name:
@@ -329,7 +370,13 @@ def _halves(
             raise table.fault(row, f"r{number}", problem, "Give such as 12+w, 3=b, 7-b!, bye or off")
         if int(found[1]) not in entrants:
             raise table.fault(row, f"r{number}", f"there is no player {found[1]}", "Give the id of a player")
-        yield _Half(int(found[1]), found[2], found[3], int(found[4]) if found[4] else None, bool(found[5]))
+        yield _Half(
+            opponent=int(found[1]),
+            sign=found[2],
+            colour=found[3],
+            handicap=int(found[4]) if found[4] else None,
+            forfeit=bool(found[5]),
+        )
 
 
 def _games(

@@ -115,13 +115,13 @@ def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
     document = trf.read(data)
     found = trf_records.records(document)
     return TournamentFile(
-        "trf",
-        checked(trf_event.to_event(document, system), any_points=True),
-        data,
-        trf_event.system_said(found) is not None,
-        tuple(trf_event.hindrances(found)),
-        tuple(trf_event.remarks(found)),
-        document,
+        format="trf",
+        event=checked(trf_event.to_event(document, system), any_points=True),
+        data=data,
+        names_system=trf_event.system_said(found) is not None,
+        hindrances=tuple(trf_event.hindrances(found)),
+        remarks=tuple(trf_event.remarks(found)),
+        kept=document,
     )
 
 
@@ -204,7 +204,11 @@ def _from_json(data: bytes) -> Event:
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         what = _BYTE.sub("", str(problem)).rstrip(". ")
         raise Misread(
-            Code.EVENT_JSON, line, column, f"this is not an event's JSON: {what}", "Mend it there"
+            code=Code.EVENT_JSON,
+            line=line,
+            column=column,
+            problem=f"this is not an event's JSON: {what}",
+            remedy="Mend it there",
         ) from problem
 
 

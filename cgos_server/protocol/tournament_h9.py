@@ -112,15 +112,25 @@ def to_event(data: bytes, system: str | None) -> Event:
         if body.strip():
             rows.append(_row(number, body))
     if not rows:
-        raise Misread(Code.H9, 1, 1, "the file has no players", "Give a line for each")
+        raise Misread(code=Code.H9, line=1, column=1, problem="the file has no players", remedy="Give a line for each")
     if len(rows) > MOST_PLAYERS:
         raise Misread(
-            Code.H9, rows[MOST_PLAYERS].line, 1, f"there are more than {MOST_PLAYERS} players", "Leave some out"
+            code=Code.H9,
+            line=rows[MOST_PLAYERS].line,
+            column=1,
+            problem=f"there are more than {MOST_PLAYERS} players",
+            remedy="Leave some out",
         )
     for row in rows:
         if len(row.words) != len(rows[0].words):
             problem = f"there are {len(row.words)} rounds, but {len(rows[0].words)} in line {rows[0].line}"
-            raise Misread(Code.H9, row.line, 1, problem, "Let every line have a word for each round")
+            raise Misread(
+                code=Code.H9,
+                line=row.line,
+                column=1,
+                problem=problem,
+                remedy="Let every line have a word for each round",
+            )
     if len({row.place for row in rows}) < len(rows):
         rows = [row._replace(place=at) for at, row in enumerate(rows, 1)]
     by_mms = first_score == "MMS"
@@ -133,29 +143,58 @@ def _row(number: int, line: str) -> _Row:
     if found is None:
         problem = "this is no line of a player"
         raise Misread(
-            Code.H9, number, 1, problem, "Give place, name, grade such as 4k, country, club, scores and rounds"
+            code=Code.H9,
+            line=number,
+            column=1,
+            problem=problem,
+            remedy="Give place, name, grade such as 4k, country, club, scores and rounds",
         )
     grade = f"{int(found[3])}{found[4].lower()}"
     try:
         grade_index(grade)
     except Refused as refused:
         raise Misread(
-            Code.H9, number, found.start(3) + 1, f"{grade!r} is no grade", "Give such as 4k or 2d"
+            code=Code.H9,
+            line=number,
+            column=found.start(3) + 1,
+            problem=f"{grade!r} is no grade",
+            remedy="Give such as 4k or 2d",
         ) from refused
     fields = [(part[0], part.start() + 1) for part in re.finditer(r"\S+", line[found.start(5) :])]
     words: list[_Word] = []
     while fields and (word := _WORD.fullmatch(fields[-1][0])):
         opponent, sign, way, color, stones = word.groups()
         column = found.start(5) + fields.pop()[1]
-        words.append(_Word(int(opponent), sign, way == "!", color.lower() or "?", int(stones or 0), column))
+        words.append(
+            _Word(
+                opponent=int(opponent),
+                sign=sign,
+                forfeit=way == "!",
+                color=color.lower() or "?",
+                stones=int(stones or 0),
+                column=column,
+            )
+        )
     if len(words) > MOST_ROUNDS:
-        raise Misread(Code.H9, number, 1, f"there are more than {MOST_ROUNDS} rounds", "Leave those beyond out")
+        raise Misread(
+            code=Code.H9,
+            line=number,
+            column=1,
+            problem=f"there are more than {MOST_ROUNDS} rounds",
+            remedy="Leave those beyond out",
+        )
     scores = []
     while fields and _SCORE.fullmatch(fields[-1][0]) and len(fields) > 2:
         scores.append(fields.pop()[0])
     if len(fields) > 2:
         problem = f"{fields[2][0]!r} is neither a score nor a round"
-        raise Misread(Code.H9, number, found.start(5) + fields[2][1], problem, "Give such as 12+/w0, 3-/b2 or 0=")
+        raise Misread(
+            code=Code.H9,
+            line=number,
+            column=found.start(5) + fields[2][1],
+            problem=problem,
+            remedy="Give such as 12+/w0, 3-/b2 or 0=",
+        )
     country, club = (*(field for field, _ in fields), "", "")[:2]
     return _Row(
         line=number,
@@ -172,7 +211,9 @@ def _row(number: int, line: str) -> _Row:
 def _event(rows: Sequence[_Row], system: str, name: str) -> Event:
     by_place = {row.place: row for row in rows}
     if 0 in by_place:
-        raise Misread(Code.H9, by_place[0].line, 1, "0 is no place", "Count places from 1")
+        raise Misread(
+            code=Code.H9, line=by_place[0].line, column=1, problem="0 is no place", remedy="Count places from 1"
+        )
     last = len(rows[0].words)
     rounds = tuple(_round(by_place, number) for number in range(1, last + 1))
     entrants = tuple(
@@ -209,18 +250,30 @@ def _round(by_place: Mapping[int, _Row], number: int) -> Round:
         facing = other.words[number - 1] if other else None
         if other is None or other is row:
             raise Misread(
-                Code.H9, row.line, word.column, f"round {number} has no opponent {word.opponent}", "Name a place"
+                code=Code.H9,
+                line=row.line,
+                column=word.column,
+                problem=f"round {number} has no opponent {word.opponent}",
+                remedy="Name a place",
             )
         if facing is None or facing.opponent != place:
             problem = (
                 f"in round {number} {place} meets {word.opponent}, but not the other way round (line {other.line})"
             )
-            raise Misread(Code.H9, row.line, word.column, problem, "Let both lines say the same")
+            raise Misread(
+                code=Code.H9, line=row.line, column=word.column, problem=problem, remedy="Let both lines say the same"
+            )
         if place < word.opponent:
             game = _game(place, word, facing)
             if game is None:
                 problem = f"round {number} of {place} and {word.opponent} is another in line {other.line}"
-                raise Misread(Code.H9, row.line, word.column, problem, "Let both lines say the same")
+                raise Misread(
+                    code=Code.H9,
+                    line=row.line,
+                    column=word.column,
+                    problem=problem,
+                    remedy="Let both lines say the same",
+                )
             games.append(game)
     return Round(number, tuple(games), tuple(byes))
 

@@ -130,7 +130,7 @@ def to_event(data: bytes, system: str | None) -> tuple[Event, tuple[str, ...]]:
     games = _games(file)
     byes = _bye_players(file)
     begun = max([0, *games, *byes])
-    rounds, to_come = _rounds(file, games, byes, begun, max(begun, planned))
+    rounds, to_come = _rounds(file, games, byes=byes, begun=begun, last=max(begun, planned))
     requested = (Request(one.entrant, each.number, one.points) for each in rounds for one in each.byes if one.requested)
     order = tuple(_order(file))
     event = Event(

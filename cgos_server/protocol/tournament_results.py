@@ -60,9 +60,21 @@ def read(data: bytes) -> list[Reported]:
     else:
         found = list(_lines(lines))
     if not found:
-        raise Misread(Code.RESULTS, 1, 1, "there is no result", "Give lines such as Alder Birch 1-0, a table, or PGN")
+        raise Misread(
+            code=Code.RESULTS,
+            line=1,
+            column=1,
+            problem="there is no result",
+            remedy="Give lines such as Alder Birch 1-0, a table, or PGN",
+        )
     if len(found) > MOST:
-        raise Misread(Code.RESULTS, found[MOST].line, 1, f"there are more than {MOST} results", "Give fewer at a time")
+        raise Misread(
+            code=Code.RESULTS,
+            line=found[MOST].line,
+            column=1,
+            problem=f"there are more than {MOST} results",
+            remedy="Give fewer at a time",
+        )
     return found
 
 
@@ -75,16 +87,18 @@ def _lines(lines: Sequence[str]) -> Iterator[Reported]:
         if line.lstrip().startswith("#"):
             continue
         if line.count('"') % 2:
-            raise Misread(Code.RESULTS, number, 1, "a quote is not closed", "Close it")
+            raise Misread(code=Code.RESULTS, line=number, column=1, problem="a quote is not closed", remedy="Close it")
         words = [found[1] if found[0].startswith('"') else found[0] for found in _WORD.finditer(line)]
         if len(words) == 3:
-            yield Reported(number, None, words[0], words[1], None, words[2])
+            yield Reported(line=number, id=None, white=words[0], black=words[1], round=None, score=words[2])
         elif len(words) == 2:
-            yield Reported(number, _whole(number, words[0], "id of a game"), "", "", None, words[1])
+            yield Reported(
+                line=number, id=_whole(number, words[0], "id of a game"), white="", black="", round=None, score=words[1]
+            )
         elif words:
             problem = "there is one word only" if len(words) == 1 else f"there are {len(words)} words"
             remedy = "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes"
-            raise Misread(Code.RESULTS, number, 1, problem, remedy)
+            raise Misread(code=Code.RESULTS, line=number, column=1, problem=problem, remedy=remedy)
 
 
 def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
@@ -94,7 +108,9 @@ def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise Misread(Code.RESULTS, reader.line_num, 1, str(problem), "Mend the quotes") from problem
+            raise Misread(
+                code=Code.RESULTS, line=reader.line_num, column=1, problem=str(problem), remedy="Mend the quotes"
+            ) from problem
         if cells is None:
             return
         if not any(cell.strip() for cell in cells):
@@ -104,7 +120,11 @@ def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
             if "game" not in names and not {"white", "black"} <= set(names):
                 problem_ = "no columns name the game"
                 raise Misread(
-                    Code.RESULTS, reader.line_num, 1, problem_, "Name a column game, or columns white and black"
+                    code=Code.RESULTS,
+                    line=reader.line_num,
+                    column=1,
+                    problem=problem_,
+                    remedy="Name a column game, or columns white and black",
                 )
             continue
         values = dict(zip(names, (cell.strip() for cell in cells), strict=False))
@@ -148,20 +168,30 @@ def _game(line: int, tags: Mapping[str, str]) -> Iterator[Reported]:
 def _reported(line: int, values: Mapping[str, str]) -> Reported:
     id_, number = values.get("game", ""), values.get("round", "")
     if not id_ and not (values.get("white") and values.get("black")):
-        raise Misread(Code.RESULTS, line, 1, "no game is named", "Give its id, or White and Black")
+        raise Misread(
+            code=Code.RESULTS, line=line, column=1, problem="no game is named", remedy="Give its id, or White and Black"
+        )
     if not values.get("result"):
-        raise Misread(Code.RESULTS, line, 1, "the result is missing", "Give such as 1-0")
+        raise Misread(
+            code=Code.RESULTS, line=line, column=1, problem="the result is missing", remedy="Give such as 1-0"
+        )
     return Reported(
-        line,
-        _whole(line, id_, "id of a game") if id_ else None,
-        values.get("white", ""),
-        values.get("black", ""),
-        _whole(line, number, "number of a round") if number else None,
-        values["result"],
+        line=line,
+        id=_whole(line, id_, "id of a game") if id_ else None,
+        white=values.get("white", ""),
+        black=values.get("black", ""),
+        round=_whole(line, number, "number of a round") if number else None,
+        score=values["result"],
     )
 
 
 def _whole(line: int, word: str, what: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 15 and int(word)):
-        raise Misread(Code.RESULTS, line, 1, f"{word!r} is no {what}", "Give a whole number, 1 or more")
+        raise Misread(
+            code=Code.RESULTS,
+            line=line,
+            column=1,
+            problem=f"{word!r} is no {what}",
+            remedy="Give a whole number, 1 or more",
+        )
     return int(word)

@@ -153,7 +153,7 @@ def write(document: Document) -> bytes:
 
 def fault(at: int, column: int, problem: str, remedy: str) -> Misread:
     """The error about the line of index `at` and a column counted from 1."""
-    return Misread(Code.TRF, at + 1, column, problem, remedy)
+    return Misread(code=Code.TRF, line=at + 1, column=column, problem=problem, remedy=remedy)
 
 
 def tenths(text: str) -> int | None:
@@ -163,7 +163,7 @@ def tenths(text: str) -> int | None:
 
 
 def _player(at: int, text: str) -> Player:
-    id_ = _number(at, text, 4, 8, "starting rank")
+    id_ = _number(at, text, start=4, stop=8, what="starting rank")
     if id_ is None or id_ == 0:
         raise fault(at, 5, "the player has no starting rank", "Give a number from 1 to 9999 in columns 5 to 8")
     shift = _shift(text)
@@ -175,10 +175,10 @@ def _player(at: int, text: str) -> Player:
         line=at,
         id=id_,
         name=text[14 : 47 + shift].strip(),
-        rating=_number(at, text, 48 + shift, 52 + shift, "rating") or None,
+        rating=_number(at, text, start=48 + shift, stop=52 + shift, what="rating") or None,
         federation=text[53 + shift : 56 + shift].strip(),
         points=scored,
-        rank=_number(at, text, 85 + shift, 89 + shift, "rank"),
+        rank=_number(at, text, start=85 + shift, stop=89 + shift, what="rank"),
         cells=_cells(at, text, FIRST_CELL + shift),
         shift=shift,
     )
@@ -198,8 +198,8 @@ def _shift(text: str) -> int:
 def _fits(text: str, shift: int) -> bool:
     points = text[80 + shift : 84 + shift]
     try:
-        _number(0, text, 48 + shift, 52 + shift, "rating")
-        _number(0, text, 85 + shift, 89 + shift, "rank")
+        _number(0, text, start=48 + shift, stop=52 + shift, what="rating")
+        _number(0, text, start=85 + shift, stop=89 + shift, what="rank")
         _cells(0, text, FIRST_CELL + shift)
     except Misread:
         return False
@@ -220,7 +220,7 @@ def _cells(at: int, text: str, start: int) -> tuple[Cell, ...]:
         for offset in (4, 6, 8, 9):
             if part[offset] != " ":
                 raise fault(at, begin + offset + 1, f"{part[offset]!r} stands between two columns", "Put a blank there")
-        opponent = _number(at, part, 0, 4, "opponent", begin) or 0
+        opponent = _number(at, part, start=0, stop=4, what="opponent", offset=begin) or 0
         colour, result = part[5].lower(), part[7].upper()
         if colour not in "wb- ":
             raise fault(at, begin + 6, f"{part[5]!r} is no colour", "Give w, b or -")

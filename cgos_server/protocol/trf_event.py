@@ -174,7 +174,9 @@ def check_scores(document: Document) -> tuple[Difference, ...]:
         more = fictitious.get(one.id, 0)
         asked = sum(_tenths(found.points, cell) for cell in one.cells[begun : begun + 1])
         if one.points not in (points, points + more, points + asked, points + more + asked):
-            differences.append(Difference(one.line + 1, 81 + one.shift, one.id, one.points, points))
+            differences.append(
+                Difference(line=one.line + 1, column=81 + one.shift, player=one.id, says=one.points, results=points)
+            )
     return tuple(differences)
 
 
@@ -300,7 +302,7 @@ def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun
                 problem = f"in round {number} player {id_} meets {other.id}, but not the other way round (line"
                 raise fault(one.line, cell.column, f"{problem} {other.line + 1})", "Let both lines say the same")
             if id_ < other.id:
-                games[number - 1].append(_game(one, cell, facing, number, halves, more))
+                games[number - 1].append(_game(one, cell, facing=facing, number=number, halves=halves, more=more))
     for number in range(1, begun + 1):
         yield Round(number, tuple(games[number - 1]), tuple(byes[number - 1]))
 

@@ -336,7 +336,7 @@ def _accelerated(at: int, text: str) -> Iterator[Acceleration]:
     for number, begin in enumerate(range(9, len(text), 5), 1):
         part = text[begin : begin + 5]
         if part.strip():
-            yield Acceleration(id_, id_, number, number, _points(at, begin, part))
+            yield Acceleration(first=id_, last=id_, begin=number, end=number, points=_points(at, begin, part))
 
 
 def _range_accelerated(at: int, text: str) -> Iterator[Acceleration]:
@@ -355,7 +355,7 @@ def _range_accelerated(at: int, text: str) -> Iterator[Acceleration]:
             raise fault(at, begin + 1, f"the {what} is missing", f"Give it in columns {begin + 1} to {stop}")
         numbers.append(_whole(at, word, what, ROUND_MAX if what == "round" else ID_MAX))
     first, last, begin_round, end_round = numbers
-    yield Acceleration(first, last, begin_round, end_round, value)
+    yield Acceleration(first=first, last=last, begin=begin_round, end=end_round, points=value)
 
 
 def _points(at: int, begin: int, part: str) -> int:

@@ -108,7 +108,7 @@ def with_event(document: Document, event: Event, places: Mapping[int, int] | Non
     grid, given = cells(event, found)
     scores = ledger(event).lines
     texts: list[str | None] = [line.text for line in document.lines]
-    _rewrite_players(document, found, (before, event), grid, places, texts)
+    _rewrite_players(document, found, events=(before, event), grid=grid, places=places, texts=texts)
     known = {one.id for one in document.players}
     fresh = [
         _player_line(one, scores[one.id].score, places[one.id], grid[one.id])
@@ -243,7 +243,14 @@ def _extra(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> Extra:
         if extra != ExtraEntrant():
             entrants[str(one.id)] = extra
     games = tuple(
-        ExtraGame(each.number, game.white, game.black, game.handicap, _is(game, "void"), _is(game, "no-contest"))
+        ExtraGame(
+            round=each.number,
+            white=game.white,
+            black=game.black,
+            handicap=game.handicap,
+            void=_is(game, "void"),
+            no_contest=_is(game, "no-contest"),
+        )
         for each in event.rounds
         for game in counting(each)
         if game.handicap or _is(game, "void") or _is(game, "no-contest")
@@ -373,14 +380,16 @@ def _rewrite_whole(
     added: list[str] = []
     codes = [line.text[:3] for line in document.lines]
     if before.name != after.name:
-        _replace(texts, codes, ("012",), _plain(after.name), added)
+        _replace(texts, codes, wanted=("012",), value=_plain(after.name), added=added)
     if len(before.entrants) != len(after.entrants):
         count = re.compile(rf"(062 +){len(before.entrants)}\b")
         for at, line in enumerate(document.lines):
             if line.text.startswith("062"):
                 texts[at] = count.sub(rf"\g<1>{len(after.entrants)}", line.text, count=1)
     if before.planned != after.planned:
-        _replace(texts, codes, ("142", "XXR"), "" if after.planned is None else str(after.planned), added)
+        _replace(
+            texts, codes, wanted=("142", "XXR"), value="" if after.planned is None else str(after.planned), added=added
+        )
     if set(before.forbidden) != set(after.forbidden):
         pairs = [pair for pair in after.forbidden if pair not in before.forbidden]
         if not set(before.forbidden) <= set(after.forbidden):

@@ -168,12 +168,17 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "picture": (
         Example(
             "One running game",
-            ws.Picture("9x9", [ws.GameLine(17, 1_767_225_600.0, 9, 7.0, _BLACK, _WHITE)]),
+            ws.Picture(
+                "9x9", [ws.GameLine(game=17, started_at=1_767_225_600.0, size=9, komi=7.0, black=_BLACK, white=_WHITE)]
+            ),
         ),
     ),
     "fact": (
         Example("A move", ws.FactTold(facts.MovePlayed("9x9", 17, 1, "E5", 302_000))),
-        Example("A game's end", ws.FactTold(facts.GameEnded("9x9", 17, "W+6.0", "score", 1_767_225_700.0))),
+        Example(
+            "A game's end",
+            ws.FactTold(facts.GameEnded(venue="9x9", game=17, result="W+6.0", reason="score", at=1_767_225_700.0)),
+        ),
     ),
     "shown": (
         Example(

@@ -193,9 +193,7 @@ class Unwatch(_Message, frozen=True, tag="unwatch"):
     game: Count | None = None
 
 
-ClientMessage = (
-    SignIn | Move | Seen | Sync | Ready | Pause | Drain | SetLimits | WatchVenue | WatchGame | Unwatch
-)  # fmt: skip
+ClientMessage = SignIn | Move | Seen | Sync | Ready | Pause | Drain | SetLimits | WatchVenue | WatchGame | Unwatch
 
 
 # -- what the server says
@@ -421,4 +419,4 @@ class Shown(_Message, frozen=True, tag="shown"):
 
 ServerMessage = (
     Welcome | SignedIn | Game | Turn | Moved | Over | Info | Error | Latency | Drained | Picture | FactTold | Shown
-)  # fmt: skip
+)

@@ -145,7 +145,9 @@ class PlayedGame:
         self._dialogue.tell(render.game(setup, color, from_ply))
 
     def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
-        self._dialogue.tell(render.turn(self.number, self.ply + 1, color, left_ms, other_left_ms))
+        self._dialogue.tell(
+            render.turn(self.number, self.ply + 1, color=color, left_ms=left_ms, other_left_ms=other_left_ms)
+        )
 
     def played(self, turn: Turn) -> None:
         self.ply = turn.ply
@@ -203,4 +205,8 @@ class Watcher:
 
     def ended(self, game: int, over: GameOver) -> None:
         self._dialogue.unwatched(self, game)
-        self._peer.send(ws.FactTold(GameEnded(self.venue, game, over.result, over.reason, self._peer.wall())))
+        self._peer.send(
+            ws.FactTold(
+                GameEnded(venue=self.venue, game=game, result=over.result, reason=over.reason, at=self._peer.wall())
+            )
+        )

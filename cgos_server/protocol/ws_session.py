@@ -179,20 +179,22 @@ class WsSession:
         self._known = {game.game: game.ply for game in message.games}
         self._places = {name: Place(self, self._peer, name, self._house.new_id()) for name in message.venues}
         declared = Declaration(
-            message.version,
-            message.wire_name,
-            _line(message.engine),
-            msgspec.json.encode(message.parameters, order="deterministic").decode() if message.parameters else "",
-            _line(message.author),
+            label=message.version,
+            wire_name=message.wire_name,
+            engine=_line(message.engine),
+            parameters=msgspec.json.encode(message.parameters, order="deterministic").decode()
+            if message.parameters
+            else "",
+            author=_line(message.author),
         )
         credentials = Credentials(
-            message.bot,
-            message.secret,
-            message.new_secret,
-            _line(message.client)[:CLIENT_MAX],
-            True,
-            self._peer.address,
-            declared,
+            name=message.bot,
+            secret=message.secret,
+            new_secret=message.new_secret,
+            client=_line(message.client)[:CLIENT_MAX],
+            analysis=True,
+            address=self._peer.address,
+            declared=declared,
         )
         known = tuple(Known(game, ply) for game, ply in self._known.items())
         self._house.concierge.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))

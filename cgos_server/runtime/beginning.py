@@ -70,7 +70,7 @@ class Beginner:
         self, round_id: int, pair: Pair, players: Mapping[int, Player], at: int, opening: Opening | None, rng: Rng
     ) -> Prepared:
         """The game of a pair of an act of pairing; `rng` decides colours where nothing else does."""
-        return self._paired(round_id, pair, self._colors(pair, rng), players, at, opening)
+        return self._paired(round_id, pair, chosen=self._colors(pair, rng), players=players, at=at, opening=opening)
 
     def second(
         self, round_id: int, pair: Pair, black: int, players: Mapping[int, Player], at: int, opening: Opening
@@ -78,13 +78,13 @@ class Beginner:
         """The second game of a pair that has played the opening the other way round; `black` is the version."""
         white = pair.low if black == pair.high else pair.high
         why = Colors(black, white, "The other way round than in the first game of the opening.")
-        return self._paired(round_id, pair, why, players, at, opening)
+        return self._paired(round_id, pair, chosen=why, players=players, at=at, opening=opening)
 
     def arranged(
         self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], at: int, why: str
     ) -> Prepared:
         """A game by an operator's wish, beginning after `moves`. Raises OurFault where they cannot be played."""
-        return self._game(None, black, white, terms, moves, at, why, "")
+        return self._game(None, black=black, white=white, terms=terms, moves=moves, at=at, why=why, opening="")
 
     def begin(self, prepared: Sequence[Prepared], at: int) -> None:
         """They are committed: bring the players to their boards, a few at a time. `at`: when, in Unix ms."""
@@ -102,7 +102,15 @@ class Beginner:
             desk.meter.started()
             log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)
             desk.bus.publish(
-                GameStarted(desk.venue.name, game.id, black.name, white.name, at / 1000, black.label, white.label)
+                GameStarted(
+                    venue=desk.venue.name,
+                    game=game.id,
+                    black=black.name,
+                    white=white.name,
+                    at=at / 1000,
+                    black_label=black.label,
+                    white_label=white.label,
+                )
             )
         if rest := prepared[SLICE:]:
             desk.time.call_at(desk.time.now(), self.begin, rest, at)
@@ -127,7 +135,14 @@ class Beginner:
         name = "" if opening is None else opening.name
         detail = dict(pair.detail) | self._seen(pair, chosen)
         game, records = self._game(
-            round_id, players[chosen.black], players[chosen.white], terms, moves, at, pair.reason, name
+            round_id,
+            black=players[chosen.black],
+            white=players[chosen.white],
+            terms=terms,
+            moves=moves,
+            at=at,
+            why=pair.reason,
+            opening=name,
         )
         records.insert(
             1, PairingAdded(game.id, round_id, pair.high, pair.low, pair.reason, chosen.why, json.dumps(detail))
@@ -149,20 +164,38 @@ class Beginner:
         first, second = (
             Side(player.version, player.name, desk.rater.label(player.version)) for player in (black, white)
         )
-        game = LiveGame(self._ids.game(), desk, Referee(terms), first, second, at, why, opening)
+        game = LiveGame(
+            game_id=self._ids.game(),
+            desk=desk,
+            referee=Referee(terms),
+            black=first,
+            white=second,
+            started_at=at,
+            why=why,
+            opening=opening,
+        )
         if moves:
             game.continues(moves)
         records: list[Record] = [
             GameAdded(
-                game.id, desk.venue.id, round_id, black.version, white.version, first.label, second.label,
-                encode_terms(terms), "", at, opening,
+                game.id,
+                desk.venue.id,
+                round_id,
+                black.version,
+                white.version,
+                first.label,
+                second.label,
+                encode_terms(terms),
+                "",
+                at,
+                opening,
             ),
             *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
-        ]  # fmt: skip
+        ]
         return Prepared(game, records)
 
     def _colors(self, pair: Pair, rng: Rng) -> Colors:
-        return colors(pair.high, pair.low, self._memory.as_black, self._memory.balance, rng)
+        return colors(pair.high, pair.low, as_black=self._memory.as_black, balance=self._memory.balance, rng=rng)
 
     def _seen(self, pair: Pair, chosen: Colors) -> dict[str, Any]:
         """For the record: what the colours were decided by, and what was expected of the game."""

@@ -60,5 +60,10 @@ class HouseConcierge:
                 )
             if not all(session.alive for session in sessions.values()):
                 return False
-            await admit(places, Admission(credentials, signed, asked, Capacity(wish.slots), wish))
+            await admit(
+                places,
+                Admission(
+                    credentials=credentials, signed=signed, asked=asked, capacity=Capacity(wish.slots), wish=wish
+                ),
+            )
         return signed.new

@@ -86,8 +86,17 @@ class _Place:
     """
 
     __slots__ = (
-        "at", "everything", "followed", "found", "gone", "picture", "reading", "spectator", "stuck", "wanted",
-    )  # fmt: skip
+        "at",
+        "everything",
+        "followed",
+        "found",
+        "gone",
+        "picture",
+        "reading",
+        "spectator",
+        "stuck",
+        "wanted",
+    )
 
     def __init__(self, spectator: Spectator, at: int) -> None:
         self.spectator = spectator
@@ -142,7 +151,12 @@ class Gallery:
         for game in self._games():
             black, white = game.sides
             self._running[game.id] = self._running_game(
-                game.id, game.started_at / 1000, black.name, black.label, white.name, white.label
+                game.id,
+                game.started_at / 1000,
+                black=black.name,
+                black_label=black.label,
+                white=white.name,
+                white_label=white.label,
             )
         for kind in _FACTS:
             self._bus.subscribe(kind, self._happened)
@@ -222,7 +236,12 @@ class Gallery:
         if isinstance(fact, GameStarted):
             self._picture = None
             self._running[fact.game] = self._running_game(
-                fact.game, fact.at, fact.black, fact.black_label, fact.white, fact.white_label
+                fact.game,
+                fact.at,
+                black=fact.black,
+                black_label=fact.black_label,
+                white=fact.white,
+                white_label=fact.white_label,
             )
         elif isinstance(fact, GameEnded):
             self._picture = None
@@ -237,7 +256,17 @@ class Gallery:
     def _running_game(
         self, game: int, at: float, black: str, black_label: str, white: str, white_label: str
     ) -> ListedGame:
-        return ListedGame(game, at, self.size, self.komi2, black, black_label, white, white_label, None)
+        return ListedGame(
+            game=game,
+            started_at=at,
+            size=self.size,
+            komi2=self.komi2,
+            black=black,
+            black_label=black_label,
+            white=white,
+            white_label=white_label,
+            result=None,
+        )
 
     # -- telling
 
@@ -385,6 +414,13 @@ class Gallery:
 def listed_game(stored: StoredGame, size: int, komi2: int) -> ListedGame:
     """A stored game as lists show it, in a venue of this board and komi."""
     return ListedGame(
-        stored.id, stored.started_at / 1000, size, komi2, stored.black, stored.black_label, stored.white,
-        stored.white_label, stored.result,
-    )  # fmt: skip
+        game=stored.id,
+        started_at=stored.started_at / 1000,
+        size=size,
+        komi2=komi2,
+        black=stored.black,
+        black_label=stored.black_label,
+        white=stored.white,
+        white_label=stored.white_label,
+        result=stored.result,
+    )

@@ -68,7 +68,9 @@ class Gatherer:
             if at % SLICE == 0:
                 await asyncio.sleep(0)
         pool = sum(player.awaited for player in self._lobby.players.values())
-        act = Act(candidates, (), None, policy, pool, self._flow(pool))
+        act = Act(
+            candidates=candidates, meetings=(), knowledge=None, policy=policy, connected=pool, flow=self._flow(pool)
+        )
         if not choosing:
             return act
         return replace(act, meetings=await self._meetings(players), knowledge=await self._knowledge(players))

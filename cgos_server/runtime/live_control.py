@@ -145,7 +145,9 @@ class LiveControl:
         plies: int | None,
         actor: str,
     ) -> ArrangedGame:
-        return rulings.arrange(self._found(venue), white, black, mains_s, opening, plies, actor)
+        return rulings.arrange(
+            self._found(venue), white=white, black=black, mains_s=mains_s, opening=opening, plies=plies, actor=actor
+        )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         return rulings.end(self._venues.values(), game, winner, detail)
@@ -171,7 +173,14 @@ class LiveControl:
     ) -> PairingPreview:
         found = self._found(venue)
         seen = await found.matchmaker.preview(method, options)
-        return preview(found.venue.name, seen.method, seen.act, seen.decided.pairing, seen.listed, seen.second)
+        return preview(
+            found.venue.name,
+            seen.method,
+            act=seen.act,
+            pairing=seen.decided.pairing,
+            listed=seen.listed,
+            second=seen.second,
+        )
 
     async def reload(self) -> list[str]:
         try:
@@ -190,15 +199,18 @@ class LiveControl:
     def _venue(self, venue: LiveVenue) -> VenueStatus:
         bots = bots_by_state(venue)
         return VenueStatus(
-            venue.venue.name, venue.port, bots["playing"], bots["idle"], bots["owing"], len(running(venue)),
-            venue.matchmaker.paused,
-        )  # fmt: skip
+            name=venue.venue.name,
+            port=venue.port,
+            playing=bots["playing"],
+            idle=bots["idle"],
+            owing=bots["owing"],
+            games=len(running(venue)),
+            paused=venue.matchmaker.paused,
+        )
 
     def _version(self, venue: LiveVenue, player: Player) -> VersionNow:
         lobby, now_ms = venue.lobby, self._time.wall_ms()
-        others = [
-            one for one in lobby.players.values() if one is not player and one.session is not None
-        ]  # fmt: skip
+        others = [one for one in lobby.players.values() if one is not player and one.session is not None]
         word, why = standing(
             Seen(
                 here=player.session is not None,
@@ -225,20 +237,26 @@ class LiveControl:
         if word is Word.ASIDE:
             since = lobby.setbacks.state(player.version).at
         return VersionNow(
-            player.name, venue.venue.name, word.value, since / 1000, list(player.games), player.capacity.slots, why,
-            word in WAITING,
-        )  # fmt: skip
+            name=player.name,
+            venue=venue.venue.name,
+            state=word.value,
+            since=since / 1000,
+            games=list(player.games),
+            slots=player.capacity.slots,
+            why=why,
+            paired=word in WAITING,
+        )
 
     def _games(self, venue: LiveVenue) -> list[GameStatus]:
         return [
             GameStatus(
-                game.id,
-                venue.venue.name,
-                game.sides[Color.BLACK].name,
-                game.sides[Color.WHITE].name,
-                game.ply,
-                game.present(Color.BLACK),
-                game.present(Color.WHITE),
+                game=game.id,
+                venue=venue.venue.name,
+                black=game.sides[Color.BLACK].name,
+                white=game.sides[Color.WHITE].name,
+                ply=game.ply,
+                black_here=game.present(Color.BLACK),
+                white_here=game.present(Color.WHITE),
             )
             for game in running(venue)
         ]
@@ -246,11 +264,17 @@ class LiveControl:
     def _bots(self, venue: LiveVenue) -> list[BotStatus]:
         return [
             BotStatus(
-                player.name, venue.venue.name, player.state.value, player.address, player.client,
-                next(iter(player.games), None),
-                venue.lobby.setbacks.state(player.version).reason if player.aside else "",
-                player.paused, player.session.id, player.signed_in_at / 1000,
+                name=player.name,
+                venue=venue.venue.name,
+                state=player.state.value,
+                address=player.address,
+                client=player.client,
+                game=next(iter(player.games), None),
+                set_aside=venue.lobby.setbacks.state(player.version).reason if player.aside else "",
+                paused=player.paused,
+                connection=player.session.id,
+                since=player.signed_in_at / 1000,
             )
             for player in venue.lobby.players.values()
             if player.session is not None
-        ]  # fmt: skip
+        ]

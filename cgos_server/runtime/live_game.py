@@ -19,7 +19,7 @@ import structlog
 from cgos_server.core.clock import remaining_ms, start
 from cgos_server.core.facts import GameEnded as GameEndedFact
 from cgos_server.core.facts import MovePlayed
-from cgos_server.core.games.base import Color
+from cgos_server.core.games.base import Color, mover_of
 from cgos_server.core.referee import Played, Referee
 from cgos_server.core.venue import Venue
 from cgos_server.core.verdict import Reason, Verdict
@@ -93,11 +93,36 @@ class LiveGame:
     """
 
     __slots__ = (
-        "_applied", "_awaited", "_clock_started", "_credited", "_desk", "_ended_as", "_flag_at",
-        "_grace_ends", "_instants", "_late", "_mover", "_moves", "_played", "_received", "_received_at", "_ruled",
-        "_tables", "_tellings", "_timer", "_timer_at", "_why", "flagged", "id", "opening", "phase", "referee", "sides",
-        "started_at", "thought",
-    )  # fmt: skip
+        "_applied",
+        "_awaited",
+        "_clock_started",
+        "_credited",
+        "_desk",
+        "_ended_as",
+        "_flag_at",
+        "_grace_ends",
+        "_instants",
+        "_late",
+        "_mover",
+        "_moves",
+        "_played",
+        "_received",
+        "_received_at",
+        "_ruled",
+        "_tables",
+        "_tellings",
+        "_timer",
+        "_timer_at",
+        "_why",
+        "flagged",
+        "id",
+        "opening",
+        "phase",
+        "referee",
+        "sides",
+        "started_at",
+        "thought",
+    )
 
     def __init__(
         self,
@@ -179,24 +204,34 @@ class LiveGame:
         terms = self.referee.terms
         black, white = self.sides
         return GameSetup(
-            self.id, terms.rules.size, terms.rules.komi2, remaining_ms(terms.time, start(terms.time)),
-            black.name, black.label, white.name, white.label, tuple(self._moves[:ply]),
-            (self._left_after(ply, Color.BLACK), self._left_after(ply, Color.WHITE)),
-            self._desk.venue.name, terms, self._why, self.opening,
-        )  # fmt: skip
+            game=self.id,
+            size=terms.rules.size,
+            komi2=terms.rules.komi2,
+            level_ms=remaining_ms(terms.time, start(terms.time)),
+            black=black.name,
+            black_label=black.label,
+            white=white.name,
+            white_label=white.label,
+            moves=tuple(self._moves[:ply]),
+            left_ms=(self._left_after(ply, Color.BLACK), self._left_after(ply, Color.WHITE)),
+            venue=self._desk.venue.name,
+            terms=terms,
+            why=self._why,
+            opening=self.opening,
+        )
 
     def turns(self, since: int) -> list[Turn]:
         """The committed plies after `since`; their times are not kept (`at` is 0)."""
         turns: list[Turn] = []
         for ply in range(since + 1, self.ply + 1):
             move, left = self._moves[ply - 1]
-            color = _mover(ply)
+            color = mover_of(ply)
             turns.append(Turn(ply, color, move, left, self._left_after(ply, color.other), 0, False))
         return turns
 
     def _left_after(self, ply: int, color: Color) -> int:
         """Milliseconds that `color` has left after `ply`."""
-        last = ply if ply and _mover(ply) is color else ply - 1
+        last = ply if ply and mover_of(ply) is color else ply - 1
         if last > 0:
             return self._moves[last - 1][1]
         terms = self.referee.terms
@@ -492,7 +527,9 @@ class LiveGame:
                 moves = [move for move, _ in self._moves]
                 if self._played is not None:
                     moves.append(self._played.move_text)
-                self._applied = desk.rater.apply(self.id, black.version, white.version, verdict, moves, at)
+                self._applied = desk.rater.apply(
+                    self.id, black=black.version, white=white.version, verdict=verdict, moves=moves, at=at
+                )
         except Exception as error:
             verdict = self._our_fault(error)
         self._tellings = tuple(
@@ -502,10 +539,17 @@ class LiveGame:
         told_black, told_white = (telling.told for telling in self._tellings)
         records.append(
             GameEnded(
-                at, winner, verdict.reason.value, verdict.margin2, verdict.detail, verdict.text, told_black, told_white,
+                at,
+                winner,
+                verdict.reason.value,
+                verdict.margin2,
+                verdict.detail,
+                verdict.text,
+                told_black,
+                told_white,
                 self.id,
             )
-        )  # fmt: skip
+        )
         if self._applied is not None:
             records.extend(self._applied.records)
         desk.store.submit(records, partial(self._ended, verdict, at))
@@ -523,7 +567,14 @@ class LiveGame:
         self._admit_late()
         self.phase = Phase.OVER
         date = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
-        over = GameOver(date, verdict.text, verdict.winner, verdict.reason.value, verdict.detail, self.ply)
+        over = GameOver(
+            date=date,
+            result=verdict.text,
+            winner=verdict.winner,
+            reason=verdict.reason.value,
+            detail=verdict.detail,
+            plies=self.ply,
+        )
         self._ended_as = over
         for color in Color:
             table = self._tables[color]
@@ -546,8 +597,3 @@ class LiveGame:
         version, plus_minus = self.sides[color].version, self._desk.rater.plus_minus
         found = (RatingMoved(was.mean, now.mean, plus_minus(now)) for who, was, now in changes if who == version)
         return next(found, None)
-
-
-def _mover(ply: int) -> Color:
-    """Who made that ply: colors alternate, from Black."""
-    return Color.WHITE if ply % 2 == 0 else Color.BLACK

@@ -92,10 +92,21 @@ class LiveVenue:
 async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     """Read the venue's ledger and history, and set it up with nobody in it."""
     store = shared.store
-    ratings = await load_ratings(store, venue, shared.build, shared.time.wall_ms(), partial(shared.folded, venue.name))
+    ratings = await load_ratings(
+        store, venue, build=shared.build, at=shared.time.wall_ms(), progress=partial(shared.folded, venue.name)
+    )
     meter = shared.metrics.venue(venue.name)
-    refitter = Refitter(venue.name, ratings, store, shared.time, shared.fitting, meter)
-    rater = Rater(venue.name, ratings, shared.names.__getitem__, shared.bus, meter.rated, refitter.changed)
+    refitter = Refitter(
+        venue=venue.name, ratings=ratings, store=store, time=shared.time, fitting=shared.fitting, meter=meter
+    )
+    rater = Rater(
+        venue=venue.name,
+        ratings=ratings,
+        names=shared.names.__getitem__,
+        bus=shared.bus,
+        updated=meter.rated,
+        applied=refitter.changed,
+    )
     openings = Openings(await store.halves(venue.id))
     lobby = Lobby(
         venue.name,
@@ -113,12 +124,12 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         families=shared.families,
         operator=partial(shared.operators, venue.name),
         setbacks=Setbacks(
-            venue.id,
-            venue.name,
-            store,
-            shared.time,
-            await store.setbacks(venue.id),
-            lambda: desk.venue.pairing.set_aside,
+            venue_id=venue.id,
+            venue=venue.name,
+            store=store,
+            time=shared.time,
+            stored=await store.setbacks(venue.id),
+            most=lambda: desk.venue.pairing.set_aside,
         ),
         openings=openings,
     )
@@ -127,7 +138,16 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         lobby.ended(game)
         pairer.ended(game)
 
-    desk = Desk(venue, store, shared.time, shared.bus, rater, meter, ended, lobby.expected.since_before)
+    desk = Desk(
+        venue=venue,
+        store=store,
+        time=shared.time,
+        bus=shared.bus,
+        rater=rater,
+        meter=meter,
+        ended=ended,
+        expects=lobby.expected.since_before,
+    )
     last = remembered(matchmaker(venue.pairing.method, venue.pairing.options))
     memory = Memory(
         last,
@@ -135,20 +155,46 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         await store.recent_opponents(venue.id, last),
         await store.thinking(venue.id, _PACED),
     )
-    gatherer = Gatherer(lobby, ratings, memory, shared.families, shared.time, await store.last_round(venue.id))
-    pairer = VenueMatchmaker(
-        desk,
-        lobby,
-        gatherer,
-        Beginner(desk, lobby, shared.ids, memory, openings, gatherer.paces),
-        shared.deciding,
-        openings,
-        shared.ids,
-        lambda: secrets.randbits(64),
+    gatherer = Gatherer(
+        lobby=lobby,
+        ratings=ratings,
+        memory=memory,
+        families=shared.families,
+        time=shared.time,
+        number=await store.last_round(venue.id),
     )
-    gallery = Gallery(venue, store, shared.bus, shared.time, lobby.games, lobby.game, shared.spawn)
-    watch = RatingWatch(venue.name, ratings, shared.history, shared.names, meter)
-    return LiveVenue(venue, desk, lobby, pairer, ratings, refitter, watch, gallery)
+    pairer = VenueMatchmaker(
+        desk=desk,
+        lobby=lobby,
+        gatherer=gatherer,
+        beginner=Beginner(
+            desk=desk, lobby=lobby, ids=shared.ids, memory=memory, openings=openings, paces=gatherer.paces
+        ),
+        deciding=shared.deciding,
+        openings=openings,
+        ids=shared.ids,
+        new_seed=lambda: secrets.randbits(64),
+    )
+    gallery = Gallery(
+        venue=venue,
+        store=store,
+        bus=shared.bus,
+        time=shared.time,
+        games=lobby.games,
+        game=lobby.game,
+        spawn=shared.spawn,
+    )
+    watch = RatingWatch(venue=venue.name, ratings=ratings, games=shared.history, names=shared.names, meter=meter)
+    return LiveVenue(
+        venue=venue,
+        desk=desk,
+        lobby=lobby,
+        matchmaker=pairer,
+        ratings=ratings,
+        refitter=refitter,
+        watch=watch,
+        gallery=gallery,
+    )
 
 
 def reconfigure(live: LiveVenue, pairing: PairingSettings) -> None:

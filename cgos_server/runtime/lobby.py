@@ -114,7 +114,9 @@ class Lobby:
         self._arriving: set[int] = set()
         self._warned: set[int] = set()
         self.owners = Owners(self)
-        self.allowances = Allowances(venue_id, venue, store, time, spawn, self.stir)
+        self.allowances = Allowances(
+            venue_id=venue_id, venue=venue, store=store, time=time, spawn=spawn, stir=self.stir
+        )
 
     # -- what others may ask
 
@@ -159,10 +161,18 @@ class Lobby:
                     return False
                 if isinstance(signed, Operator):
                     session.operator(self._operator(signed, credentials.address))
-                    log.info("operator signed in", connection=session.id, account=signed.name, venue=self.venue,
-                             address=credentials.address)  # fmt: skip
+                    log.info(
+                        "operator signed in",
+                        connection=session.id,
+                        account=signed.name,
+                        venue=self.venue,
+                        address=credentials.address,
+                    )
                     return False
-                await admit([(self, session)], Admission(credentials, signed, asked, Capacity(1), Wish()))
+                await admit(
+                    [(self, session)],
+                    Admission(credentials=credentials, signed=signed, asked=asked, capacity=Capacity(1), wish=Wish()),
+                )
                 return signed.new
 
         await self.receive(session, credentials, enter)
@@ -182,8 +192,14 @@ class Lobby:
         except Refused as refusal:
             outcome = LoginOutcome.REFUSED
             self._meter.refused(refusal.code)
-            log.info("sign-in refused", connection=session.id, bot=credentials.name, venue=self.venue,
-                     code=refusal.code, address=credentials.address)  # fmt: skip
+            log.info(
+                "sign-in refused",
+                connection=session.id,
+                bot=credentials.name,
+                venue=self.venue,
+                code=refusal.code,
+                address=credentials.address,
+            )
             if session.alive:
                 session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
         except StoreError:
@@ -286,8 +302,14 @@ class Lobby:
         player.signed_in_at = self._time.wall_ms()
         self.owners.seated(player, signed)
         session.accepted(PlayerSeat(self, player, session), signed.name)
-        log.info("signed in", connection=session.id, bot=signed.name, venue=self.venue, address=credentials.address,
-                 client=credentials.client)  # fmt: skip
+        log.info(
+            "signed in",
+            connection=session.id,
+            bot=signed.name,
+            venue=self.venue,
+            address=credentials.address,
+            client=credentials.client,
+        )
         self._bus.publish(BotArrived(self.venue, player.name))
         self.stir(player)
         self.setbacks.signed_in(player)
@@ -369,9 +391,15 @@ class Lobby:
             if player.session is not session:
                 return
             del player.asked[number]
-            if stored is None or stored.venue_id != self._venue_id or player.version not in (
-                stored.black_id, stored.white_id,
-            ):  # fmt: skip
+            if (
+                stored is None
+                or stored.venue_id != self._venue_id
+                or player.version
+                not in (
+                    stored.black_id,
+                    stored.white_id,
+                )
+            ):
                 unknown.append(number)
             elif stored.result is not None and number not in player.tellings:
                 self._tell_end(player, session, stored)
@@ -442,8 +470,7 @@ class Lobby:
         player.capacity.used -= len(player.games) + player.reserved  # its other venues are a moment behind
         player.capacity = Capacity(1)
         player.owing = False
-        log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=state.value,
-                 orderly=orderly)  # fmt: skip
+        log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=state.value, orderly=orderly)
         for game in list(player.games.values()):
             game.left(player.color(game))
         self._forget(player)

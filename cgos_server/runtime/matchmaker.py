@@ -128,7 +128,7 @@ class VenueMatchmaker:
         It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
         """
         at = self._desk.time.wall_ms()
-        prepared = self._beginner.arranged(black, white, terms, moves, at, why)
+        prepared = self._beginner.arranged(black=black, white=white, terms=terms, moves=moves, at=at, why=why)
         for player in (black, white):
             player.reserve()
             player.chosen = True
@@ -151,7 +151,7 @@ class VenueMatchmaker:
         act = await self._gatherer.act(rest, settings.policy)
         seed = self._new_seed()
         decided = await self._deciding.decide(chosen.name, chosen.options, act, seed)
-        return Preview(chosen, act, seed, decided, listed, _settled(owed, listed))
+        return Preview(method=chosen, act=act, seed=seed, decided=decided, listed=listed, second=_settled(owed, listed))
 
     @property
     def _stopped(self) -> bool:
@@ -191,7 +191,9 @@ class VenueMatchmaker:
             decided = await self._deciding.decide(method.name, method.options, act, seed)
             if self._stopped:
                 return []
-            widowed = await self._record(decided, settings, method, seed, {one.version: one for one in players})
+            widowed = await self._record(
+                decided, settings, method=method, seed=seed, players={one.version: one for one in players}
+            )
         finally:
             self._lobby.release(player for player in players if player.reserved and not player.chosen)
         self._desk.meter.paired(settings.policy.value, self._desk.time.now() - started)
@@ -230,11 +232,19 @@ class VenueMatchmaker:
                 [version for version in pairing.sits_out if players[version].could_play],
             )
             record = RoundAdded(
-                round_id, self._desk.venue.id, self._gatherer.number, at, settings.policy.value, method.name,
-                json.dumps(dict(method.options)), str(seed), inputs,
+                round_id,
+                self._desk.venue.id,
+                self._gatherer.number,
+                at,
+                settings.policy.value,
+                method.name,
+                json.dumps(dict(method.options)),
+                str(seed),
+                inputs,
                 json.dumps({str(version): why for version, why in pairing.sits_out.items()}),
-                json.dumps(list(pairing.notes)), pairing.total,
-            )  # fmt: skip
+                json.dumps(list(pairing.notes)),
+                pairing.total,
+            )
             self._begin(record, prepared, players, at)
         return widowed
 
@@ -262,15 +272,26 @@ class VenueMatchmaker:
         prepared: list[Prepared] = []
         for count, (one, pair) in enumerate(zip(owed, _settled(owed, act), strict=True), 1):
             if players[one.black].could_play and players[one.white].could_play:
-                prepared.append(self._beginner.second(round_id, pair, one.black, players, at, one.opening))
+                prepared.append(
+                    self._beginner.second(round_id, pair, black=one.black, players=players, at=at, opening=one.opening)
+                )
             if count % SLICE == 0:
                 await asyncio.sleep(0)
         if prepared and not self._stopped:
             self._gatherer.decided([side.version for one in prepared for side in one.game.sides], [])
             record = RoundAdded(
-                round_id, self._desk.venue.id, self._gatherer.number, at, act.policy.value, SECOND_GAMES,
-                "{}", "0", encode_inputs(act), "{}", "[]",
-            )  # fmt: skip
+                round_id,
+                self._desk.venue.id,
+                self._gatherer.number,
+                at,
+                act.policy.value,
+                SECOND_GAMES,
+                "{}",
+                "0",
+                encode_inputs(act),
+                "{}",
+                "[]",
+            )
             self._begin(record, prepared, players, at)
 
 

@@ -53,7 +53,7 @@ class Openings:
         self._swept = 0
         self._debts: dict[int, dict[tuple[int, str], _Debt]] = {}
         for half in halves:
-            self._count(half.black, half.white, half.opening, half.games, half.at)
+            self._count(black=half.black, white=half.white, opening=half.opening, games=half.games, at=half.at)
 
     def first(self, book: OpeningSet, share: float, rng: Rng) -> Opening | None:
         """The opening of a new pair of games; None for the empty board.
@@ -105,7 +105,7 @@ class Openings:
     def began(self, black: int, white: int, opening: str, at: int) -> None:
         """A game with this opening (empty: none) has begun; `at` in Unix ms."""
         if opening:
-            self._count(black, white, opening, 1, at)
+            self._count(black=black, white=white, opening=opening, games=1, at=at)
 
     def ended(self, game: LiveGame) -> None:
         """A game has ended; one without a result is as if it had never begun."""
@@ -117,7 +117,7 @@ class Openings:
     def undone(self, black: int, white: int, opening: str, at: int) -> None:
         """A game with this opening (empty: none), which began at `at`, is as if it had never begun."""
         if opening:
-            self._count(black, white, opening, -1, at)
+            self._count(black=black, white=white, opening=opening, games=-1, at=at)
 
     def _count(self, black: int, white: int, opening: str, games: int, at: int) -> None:
         lower, key = min(black, white), (max(black, white), opening)

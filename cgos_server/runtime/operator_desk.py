@@ -42,7 +42,14 @@ class Operators:
         self._spawn = spawn
 
     def __call__(self, venue: str, operator: Operator, address: str) -> Desk:
-        return Desk(self._venues[venue], self._admin, self._store, operator.name, address, self._spawn)
+        return Desk(
+            venue=self._venues[venue],
+            admin=self._admin,
+            store=self._store,
+            name=operator.name,
+            address=address,
+            spawn=self._spawn,
+        )
 
 
 class Desk:
@@ -93,10 +100,16 @@ class Desk:
             case words.Match(white, black, white_s, black_s, game, moves):
                 return await self._deed(
                     deeds.Match(
-                        venue=venue, white=white, black=black, white_s=white_s, black_s=black_s, game=game, moves=moves,
+                        venue=venue,
+                        white=white,
+                        black=black,
+                        white_s=white_s,
+                        black_s=black_s,
+                        game=game,
+                        moves=moves,
                         actor=self._actor,
                     )
-                )  # fmt: skip
+                )
             case words.Abort(game, result):
                 return await self._deed(deeds.GameAbort(game=game, result=result, actor=self._actor))
             case words.Pause():
@@ -128,7 +141,11 @@ class Desk:
         for player in self._venue.lobby.players.values():
             if player.session is not None:
                 mean, spread, *_ = rating(player.version)
-                lines.append(words.who_line(player.name, _state(player), next(iter(player.games), 0), mean, spread))
+                lines.append(
+                    words.who_line(
+                        player.name, _state(player), game=next(iter(player.games), 0), mean=mean, spread=spread
+                    )
+                )
         return lines
 
     async def _games(self) -> list[str]:
@@ -139,9 +156,16 @@ class Desk:
         for live in running(venue):
             black, white = live.sides
             listed = ListedGame(
-                live.id, live.started_at / 1000, rules.size, rules.komi2, black.name, black.label, white.name,
-                white.label, None,
-            )  # fmt: skip
+                game=live.id,
+                started_at=live.started_at / 1000,
+                size=rules.size,
+                komi2=rules.komi2,
+                black=black.name,
+                black_label=black.label,
+                white=white.name,
+                white_label=white.label,
+                result=None,
+            )
             white_ms, black_ms = _left(live)
             lines.append(words.running_game_line(listed, white_ms, black_ms, live.ply))
         return lines

@@ -81,10 +81,35 @@ class Player:
     """
 
     __slots__ = (
-        "address", "allowed", "aside", "asked", "availability", "begun", "board", "bot", "called_home", "capacity",
-        "chosen", "client", "closed", "counted", "counting", "declared", "flagged", "games", "limits", "name", "owing",
-        "paused", "reserved", "session", "signed_in_at", "since", "tellings", "version",
-    )  # fmt: skip
+        "address",
+        "allowed",
+        "aside",
+        "asked",
+        "availability",
+        "begun",
+        "board",
+        "bot",
+        "called_home",
+        "capacity",
+        "chosen",
+        "client",
+        "closed",
+        "counted",
+        "counting",
+        "declared",
+        "flagged",
+        "games",
+        "limits",
+        "name",
+        "owing",
+        "paused",
+        "reserved",
+        "session",
+        "signed_in_at",
+        "since",
+        "tellings",
+        "version",
+    )
 
     def __init__(self, version: int, name: str, bot: int) -> None:
         self.version = version

@@ -71,7 +71,11 @@ class Rater:
             for version, before, after in applied.changes:
                 self._bus.publish(
                     RatingChanged(
-                        self.venue, applied.entry.seq, self._names(version), before.mean, after.mean,
-                        self.plus_minus(after),
+                        venue=self.venue,
+                        seq=applied.entry.seq,
+                        version=self._names(version),
+                        before=before.mean,
+                        after=after.mean,
+                        plus_minus=self.plus_minus(after),
                     )
-                )  # fmt: skip
+                )

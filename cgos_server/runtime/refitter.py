@@ -140,8 +140,13 @@ class Refitter:
             done = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
         except Exception as error:  # whatever is wrong with a venue's ratings, its games go on
             ours = None if isinstance(error, FitFailed) else error
-            log.error("a refit failed; the ratings go on without it", venue=self._venue, system=system,
-                      error=str(error), exc_info=ours)  # fmt: skip
+            log.error(
+                "a refit failed; the ratings go on without it",
+                venue=self._venue,
+                system=system,
+                error=str(error),
+                exc_info=ours,
+            )
             lane.took_s[system] = AGAIN_S / REST
             self._meter.refit_failed()
             return

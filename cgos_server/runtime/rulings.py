@@ -55,9 +55,16 @@ def arrange(
     if opening is not None:
         why += f", from game {opening.id} after move {len(moves)}"
     label = venue.desk.rater.label
-    number = venue.matchmaker.arrange(players[1], players[0], terms, moves, f"{why}.")
+    number = venue.matchmaker.arrange(black=players[1], white=players[0], terms=terms, moves=moves, why=f"{why}.")
     return ArrangedGame(
-        number, name, white, label(players[0].version), black, label(players[1].version), terms.rated, len(moves)
+        game=number,
+        venue=name,
+        white=white,
+        white_label=label(players[0].version),
+        black=black,
+        black_label=label(players[1].version),
+        rated=terms.rated,
+        plies=len(moves),
     )
 
 
@@ -77,7 +84,7 @@ def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: 
     else:
         game.forfeit(winner.other, detail)
     result = "Abort" if winner is None else f"{winner.letter.upper()}+Forfeit"
-    return EndedGame(number, venue.venue.name, white, black, result)
+    return EndedGame(game=number, venue=venue.venue.name, white=white, black=black, result=result)
 
 
 def signed_in(venue: LiveVenue, name: str) -> Player | None:

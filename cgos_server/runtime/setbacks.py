@@ -80,11 +80,11 @@ class Setbacks:
         if over is None or game.referee.terms.mains is not None:
             return  # on clocks of the operator's choice anybody may lose on time
         was = rules.course(
-            Reason(over.reason), over.winner, game.referee.expired, color, game.present(color)
-        )  # fmt: skip
+            Reason(over.reason), over.winner, expired=game.referee.expired, color=color, present=game.present(color)
+        )
         before = self.state(player.version)
         now = self._time.wall_ms()
-        state = rules.after(before, game.id, was, self._most(), game.started_at, now)
+        state = rules.after(before, game.id, was=was, most=self._most(), began=game.started_at, ended=now)
         if state == before:
             return
         self._move(player, state)
@@ -144,6 +144,6 @@ class Setbacks:
             self._states.pop(version, None)
         else:
             self._states[version] = state
-        self._store.submit([
-            SetbackNow(self._venue_id, version, state.spoilt, int(state.aside), state.reason, state.at)
-        ])  # fmt: skip
+        self._store.submit(
+            [SetbackNow(self._venue_id, version, state.spoilt, int(state.aside), state.reason, state.at)]
+        )

@@ -66,14 +66,32 @@ def stored_setup(game: StoredGame, venue: str) -> GameSetup:
     for ply, (_, after) in enumerate(moves):
         left[ply % 2] = after
     return GameSetup(
-        game.id, terms.rules.size, terms.rules.komi2, remaining_ms(control, start(control)),
-        game.black, game.black_label, game.white, game.white_label, moves, (left[0], left[1]), venue, terms, game.why,
-        game.opening,
-    )  # fmt: skip
+        game=game.id,
+        size=terms.rules.size,
+        komi2=terms.rules.komi2,
+        level_ms=remaining_ms(control, start(control)),
+        black=game.black,
+        black_label=game.black_label,
+        white=game.white,
+        white_label=game.white_label,
+        moves=moves,
+        left_ms=(left[0], left[1]),
+        venue=venue,
+        terms=terms,
+        why=game.why,
+        opening=game.opening,
+    )
 
 
 def stored_over(game: StoredGame) -> GameOver:
     """How a stored game ended, without anybody's rating."""
     date = datetime.fromtimestamp((game.ended_at or 0) / 1000, UTC).strftime("%Y-%m-%d")
     winner = None if game.winner is None else Color(game.winner)
-    return GameOver(date, game.result or "", winner, game.reason or "", game.detail, len(game.moves))
+    return GameOver(
+        date=date,
+        result=game.result or "",
+        winner=winner,
+        reason=game.reason or "",
+        detail=game.detail,
+        plies=len(game.moves),
+    )

@@ -110,14 +110,18 @@ class WebProcess:
         try:
             try:
                 child = await asyncio.create_subprocess_exec(
-                    *self._command, "--listen-fd", str(descriptor), "--pipe-fd", str(theirs),
+                    *self._command,
+                    "--listen-fd",
+                    str(descriptor),
+                    "--pipe-fd",
+                    str(theirs),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
                     pass_fds=(descriptor, theirs),
                     env=os.environ | self._variables,
                     # Its own group: Ctrl-C in the terminal is for the server, which may have games to finish.
                     process_group=0,
-                )  # fmt: skip
+                )
             except OSError as error:
                 return f"it could not be started: {error}"
             finally:

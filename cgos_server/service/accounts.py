@@ -141,7 +141,9 @@ class Accounts:
             records.append(BotFamily(leader, bot))
         await self._store.commit(records)
         families.lead(bot, leader)
-        return BotLogin(bot, version, name, hashed, state, "", frozenset())
+        return BotLogin(
+            bot_id=bot, version_id=version, name=name, password=hashed, state=state, reason="", tokens=frozenset()
+        )
 
     def name_lock(self, name: str) -> asyncio.Lock:
         """Hold it from the look whether `name` is free until its commit; capitals do not count."""
@@ -276,7 +278,7 @@ class Accounts:
         if credentials.new_secret is not None:
             raise NotFound(Code.UNKNOWN_NAME, f"There is no bot {name} here. Send one password to register it.")
         state = "active" if self._registration is Registration.OPEN else "pending"
-        login = await self.register(name, credentials.secret, state, name, credentials.address)
+        login = await self.register(name, credentials.secret, state=state, actor=name, address=credentials.address)
         if state == "pending":
             raise _waits(name)
         return login
@@ -321,7 +323,9 @@ class Accounts:
 
 
 def _signed(login: BotLogin, version: int, wire_name: str, new: bool) -> SignedIn:
-    return SignedIn(login.bot_id, version, wire_name, new, login.paused, login.limits)
+    return SignedIn(
+        bot_id=login.bot_id, version_id=version, name=wire_name, new=new, paused=login.paused, limits=login.limits
+    )
 
 
 def until_words(until: int) -> str:

@@ -134,7 +134,14 @@ class Admin:
         self._control = control
         self._deeds = Deeds(store, now_ms)
         self._rating = RatingDeeds(self._deeds, families or Families({}, {}), control, load_ratings)
-        self._people = People(self._deeds, ids, accounts, passwords, session_ms, accounts_open)
+        self._people = People(
+            deeds=self._deeds,
+            ids=ids,
+            accounts=accounts,
+            passwords=passwords,
+            session_ms=session_ms,
+            accounts_open=accounts_open,
+        )
         self._owning = Owning(self._deeds, ids, accounts, control)
         self._bot, self._commit = self._deeds.bot, self._deeds.commit
 
@@ -310,9 +317,12 @@ class Admin:
                 raise Invalid(Code.UNTIL, "The end of the time in which a bot is disabled lies in the future.")
             end = f" until {until_words(request.until)}"
         await self._commit(
-            request, bot.name, [BotState("disabled", reason, request.until, bot.bot_id)], reason=reason,
+            request,
+            bot.name,
+            [BotState("disabled", reason, request.until, bot.bot_id)],
+            reason=reason,
             until=request.until or 0,
-        )  # fmt: skip
+        )
         told = f"{bot.name} was disabled{end}: {reason}"
         gone = 0 if self._control is None else self._control.dismiss(bot.bot_id, told)
         closed = f"; closed {gone} {'connection' if gone == 1 else 'connections'} of it" if gone else ""
@@ -358,12 +368,13 @@ class Admin:
             )
         found = {
             name: [
-                row.version_id for row in await self._store.setbacks(number)
+                row.version_id
+                for row in await self._store.setbacks(number)
                 if row.set_aside and row.version_id in versions
             ]
             for name, number in venues.items()
             if venue in (None, name)
-        }  # fmt: skip
+        }
         return {name: there for name, there in found.items() if there}
 
     async def _versions(self, name: str) -> dict[int, str]:
@@ -393,14 +404,27 @@ class Admin:
             if opening is None:
                 raise Invalid(Code.BAD_GAME, f"There is no game {request.game} to begin from.")
         arranged = live.match(
-            request.venue, request.white, request.black, (request.white_s, request.black_s), opening, request.moves,
-            request.actor,
-        )  # fmt: skip
+            request.venue,
+            white=request.white,
+            black=request.black,
+            mains_s=(request.white_s, request.black_s),
+            opening=opening,
+            plies=request.moves,
+            actor=request.actor,
+        )
         await self._commit(
-            request, f"game {arranged.game}", [], venue=arranged.venue, white=arranged.white, black=arranged.black,
-            white_s=request.white_s, black_s=request.black_s, opening=request.game or 0, plies=arranged.plies,
+            request,
+            f"game {arranged.game}",
+            [],
+            venue=arranged.venue,
+            white=arranged.white,
+            black=arranged.black,
+            white_s=request.white_s,
+            black_s=request.black_s,
+            opening=request.game or 0,
+            plies=arranged.plies,
             rated=arranged.rated,
-        )  # fmt: skip
+        )
         return Arranged(arranged)
 
     async def _abort(self, request: GameAbort) -> Ended:
@@ -409,9 +433,15 @@ class Admin:
         reason = one_line(request.reason)
         ended = live.end_game(request.game, winner, reason or "By ruling of the operator")
         await self._commit(
-            request, f"game {ended.game}", [], venue=ended.venue, white=ended.white, black=ended.black,
-            result=ended.result, reason=reason,
-        )  # fmt: skip
+            request,
+            f"game {ended.game}",
+            [],
+            venue=ended.venue,
+            white=ended.white,
+            black=ended.black,
+            result=ended.result,
+            reason=reason,
+        )
         return Ended(ended)
 
     async def _pause(self, request: VenuePause) -> Done:

@@ -18,9 +18,15 @@ from cgos_server.storage.store import Person
 
 _BY_NAME: Final = (deeds.BotPasswd, deeds.BotRecall)
 _BY_BOT: Final = (
-    deeds.TokenMake, deeds.TokenRevoke, deeds.BotRelease, deeds.BotPause, deeds.BotResume, deeds.BotDrain,
-    deeds.BotLimit, deeds.BotLook,
-)  # fmt: skip
+    deeds.TokenMake,
+    deeds.TokenRevoke,
+    deeds.BotRelease,
+    deeds.BotPause,
+    deeds.BotResume,
+    deeds.BotDrain,
+    deeds.BotLimit,
+    deeds.BotLook,
+)
 
 OWN_BOT: Final = (*_BY_NAME, *_BY_BOT)
 """The owner of the bot that is named, or an operator."""
@@ -38,12 +44,32 @@ OWN_ACCESS: Final = (deeds.AccessRevoke,)
 """One's own sessions and tokens, by a session; a token may end itself; operators may end anybody's."""
 
 OPERATORS: Final = (
-    deeds.BotAdd, deeds.BotDisable, deeds.BotEnable, deeds.BotOwn, deeds.Approve, deeds.AccountAdd,
-    deeds.AccountPasswd, deeds.AccountGrant, deeds.AccountRevoke, deeds.AccountDisable, deeds.AccountEnable,
-    deeds.AnchorSet, deeds.AnchorUnset, deeds.GameCorrect, deeds.FamilyLink, deeds.FamilyUnlink, deeds.Drain,
-    deeds.Match, deeds.GameAbort, deeds.VenuePause, deeds.VenueResume, deeds.Kick, deeds.Preview, deeds.Reload,
+    deeds.BotAdd,
+    deeds.BotDisable,
+    deeds.BotEnable,
+    deeds.BotOwn,
+    deeds.Approve,
+    deeds.AccountAdd,
+    deeds.AccountPasswd,
+    deeds.AccountGrant,
+    deeds.AccountRevoke,
+    deeds.AccountDisable,
+    deeds.AccountEnable,
+    deeds.AnchorSet,
+    deeds.AnchorUnset,
+    deeds.GameCorrect,
+    deeds.FamilyLink,
+    deeds.FamilyUnlink,
+    deeds.Drain,
+    deeds.Match,
+    deeds.GameAbort,
+    deeds.VenuePause,
+    deeds.VenueResume,
+    deeds.Kick,
+    deeds.Preview,
+    deeds.Reload,
     deeds.StatusRequest,
-)  # fmt: skip
+)
 """Operators."""
 
 MAYBE_BOT: Final = (deeds.WebhookAdd,)
@@ -80,10 +106,15 @@ def about(request: deeds.Request) -> About:
         case deeds.BotPasswd(name=name) | deeds.BotRecall(name=name):
             return About(bot=name)
         case (
-            deeds.TokenMake(bot=bot) | deeds.TokenRevoke(bot=bot) | deeds.BotRelease(bot=bot)
-            | deeds.BotPause(bot=bot) | deeds.BotResume(bot=bot) | deeds.BotDrain(bot=bot) | deeds.BotLimit(bot=bot)
+            deeds.TokenMake(bot=bot)
+            | deeds.TokenRevoke(bot=bot)
+            | deeds.BotRelease(bot=bot)
+            | deeds.BotPause(bot=bot)
+            | deeds.BotResume(bot=bot)
+            | deeds.BotDrain(bot=bot)
+            | deeds.BotLimit(bot=bot)
             | deeds.BotLook(bot=bot)
-        ):  # fmt: skip
+        ):
             return About(bot=bot)
         case deeds.WebhookAdd(bot=str(bot)):
             return About(bot=bot)

@@ -105,7 +105,7 @@ def opponents_with_expectation(
     own = mean(version)
     found = []
     for row in rows:
-        both = chances(version, row.opponent, own, mean(row.opponent), known)
+        both = chances(version, row.opponent, mean=own, its_mean=mean(row.opponent), known=known)
         each = None if both is None else both.a_game(row.as_black, row.as_white)
         found.append((row, Faced(each, None if each is None else each * row.rated)))
     return found

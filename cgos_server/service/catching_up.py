@@ -57,7 +57,9 @@ class RecordedRefits:
         return cold + warm
 
     async def _some(self, cold: bool, limit: int | None) -> list[PublishedRefit]:
-        found = await self._history.published_refits(self._venue, self._system, self._after, limit, cold)
+        found = await self._history.published_refits(
+            self._venue, self._system, after=self._after, limit=limit, cold=cold
+        )
         return [refit for refit in found if refit.refit.number <= self._last]
 
 
@@ -83,16 +85,16 @@ async def caught_up(history: History, venue: str, system: RatingSystem, progress
     if saved is not None:
         try:
             run.resume(saved.seq, saved.refit, saved.state)
-            refits = RecordedRefits(history, venue, system.name, run.refits, number)
+            refits = RecordedRefits(history=history, venue=venue, system=system.name, after=run.refits, last=number)
             if not await refits.begun(run.seq - 1):
-                return await _followed(history, venue, run, refits, last, progress)
+                return await _followed(history, venue, run=run, refits=refits, last=last, progress=progress)
         except (ValueError, OurFault):
             pass
         run.restart()
     try:
         if number:
-            refits = RecordedRefits(history, venue, system.name, 0, number)
-            return await _followed(history, venue, run, refits, last, progress)
+            refits = RecordedRefits(history=history, venue=venue, system=system.name, after=0, last=number)
+            return await _followed(history, venue, run=run, refits=refits, last=last, progress=progress)
     except (ValueError, OurFault):
         run.restart()
     while run.seq < last:

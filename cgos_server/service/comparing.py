@@ -146,7 +146,14 @@ class Comparison:
         """What was found."""
         games = self._games
         scored = [tally.scored(games, self._known) for tally in self._tallies] if games else []
-        return Compared(self._entries, games, self._known, self._repeats, self._void, scored)
+        return Compared(
+            entries=self._entries,
+            games=games,
+            known=self._known,
+            repeats=self._repeats,
+            void=self._void,
+            systems=scored,
+        )
 
     def _predict(self, entry: Entry, black: int, white: int) -> None:
         played = self._played

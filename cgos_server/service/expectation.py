@@ -117,4 +117,14 @@ def compare(one: str, other: str, rated: Rated | None, its: Rated | None, known:
     if sure(rated.system) and spread:
         superiority, half = 0.5 * math.erfc(-difference / spread / math.sqrt(2)), Z95 * spread
     seq = max(rated.seq, its.seq)
-    return Compared(rated.system, seq, Chances(score, score), superiority, difference, half, False, None, None)
+    return Compared(
+        system=rated.system,
+        seq=seq,
+        chances=Chances(score, score),
+        superiority=superiority,
+        difference=difference,
+        half_width=half,
+        jointly=False,
+        as_black=None,
+        as_white=None,
+    )

@@ -62,11 +62,11 @@ def odds(system: RatingSystem, state: Any, one: int, other: int) -> Odds:
         standings = system.standings(state)
         difference = standings[one].mean - standings[other].mean
     return Odds(
-        superiority,
-        difference,
-        half_width,
-        Expected(black.win, black.draw, black.loss, black.score),
-        Expected(white.loss, white.draw, white.win, 1 - white.score),
+        superiority=superiority,
+        difference=difference,
+        half_width=half_width,
+        as_black=Expected(black.win, black.draw, black.loss, black.score),
+        as_white=Expected(white.loss, white.draw, white.win, 1 - white.score),
     )
 
 

@@ -152,9 +152,14 @@ class Owning:
         bot = await self._deeds.bot(request.bot)
         limits = Limits(request.games_a_day, frozenset(request.avoid), when)
         await self._wish(
-            request, bot, bot.paused, limits, games_a_day=-1 if limits.games_a_day is None else limits.games_a_day,
-            avoid=" ".join(sorted(limits.avoid)), hours=str(limits.hours),
-        )  # fmt: skip
+            request,
+            bot,
+            bot.paused,
+            limits,
+            games_a_day=-1 if limits.games_a_day is None else limits.games_a_day,
+            avoid=" ".join(sorted(limits.avoid)),
+            hours=str(limits.hours),
+        )
         most = "any number of games" if limits.games_a_day is None else f"at most {limits.games_a_day} games"
         whom = f" and does not meet {', '.join(sorted(limits.avoid))}" if limits.avoid else ""
         at = f", only at these hours (UTC): {limits.hours}" if str(limits.hours) else ""
@@ -176,9 +181,13 @@ class Owning:
         return Done(f"{bot.name} goes when its games have ended ({many}). It may come back.")
 
     async def _wish(
-        self, request: BotPause | BotResume | BotLimit, bot: BotLogin, paused: bool, limits: Limits,
+        self,
+        request: BotPause | BotResume | BotLimit,
+        bot: BotLogin,
+        paused: bool,
+        limits: Limits,
         **detail: str | int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         await self._deeds.commit(
             request, bot.name, [BotWishes(int(paused), stored_limits(limits), bot.bot_id)], **detail
         )
@@ -232,14 +241,24 @@ class Owning:
                 raise Conflict(Code.FULL, f"An account has at most {MOST_WEBHOOKS} webhooks. Remove one first.")
             number, secret = self._ids.webhook(), new_token(SIGNING_PREFIX)
             added = WebhookAdded(
-                number, person.owner_id, None if bot is None else bot.bot_id, request.url, secret, " ".join(events),
+                number,
+                person.owner_id,
+                None if bot is None else bot.bot_id,
+                request.url,
+                secret,
+                " ".join(events),
                 self._now_ms(),
-            )  # fmt: skip
+            )
             # The address may hold a word that only its owner knows: its host is enough for the record.
             await self._deeds.commit(
-                request, person.name, [added], webhook=number, host=to.host,
-                bot="" if bot is None else bot.name, events=" ".join(events),
-            )  # fmt: skip
+                request,
+                person.name,
+                [added],
+                webhook=number,
+                host=to.host,
+                bot="" if bot is None else bot.name,
+                events=" ".join(events),
+            )
         return WebhookMade(number, secret)
 
     async def webhook_stop(self, request: WebhookRemove | WebhookGiveUp) -> Done:
@@ -249,9 +268,12 @@ class Owning:
             raise NotFound(Code.UNKNOWN_WEBHOOK, f"There is no webhook {request.webhook}, or it is removed already.")
         why = "removed" if isinstance(request, WebhookRemove) else one_line(request.why)
         await self._deeds.commit(
-            request, f"webhook {hook.id}", [WebhookStopped(self._now_ms(), why, hook.id)], account=hook.owner_id,
+            request,
+            f"webhook {hook.id}",
+            [WebhookStopped(self._now_ms(), why, hook.id)],
+            account=hook.owner_id,
             why=why,
-        )  # fmt: skip
+        )
         return Done(f"Nothing is sent to webhook {hook.id} any more.")
 
 

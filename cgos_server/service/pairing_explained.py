@@ -230,7 +230,9 @@ def _replay(detail: RoundDetail, again: Pairing, names: Mapping[int, str]) -> Re
     verdict = same([(ids[one], ids[other]) for one, other in recorded], detail.total, again)
     missing, other = sorted(recorded - now), sorted(now - recorded)
     alike = "" if verdict.agrees or missing else " The pairs are the same."
-    return Replay(verdict.agrees, verdict.sentence + alike, again.total, missing, other)
+    return Replay(
+        agrees=verdict.agrees, sentence=verdict.sentence + alike, total=again.total, missing=missing, other=other
+    )
 
 
 def _ordered(one: str, other: str) -> tuple[str, str]:

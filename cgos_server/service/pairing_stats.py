@@ -285,7 +285,7 @@ class Tally:
             sat_out=self._sat_out.total(),
             gave_way=dict(self._gave_way.most_common()),
             versions=[
-                self._version(version, names, again, most, shares)
+                self._version(version, names, again=again, most=most, shares=shares)
                 for version in sorted(self.versions, key=lambda version: (-len(self._of(version)), names[version]))
             ],
         )
@@ -378,9 +378,16 @@ def spread(values: Iterable[float], edges: Sequence[float]) -> Spread:
     highs: list[float | None] = [*edges[1:], None]
     bins = [Bin(low, high, count) for low, high, count in zip(edges, highs, counts, strict=True)]
     if not ordered:
-        return Spread(0, 0.0, 0.0, 0.0, 0.0, bins)
+        return Spread(count=0, mean=0.0, median=0.0, p90=0.0, largest=0.0, bins=bins)
     mean = math.fsum(ordered) / len(ordered)
-    return Spread(len(ordered), mean, _quantile(ordered, 0.5), _quantile(ordered, 0.9), ordered[-1], bins)
+    return Spread(
+        count=len(ordered),
+        mean=mean,
+        median=_quantile(ordered, 0.5),
+        p90=_quantile(ordered, 0.9),
+        largest=ordered[-1],
+        bins=bins,
+    )
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

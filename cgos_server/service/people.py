@@ -136,7 +136,7 @@ class People:
             async with self._accounts.name_lock(request.name):
                 await self._accounts.must_be_free(request.name)
                 hashed = await self._accounts.new_account_password(request.password, address)
-                owner = Owner(self._ids.owner(), request.name, hashed, False, "active")
+                owner = Owner(id=self._ids.owner(), name=request.name, password=hashed, admin=False, state="active")
                 added = OwnerAdded(owner.id, owner.name, fold(owner.name), hashed, 0, self._now_ms())
                 return await self._session(request, owner, address, [added])
         except BaseException:
@@ -167,9 +167,10 @@ class People:
             self._registered.popitem(last=False)
         if len(recent) >= MOST_REGISTRATIONS:
             raise RateLimited(
-                Code.TOO_MANY, "Too many accounts were made from your address. Try again in an hour.",
+                Code.TOO_MANY,
+                "Too many accounts were made from your address. Try again in an hour.",
                 (recent[0] + _HOUR_MS - now) / 1000,
-            )  # fmt: skip
+            )
         return recent
 
     async def _no_password(self) -> str:
@@ -183,9 +184,7 @@ class People:
     async def sign_out(self, request: SignOut, caller: Caller) -> Done:
         """End the session or token by which this is asked."""
         number = caller.person.access_id
-        await self._deeds.commit(
-            request, caller.person.name, [AccessRevoked(self._now_ms(), number)], session=number
-        )  # fmt: skip
+        await self._deeds.commit(request, caller.person.name, [AccessRevoked(self._now_ms(), number)], session=number)
         return Done("You are signed out.")
 
     async def password_change(self, request: PasswordChange, caller: Caller) -> Done:
@@ -235,7 +234,7 @@ class People:
             )
         await self._deeds.commit(
             request, f"{found.kind} {found.id}", [AccessRevoked(self._now_ms(), found.id)], account=found.owner_id
-        )  # fmt: skip
+        )
         return Done(f"The {found.kind} {found.id} is ended.")
 
     async def _still(self, person: Person) -> Owner:

@@ -147,11 +147,9 @@ class RatingDeeds:
             repeat = counted is not None and counted.repeat
             applied = ratings.correct(game.id, *sides, was2, ruling.score2, at, repeat)
             records: list[Record] = [
-                CorrectionAdded(
-                    game.id, at, applied.entry.seq, request.actor, reason, ruling.winner, ruling.result
-                ),
+                CorrectionAdded(game.id, at, applied.entry.seq, request.actor, reason, ruling.winner, ruling.result),
                 *applied.records,
-            ]  # fmt: skip
+            ]
             digest = _stood_for(counted)
             if instead is not None:
                 records += ratings.correct(instead.game_id, *sides, None, instead.score2, at, repeat=True).records
@@ -159,10 +157,17 @@ class RatingDeeds:
                 ratings.forget(*sides, digest)
             self._changed(venue)
             await self._deeds.commit(
-                request, f"game {game.id}", records, venue=venue, black=game.black, white=game.white,
-                result=ruling.result, was=_COUNTS[was2], reason=reason,
+                request,
+                f"game {game.id}",
+                records,
+                venue=venue,
+                black=game.black,
+                white=game.white,
+                result=ruling.result,
+                was=_COUNTS[was2],
+                reason=reason,
                 **({} if instead is None else {"instead": instead.game_id}),
-            )  # fmt: skip
+            )
         next_one = "" if instead is None else f" Where repeats count once, game {instead.game_id} counts in its stead."
         return Done(
             f"Game {game.id} of {game.black} (Black) and {game.white} (White) counts as {_COUNTS[ruling.score2]} from "
@@ -241,9 +246,7 @@ class RatingDeeds:
                     linked.append(venue)
                     self._changed(venue)
             self._families.lead(bot.bot_id, leader)
-            await self._deeds.commit(
-                request, bot.name, records, leader=names[leader], venues=", ".join(linked)
-            )  # fmt: skip
+            await self._deeds.commit(request, bot.name, records, leader=names[leader], venues=", ".join(linked))
         return Done(f"{bot.name} belongs to the family of {names[leader]}.{_where(linked, 'linked')}")
 
     def _may_join(self, bot: BotLogin, leader: int, names: dict[int, str]) -> None:

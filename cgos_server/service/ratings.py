@@ -118,7 +118,7 @@ class VenueRatings:
         :param at: Unix ms, for what has to be recorded
         :raises OurFault: where the ledger makes no sense
         """
-        self = cls(venue_id, headline, views, build, view_failed)
+        self = cls(venue_id=venue_id, headline=headline, views=views, build=build, view_failed=view_failed)
         seen = 0
         while digests := await store.digests(venue_id, seen, CHUNK):
             for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
@@ -149,7 +149,9 @@ class VenueRatings:
         for name, run in self._runs.items():
             unseen = run.shown(await store.shown(venue_id, name))
             if unseen:
-                await store.commit([_now(venue_id, name, version, now, run.seq) for version, now in unseen.items()])
+                await store.commit(
+                    [_now(venue_id, name, version=version, rating=now, seq=run.seq) for version, now in unseen.items()]
+                )
         if folded >= WORTH_SAVING:
             await store.commit(self.states(at))
         origins = {name: systems().origin(name) for name in self._runs}
@@ -200,7 +202,16 @@ class VenueRatings:
         :param digest: :func:`cgos_server.core.rating.repeats.game_digest` of a game that may be the same as another
         """
         repeat = digest is not None and self._repeats.add(black, white, digest)
-        entry = Entry(self.seq + 1, Kind.GAME, None, black, white, score2, repeat=repeat, at=at)
+        entry = Entry(
+            seq=self.seq + 1,
+            kind=Kind.GAME,
+            version=None,
+            black=black,
+            white=white,
+            score2=score2,
+            repeat=repeat,
+            at=at,
+        )
         try:
             return self._apply(entry, game, digest)
         except Exception:
@@ -228,7 +239,17 @@ class VenueRatings:
         self, game: int, black: int, white: int, was2: int | None, score2: int | None, at: int, repeat: bool = False
     ) -> Applied:
         """The game counted as `was2` and counts as `score2` from now on; `repeat` as in :class:`Entry`."""
-        entry = Entry(self.seq + 1, Kind.CORRECTION, None, black, white, score2, was2=was2, repeat=repeat, at=at)
+        entry = Entry(
+            seq=self.seq + 1,
+            kind=Kind.CORRECTION,
+            version=None,
+            black=black,
+            white=white,
+            score2=score2,
+            was2=was2,
+            repeat=repeat,
+            at=at,
+        )
         return self._apply(entry, game)
 
     def forget(self, black: int, white: int, digest: int) -> None:
@@ -240,10 +261,23 @@ class VenueRatings:
         self.seq = entry.seq
         records: list[Record] = [
             LedgerAdded(
-                self.venue_id, entry.seq, entry.at, entry.kind.value, game, entry.version, entry.black, entry.white,
-                entry.score2, entry.value, entry.sd, entry.other, entry.was2, int(entry.repeat), digest,
+                self.venue_id,
+                entry.seq,
+                entry.at,
+                entry.kind.value,
+                game,
+                entry.version,
+                entry.black,
+                entry.white,
+                entry.score2,
+                entry.value,
+                entry.sd,
+                entry.other,
+                entry.was2,
+                int(entry.repeat),
+                digest,
             )
-        ]  # fmt: skip
+        ]
         records += self._moved(self._headline, entry, changes)
         for run in list(self._runs.values()):
             if run is not self._headline:
@@ -269,7 +303,7 @@ class VenueRatings:
                     venue, name, entry.seq, version, before.mean, before.spread, after.mean, after.spread, after.games
                 )
             )
-            records.append(_now(venue, name, version, after, entry.seq))
+            records.append(_now(venue, name, version=version, rating=after, seq=entry.seq))
         return records
 
     # -- refits
@@ -306,7 +340,7 @@ class VenueRatings:
             return None
         if moved is None:
             return None
-        return Refitted(moved, self._refitted(run, begun, fit, moved, at, took_us))
+        return Refitted(moved, self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=took_us))
 
     def _refitted(
         self, run: Run, begun: Begun, fit: Fit, moved: Mapping[int, Rating], at: int, took_us: int
@@ -319,13 +353,22 @@ class VenueRatings:
             records.append(BuildSeen(*build))
         records.append(
             RefitAdded(
-                venue, name, run.refits, begun.included, begun.base, run.seq, int(fit.cold), fit.notes,
-                self._builds[name], at, took_us,
+                venue,
+                name,
+                run.refits,
+                begun.included,
+                begun.base,
+                run.seq,
+                int(fit.cold),
+                fit.notes,
+                self._builds[name],
+                at,
+                took_us,
             )
-        )  # fmt: skip
+        )
         for version, now in moved.items():
             records.append(RefitMoved(venue, name, version, run.refits, run.seq, now.mean, now.spread))
-            records.append(_now(venue, name, version, now, run.seq))
+            records.append(_now(venue, name, version=version, rating=now, seq=run.seq))
         return records
 
     # -- saved states
@@ -371,13 +414,14 @@ class VenueRatings:
         try:
             done = run.refit_where_due()
         except Exception as error:
-            log.error("a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq,
-                      exc_info=error)  # fmt: skip
+            log.error(
+                "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
+            )
             return []
         if done is None:
             return []
         begun, fit, moved = done
-        return self._refitted(run, begun, fit, moved, at, 0)
+        return self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=0)
 
     def _refit_afresh(self, filling: _Filling) -> list[Record]:
         """After a fold without the recorded refits: a cold one, lest anybody is shown what single steps make of it."""
@@ -387,10 +431,11 @@ class VenueRatings:
         try:
             begun, fit, moved = run.refit_now(cold=True)
         except Exception as error:
-            log.error("a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq,
-                      exc_info=error)  # fmt: skip
+            log.error(
+                "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
+            )
             return []
-        return self._refitted(run, begun, fit, moved, filling.at, 0)
+        return self._refitted(run, begun, fit=fit, moved=moved, at=filling.at, took_us=0)
 
 
 async def load_ratings(
@@ -406,8 +451,12 @@ async def load_ratings(
     )
 
     def view_failed(name: str, error: Exception) -> None:
-        log.error("a view of the ratings failed and is left out until the next start", venue=venue.name, system=name,
-                  exc_info=error)  # fmt: skip
+        log.error(
+            "a view of the ratings failed and is left out until the next start",
+            venue=venue.name,
+            system=name,
+            exc_info=error,
+        )
 
     return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress, at)
 
@@ -446,8 +495,9 @@ async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
         run.restart()
         refits = await store.refits(venue_id, name, 0, MOST_FOLLOWED + 1)
     if len(refits) > MOST_FOLLOWED:
-        log.warning("no usable saved state: the ratings are computed from the results, without the old refits",
-                    system=name)  # fmt: skip
+        log.warning(
+            "no usable saved state: the ratings are computed from the results, without the old refits", system=name
+        )
         return _without_refits(run, await store.last_refit(venue_id, name))
     try:
         return Retrace(run, refits)
@@ -464,12 +514,23 @@ def _without_refits(run: Run, last: int) -> Retrace:
 
 
 def _unfit(run: Run, error: Exception) -> None:
-    log.error("the recorded refits do not fit the results; the ratings are computed without them",
-              system=run.system.name, entry=run.seq, error=str(error))  # fmt: skip
+    log.error(
+        "the recorded refits do not fit the results; the ratings are computed without them",
+        system=run.system.name,
+        entry=run.seq,
+        error=str(error),
+    )
 
 
 def _now(venue: int, system: str, version: int, rating: Rating, seq: int) -> RatingNow:
     return RatingNow(
-        venue, system, version, rating.mean, rating.spread, rating.games, int(rating.provisional), int(rating.anchor),
+        venue,
+        system,
+        version,
+        rating.mean,
+        rating.spread,
+        rating.games,
+        int(rating.provisional),
+        int(rating.anchor),
         seq,
-    )  # fmt: skip
+    )

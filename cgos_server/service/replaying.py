@@ -170,7 +170,7 @@ class Replay:
         computed = {version: Numbers(after.mean, after.spread, after.games) for version, _, after in changed}
         for version in sorted(published.keys() | computed.keys()):
             self._changes += version in published
-            self._compare(seq, None, version, published.get(version), computed.get(version))
+            self._compare(seq, None, version=version, published=published.get(version), computed=computed.get(version))
 
     def _refit(self, recorded: PublishedRefit, again: Retraced) -> None:
         """Which versions have a point is no matter: that depends on where the server was stopped in between."""
@@ -181,7 +181,13 @@ class Replay:
             now: Rating | None = again.ratings.get(point.version)
             computed = None if now is None else Numbers(now.mean, now.spread, None)
             published = Numbers(point.mean, point.spread, None)
-            self._compare(recorded.refit.applied, recorded.refit.number, point.version, published, computed)
+            self._compare(
+                recorded.refit.applied,
+                recorded.refit.number,
+                version=point.version,
+                published=published,
+                computed=computed,
+            )
 
     def _compare(
         self, seq: int, refit: int | None, version: int, published: Numbers | None, computed: Numbers | None
@@ -195,7 +201,7 @@ class Replay:
         else:
             self._unlike += 1
         if self._first is None:
-            self._first = Difference(seq, refit, version, published, computed)
+            self._first = Difference(seq=seq, refit=refit, version=version, published=published, computed=computed)
 
 
 async def replay(
@@ -210,7 +216,9 @@ async def replay(
     # In this order: what is being published meanwhile by a live server is left out wholly.
     last = max((row.seq for row in await history.standings(venue, system.name)), default=0)
     recorded = await history.refits(venue, system.name, limit=1)
-    refits = RecordedRefits(history, venue, system.name, 0, recorded[-1].number if recorded else 0)
+    refits = RecordedRefits(
+        history=history, venue=venue, system=system.name, after=0, last=recorded[-1].number if recorded else 0
+    )
     under_way = Replay(system, build)
     done = 0
     while done < last and not under_way.stopped:

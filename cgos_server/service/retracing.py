@@ -87,7 +87,13 @@ class Run:
         """Take what a refit needs, as of now. Only for systems with refits."""
         refitting = self.refitting
         assert refitting is not None
-        return Begun(self.system.name, refitting.job(self.state, cold, follow), self.seq, self.refits, cold)
+        return Begun(
+            system=self.system.name,
+            job=refitting.job(self.state, cold, follow),
+            included=self.seq,
+            base=self.refits,
+            cold=cold,
+        )
 
     def shown(self, rows: Mapping[int, Shown]) -> dict[int, Rating]:
         """After a start: take note of what everybody sees.

@@ -103,7 +103,15 @@ def check_anchors(residuals: Iterable[Residual], names: Mapping[int, str], venue
         )
         found.append(
             AnchorFinding(
-                name, residual.value, residual.sd, residual.mean, residual.mean_sd, residual.z, limit, alarm, verdict
+                version=name,
+                value=residual.value,
+                sd=residual.sd,
+                mean=residual.mean,
+                mean_sd=residual.mean_sd,
+                z=residual.z,
+                limit=limit,
+                alarm=alarm,
+                sentence=verdict,
             )
         )
     return found
@@ -138,7 +146,9 @@ def check_version(
         f"(game {game}): if it had not changed, so large a break would come up with probability {found.p:.1g}. If "
         "it is another engine or another setting now, give that a name or a version of its own."
     )
-    return BreakFinding(name, look, found.at, game, found.shift, found.p, sentence)
+    return BreakFinding(
+        version=name, look=look, games=found.at, game=game, shift=found.shift, p=found.p, sentence=sentence
+    )
 
 
 def _first_flag(results: Sequence[breaks.Result]) -> tuple[int, breaks.Break] | None:

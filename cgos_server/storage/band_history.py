@@ -78,11 +78,11 @@ def _way(key: Column[int], mean: Column[float], points: Select[Any], *mine: Colu
         select(key.label("key")).where(*mine).order_by(order, key).limit(1) for order in (mean, mean.desc())
     )
     return _Way(
-        select(func.count().label("rows")).select_from(key.table).where(*mine),
-        select(placed.c.key).where(or_(placed.c.place % step == rest, placed.c.place == last)),
-        lowest,
-        highest,
-        points.where(*mine, key.in_(bindparam("keys", expanding=True))),
+        size=select(func.count().label("rows")).select_from(key.table).where(*mine),
+        each=select(placed.c.key).where(or_(placed.c.place % step == rest, placed.c.place == last)),
+        lowest=lowest,
+        highest=highest,
+        points=points.where(*mine, key.in_(bindparam("keys", expanding=True))),
     )
 
 
@@ -127,8 +127,8 @@ class BandHistory(Reader):
             mine = {"me": me, "venue": at, "system": system}
             sizes = [(await read(way.size, **mine))[0]["rows"] for way in (_BY_ENTRIES, _BY_REFITS)]
             step = 1 if sum(sizes) <= points else -(-sum(sizes) // most)
-            seqs = await _thinned(read, _BY_ENTRIES, mine, sizes[0], step)
-            numbers = await _thinned(read, _BY_REFITS, mine, sizes[1], step)
+            seqs = await _thinned(read, _BY_ENTRIES, mine=mine, size=sizes[0], step=step)
+            numbers = await _thinned(read, _BY_REFITS, mine=mine, size=sizes[1], step=step)
             marks = [
                 (row["seq"], 0, row["at"], row["after_mean"], row["after_spread"], row["games"])
                 for part in _portions(seqs)
@@ -139,7 +139,10 @@ class BandHistory(Reader):
                 for part in _portions(numbers)
                 for row in await read(_BY_REFITS.points, keys=part, **mine)
             ]
-        return [BandPoint(seq, when, mean, spread, games or 0) for seq, _, when, mean, spread, games in sorted(marks)]
+        return [
+            BandPoint(seq=seq, at=when, mean=mean, spread=spread, games=games or 0)
+            for seq, _, when, mean, spread, games in sorted(marks)
+        ]
 
     async def entry_at(self, venue: str, at_ms: int) -> int:
         """The number of a venue's last ledger entry at or before a time, 0 for none, by bisection: entries are taken to

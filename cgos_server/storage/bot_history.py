@@ -124,11 +124,11 @@ async def belongings(read: Read, bots: Collection[int], *, all_of_them: bool = F
     )
     return {
         bot: Belongings(
-            [row["wire_name"] for row in versions[bot]],
-            counts.get(bot, 0),
-            _latest(row["last_seen_at"] for row in versions[bot]),
-            any(row["signed_in"] for row in versions[bot]),
-            [value(SetAside, row) for row in aside[bot]],
+            versions=[row["wire_name"] for row in versions[bot]],
+            tokens=counts.get(bot, 0),
+            last_seen_at=_latest(row["last_seen_at"] for row in versions[bot]),
+            signed_in=any(row["signed_in"] for row in versions[bot]),
+            set_aside=[value(SetAside, row) for row in aside[bot]],
         )
         for bot in bots
     }

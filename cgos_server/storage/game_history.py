@@ -238,7 +238,7 @@ async def _found(
     players = [] if asked.bot is None else [branch for branch in branches if branch.side is not None]
     if len(players) > _AT_FIRST:
         others = [branch for branch in branches if branch.side is None]
-        return await _merged(read, others, players, span, limit, newest)
+        return await _merged(read, others, players=players, span=span, limit=limit, newest=newest)
     walks = _has_length(asked) and not asked.running and asked.bot is None and asked.opponent is None
     if walks:
         span = await _narrowed(read, span)
@@ -257,7 +257,7 @@ async def _found(
             span = _Span(part.high + 1, span.high)
         else:
             span = _Span(1, 0)
-        ids += await _ids(read, branches, part, limit - len(ids), newest)
+        ids += await _ids(read, branches, span=part, limit=limit - len(ids), newest=newest)
     return GamesFound(await _rows(read, ids, newest), ids[-1] if newest and len(ids) == limit else None)
 
 
@@ -269,12 +269,12 @@ async def _merged(
     waiting = sorted((branch for branch in players if branch.key in bounds), key=lambda branch: bounds[branch.key])
     if newest:
         waiting.reverse()
-    ids = await _ids(read, others, span, limit, newest) if others else []
+    ids = await _ids(read, others, span=span, limit=limit, newest=newest) if others else []
     at, some = 0, _AT_FIRST
     while at < len(waiting):
         if len(ids) == limit and (bounds[waiting[at].key] < ids[-1]) is newest:
             break
-        more = await _ids(read, waiting[at : at + some], span, limit, newest)
+        more = await _ids(read, waiting[at : at + some], span=span, limit=limit, newest=newest)
         ids = sorted({*ids, *more}, reverse=newest)[:limit]
         at, some = at + some, min(2 * some, _BRANCHES_AT_ONCE)
     return GamesFound(await _rows(read, ids, newest), ids[-1] if newest and len(ids) == limit else None)

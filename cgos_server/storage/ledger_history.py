@@ -312,7 +312,20 @@ def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
 
 def _entry(columns: Iterable[Any]) -> Entry:
     seq, kind, version, black, white, score2, elo, sd, other, was2, repeat, at = columns
-    return Entry(seq, _KINDS[kind], version, black, white, score2, elo, sd, other, was2, repeat != 0, at)
+    return Entry(
+        seq=seq,
+        kind=_KINDS[kind],
+        version=version,
+        black=black,
+        white=white,
+        score2=score2,
+        value=elo,
+        sd=sd,
+        other=other,
+        was2=was2,
+        repeat=repeat != 0,
+        at=at,
+    )
 
 
 async def last_entry(read: Read, venue: int) -> int:

@@ -165,7 +165,7 @@ class RatingHistory(LedgerHistory):
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
             if as_of is None:
-                return await _standings_now(read, at, system, limit, played)
+                return await _standings_now(read, at, system=system, limit=limit, played=played)
             last = await last_entry(read, at)
             if not 0 <= as_of <= last:
                 raise NotFound(
@@ -185,7 +185,10 @@ class RatingHistory(LedgerHistory):
             at = await venue_id(read, venue)
             me = await version_id(read, version)
             some = ALL if limit is None else limit
-            changes = [(row["seq"], 0, row["system"], row) for row in await _changes_of(read, at, me, system, some)]
+            changes = [
+                (row["seq"], 0, row["system"], row)
+                for row in await _changes_of(read, at, me=me, system=system, limit=some)
+            ]
             for each in await _refitted(read, at) if system is None else [system]:
                 changes += [
                     (row["applied"], row["number"], each, row)
@@ -199,7 +202,7 @@ class RatingHistory(LedgerHistory):
                     told.append(value(RatingPoint, row, refit=None))
                     before[each] = _Was(row["after_mean"], row["after_spread"], row["games"])
                     continue
-                was = before.get(each) or await _was(read, at, me, each, seq, refit)
+                was = before.get(each) or await _was(read, at, me=me, system=each, applied=seq, refit=refit)
                 now = before[each] = _Was(row["mean"], row["spread"], 0 if was is None else was.games)
                 mean, spread, _ = was or now
                 moved = (mean, spread, now.mean, now.spread, now.games)
@@ -215,7 +218,7 @@ class RatingHistory(LedgerHistory):
             at = await venue_id(read, venue)
             me = await version_id(read, version)
             changes = await read(_CHANGES_AFTER, venue=at, me=me, system=system, after=after[0], some=limit)
-            points = await _refit_points_after(read, at, me, system, after, limit)
+            points = await _refit_points_after(read, at, me=me, system=system, after=after, limit=limit)
             rows = [((row["seq"], 0), row) for row in changes]
             rows += [((row["applied"], row["number"]), row) for row in points]
             told: list[RatingPoint] = []
@@ -225,7 +228,7 @@ class RatingHistory(LedgerHistory):
                     told.append(value(RatingPoint, row, refit=None))
                     before = _Was(row["after_mean"], row["after_spread"], row["games"])
                     continue
-                was = before or await _was(read, at, me, system, seq, refit)
+                was = before or await _was(read, at, me=me, system=system, applied=seq, refit=refit)
                 before = _Was(row["mean"], row["spread"], 0 if was is None else was.games)
                 mean, spread, _ = was or before
                 moved = (mean, spread, before.mean, before.spread, before.games)
@@ -278,16 +281,16 @@ async def _standings_now(read: Read, venue: int, system: str | None, limit: int 
         rows = await read(_PLAYED_UNDER if played else _STANDINGS_UNDER, venue=venue, system=system, some=some)
     return [
         Standing(
-            row["system"],
-            row["version"],
-            row["mean"],
-            row["spread"],
-            row["games"],
-            bool(row["provisional"]),
-            bool(row["anchor"]),
-            row["last_game"] or None,
-            row["last_game_at"],
-            row["seq"],
+            system=row["system"],
+            version=row["version"],
+            mean=row["mean"],
+            spread=row["spread"],
+            games=row["games"],
+            provisional=bool(row["provisional"]),
+            anchor=bool(row["anchor"]),
+            last_game=row["last_game"] or None,
+            last_game_at=row["last_game_at"],
+            seq=row["seq"],
         )
         for row in rows
     ]

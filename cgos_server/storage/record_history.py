@@ -174,11 +174,15 @@ async def _tallies(read: Read, venue: int, way: str, versions: Sequence[int]) ->
     """The games of these versions, counted; `way` is a key of :data:`_WAYS`."""
     tallies = [
         _Tally(
-            row["black_id"], row["white_id"], row["reason"], _outcome(row["reason"], row["winner"]),
-            row["games"], row["last"],
+            black=row["black_id"],
+            white=row["white_id"],
+            reason=row["reason"],
+            outcome=_outcome(row["reason"], row["winner"]),
+            games=row["games"],
+            last=row["last"],
         )
         for row in await read(_COUNTED[way], venue=venue, versions=versions)
-    ]  # fmt: skip
+    ]
     return tallies + await _corrected(read, venue, way, versions)
 
 

@@ -204,7 +204,20 @@ class SqlStore(abc.ABC):
         kinds = {kind.value: kind for kind in Kind}
         rows = await self._rows(queries.LEDGER, venue_id=venue_id, after=after, limit=_ALL if limit is None else limit)
         return [
-            Entry(seq, kinds[kind], version, black, white, score2, value, sd, other, was2, repeat != 0, at)
+            Entry(
+                seq=seq,
+                kind=kinds[kind],
+                version=version,
+                black=black,
+                white=white,
+                score2=score2,
+                value=value,
+                sd=sd,
+                other=other,
+                was2=was2,
+                repeat=repeat != 0,
+                at=at,
+            )
             for seq, kind, version, black, white, score2, value, sd, other, was2, repeat, at in rows
         ]
 
@@ -282,7 +295,9 @@ class SqlStore(abc.ABC):
     async def halves(self, venue_id: int) -> list[Half]:
         """See :meth:`cgos_server.storage.store.Store.halves`."""
         return [
-            Half(lower, higher, opening, more, at) if more > 0 else Half(higher, lower, opening, -more, at)
+            Half(black=lower, white=higher, opening=opening, games=more, at=at)
+            if more > 0
+            else Half(black=higher, white=lower, opening=opening, games=-more, at=at)
             for lower, higher, opening, more, at in await self._rows(queries.HALVES, venue_id=venue_id)
         ]
 
@@ -358,9 +373,7 @@ class SqliteStore(SqlStore):
 
 def _limits(text: str) -> Limits:
     stored = msgspec.json.decode(text) if text else {}
-    return Limits(
-        stored.get("games_a_day"), frozenset(stored.get("avoid", ())), hours.read(stored.get("hours", ""))
-    )  # fmt: skip
+    return Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())), hours.read(stored.get("hours", "")))
 
 
 def _stored_moves(rows: Iterable[tuple[Any, ...]]) -> tuple[StoredMove, ...]:

@@ -101,7 +101,15 @@ class Person(msgspec.Struct, frozen=True):
 def as_person(row: Sequence[Any]) -> Person:
     """The person of a row with the fields of :class:`Person` in their order."""
     access_id, owner_id, name, admin, kind, scopes, expires_at = row
-    return Person(access_id, owner_id, name, bool(admin), kind, tuple(scopes.split()), expires_at)
+    return Person(
+        access_id=access_id,
+        owner_id=owner_id,
+        name=name,
+        admin=bool(admin),
+        kind=kind,
+        scopes=tuple(scopes.split()),
+        expires_at=expires_at,
+    )
 
 
 class Access(NamedTuple):

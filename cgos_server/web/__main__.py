@@ -47,8 +47,11 @@ async def serve(given: Arguments, database: Location) -> None:
     wanted = PAGES + STREAMS_OF_ALL * given.settings.streams_per_address
     room = room_for(wanted)
     if room < wanted:
-        log.warning("the system's limit of open files leaves room for fewer visitors than configured",
-                    configured=wanted, room=room)  # fmt: skip
+        log.warning(
+            "the system's limit of open files leaves room for fewer visitors than configured",
+            configured=wanted,
+            room=room,
+        )
     async with History(database) as history, asyncio.TaskGroup() as group:
         call = partial(control_socket.call, given.data)
         app = create_app(history, given.settings, call=call, data=given.data, remember_s=REMEMBER_S)

@@ -102,12 +102,12 @@ def _candidates(moves: list[Any], size: int) -> Iterator[Candidate]:
             continue
         seen.add(vertex)
         yield Candidate(
-            vertex,
-            _share(entry.get("winrate")),
-            _score(entry.get("score")),
-            _share(entry.get("prior")),
-            _count(entry.get("visits")),
-            tuple(_variation(entry.get("pv"), size)),
+            move=vertex,
+            winrate=_share(entry.get("winrate")),
+            score=_score(entry.get("score")),
+            prior=_share(entry.get("prior")),
+            visits=_count(entry.get("visits")),
+            pv=tuple(_variation(entry.get("pv"), size)),
         )
 
 

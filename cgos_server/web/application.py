@@ -93,7 +93,16 @@ def create_app(
     :param remember_s: seconds for which everybody who asks for the same gets the same answer
     """
     hub = hub or Hub(history, settings, now_ms)
-    site = Site(history, settings, _version_of(STATIC), now_ms, hub, call, data, outside)
+    site = Site(
+        history=history,
+        settings=settings,
+        static_version=_version_of(STATIC),
+        now_ms=now_ms,
+        hub=hub,
+        call=call,
+        data=data,
+        outside=outside,
+    )
     failures = Failures(site)
     handlers = {HTTPException: failures.refused, StoreError: failures.unreadable, Exception: failures.failed}
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)

@@ -25,8 +25,17 @@ LEVEL: Final = 5
 _IN_A_THREAD: Final = 100_000
 """Bytes from which on compression is not done in the loop."""
 
-_TEXT: Final = ("text/", "application/json", "application/problem+json", "application/x-ndjson", "image/svg+xml",
-                "application/x-go-sgf", "application/atom+xml", "text/javascript", "application/x-tar")  # fmt: skip
+_TEXT: Final = (
+    "text/",
+    "application/json",
+    "application/problem+json",
+    "application/x-ndjson",
+    "image/svg+xml",
+    "application/x-go-sgf",
+    "application/atom+xml",
+    "text/javascript",
+    "application/x-tar",
+)
 _NOT_IN_304: Final = ("content-length", "content-type", "content-encoding", "content-disposition")
 
 

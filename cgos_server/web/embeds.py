@@ -110,7 +110,9 @@ class Embeds:
             ply=ply,
             ending=game.ending(),
             address=self._site.address(request),
-            board=board_svg(game.terms.rules.size, seen.stones, seen.last, title, f"After move {ply}."),
+            board=board_svg(
+                game.terms.rules.size, seen.stones, last=seen.last, title=title, description=f"After move {ply}."
+            ),
         )
         page.headers.update(FRAMED | {"Cache-Control": "no-cache" if running else _FOR_MINUTES})
         return page
@@ -128,7 +130,9 @@ class Embeds:
                 state = f"{state}, now {row.corrected}"
             heading = [f"{row.black} (black)", f"{row.white} (white)"]
             text = [f"{row.black_label} – {row.white_label}", f"{row.venue}, game {row.id}", state]
-            return card_png.board_card(game.terms.rules.size, seen.stones, seen.last, heading, text, place)
+            return card_png.board_card(
+                game.terms.rules.size, seen.stones, last=seen.last, heading=heading, text=text, place=place
+            )
 
         key = ("game", row.id, ply, row.result, row.corrected)
         return await self._picture(key, draw, _SHORTLY if row.result is None else _FOR_MINUTES)

@@ -82,23 +82,23 @@ class VenueSettings(msgspec.Struct, frozen=True):
         options = {name: dict(chosen) for name, chosen in venue.rating_options.items() if chosen}
         pairing = venue.pairing
         return cls(
-            port,
-            Rated((venue.rating, *venue.views), venue.initial, options),
-            venue.delay / 1e6,
-            pairing.policy.value,
-            pairing.method,
-            dict(pairing.options),
-            pairing.interval / 1e6,
-            len(pairing.openings.openings),
-            pairing.openings_share,
-            venue.move_limit,
-            venue.first_move_limit / 1e6,
-            venue.ready_limit / 1e6,
-            venue.return_grace / 1e6,
-            venue.void_after / 1e6,
-            pairing.set_aside,
-            venue.rated,
-            public_address,
+            port=port,
+            rated=Rated((venue.rating, *venue.views), venue.initial, options),
+            delay_s=venue.delay / 1e6,
+            policy=pairing.policy.value,
+            method=pairing.method,
+            pairing=dict(pairing.options),
+            interval_s=pairing.interval / 1e6,
+            openings=len(pairing.openings.openings),
+            openings_share=pairing.openings_share,
+            move_limit=venue.move_limit,
+            first_move_s=venue.first_move_limit / 1e6,
+            ready_s=venue.ready_limit / 1e6,
+            return_grace_s=venue.return_grace / 1e6,
+            void_after_s=venue.void_after / 1e6,
+            set_aside=pairing.set_aside,
+            counts=venue.rated,
+            public_address=public_address,
         )
 
 
@@ -218,7 +218,14 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     given = parser.parse_args(arguments)
-    return Arguments(given.data, given.listen_fd, given.pipe_fd, given.log_format, given.log_level, given.settings)
+    return Arguments(
+        data=given.data,
+        listen_fd=given.listen_fd,
+        pipe_fd=given.pipe_fd,
+        log_format=given.log_format,
+        log_level=given.log_level,
+        settings=given.settings,
+    )
 
 
 def _settings(text: str) -> WebSettings:

@@ -89,7 +89,14 @@ class StoredGame:
         game = detail.game
         if game.reason is None:
             return ""
-        ended = words.ending(game.black, game.white, detail.winner, game.reason, detail.margin2, detail.detail)
+        ended = words.ending(
+            black=game.black,
+            white=game.white,
+            winner=detail.winner,
+            reason=game.reason,
+            margin2=detail.margin2,
+            detail=detail.detail,
+        )
         return ended if game.corrected is None else f"{ended} It counts as {game.corrected} now."
 
     def record(self, place: str) -> GameRecord:

@@ -132,4 +132,13 @@ def _loaded(system: RatingSystem, seq: int, refit: int, data: bytes, names: dict
     played = {version: names[version] for version, rating in standings.items() if rating.games and version in names}
     ids = {name: version for version, name in played.items()}
     best = table(system, state, MOST, played)
-    return Strengths(system.name, (seq, refit), played, ids, best, system, state, {})
+    return Strengths(
+        system=system.name,
+        place=(seq, refit),
+        names=played,
+        ids=ids,
+        table=best,
+        _system=system,
+        _state=state,
+        _chances={},
+    )

@@ -55,7 +55,7 @@ def ending(black: str, white: str, winner: str | None, reason: str, margin2: int
     :param margin2: Black's margin in half points where the score decided
     :param detail: what the verdict says besides; may be empty
     """
-    sentence = _ending(black, white, winner, Reason(reason), margin2)
+    sentence = _ending(black=black, white=white, winner=winner, reason=Reason(reason), margin2=margin2)
     return f"{sentence} ({detail.rstrip('.')})." if detail else f"{sentence}."
 
 

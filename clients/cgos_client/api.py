@@ -99,7 +99,7 @@ class Server:
         patience: float = 120.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._http = Http(address, token, timeout, patience, sleep)
+        self._http = Http(server=address, token=token, timeout=timeout, patience=patience, sleep=sleep)
         self._sleep = sleep
 
     def index(self) -> Index:
@@ -164,17 +164,19 @@ class Server:
 
     def rounds(self, venue: str) -> Iterator[Round]:
         """Acts of pairing that began games, newest first."""
-        return self._pages(RoundPage, place("venues", venue, "rounds"), {}, "before", 200)
+        return self._pages(RoundPage, place("venues", venue, "rounds"), query={}, cursor="before", limit=200)
 
     def ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
         """The numbered facts that ratings follow from, in order."""
-        return self._pages(LedgerPage, place("venues", venue, "ledger"), {"after": after}, "after", 1000)
+        return self._pages(
+            LedgerPage, place("venues", venue, "ledger"), query={"after": after}, cursor="after", limit=1000
+        )
 
     # -- bots and versions
 
     def bots(self) -> Iterator[Bot]:
         """All bots, by name."""
-        return self._pages(BotPage, "/bots", {}, "after", 1000)
+        return self._pages(BotPage, "/bots", query={}, cursor="after", limit=1000)
 
     def bot(self, name: str) -> BotDetail:
         """One bot with its versions and where they stand."""
@@ -187,7 +189,7 @@ class Server:
     def history(self, version: str, *, venue: str | None = None, system: str | None = None) -> Iterator[RatingChange]:
         """Every change of a version's rating, oldest first, with the game that caused it."""
         query: dict[str, Value] = {"venue": venue, "system": system}
-        return self._pages(HistoryPage, place("versions", version, "history"), query, "after", 1000)
+        return self._pages(HistoryPage, place("versions", version, "history"), query=query, cursor="after", limit=1000)
 
     def curve(
         self, version: str, *, venue: str | None = None, system: str | None = None, points: int = 300
@@ -213,7 +215,7 @@ class Server:
         :param wanted: fields of :class:`Wanted`
         """
         query: dict[str, Any] = {**wanted, "running": running}
-        return self._pages(GamePage, "/games", query, "before", 500)
+        return self._pages(GamePage, "/games", query=query, cursor="before", limit=500)
 
     def game(self, game: int) -> GameDetail:
         """All about one game but its moves."""
@@ -243,7 +245,7 @@ class Server:
         :param wanted: fields of :class:`Wanted`
         """
         query: dict[str, Any] = {**wanted}
-        return self._export(ExportedGame, "/export/games.ndjson", query, after, lambda game: game.id)
+        return self._export(ExportedGame, "/export/games.ndjson", query=query, after=after, number=lambda game: game.id)
 
     def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
         """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""
@@ -269,12 +271,14 @@ class Server:
     def export_refits(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedRefit]:
         """Every refit of a system with what it moved, in the order of their numbers, from `after` + 1 on."""
         path = place("export", "venues", venue, "refits.ndjson")
-        return self._export(ExportedRefit, path, {"system": system}, after, lambda refit: refit.number)
+        return self._export(
+            ExportedRefit, path, query={"system": system}, after=after, number=lambda refit: refit.number
+        )
 
     def export_ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
         """A venue's whole ledger in one stream, in order, from entry `after` + 1 on."""
         path = place("export", "venues", venue, "ledger.ndjson")
-        return self._export(LedgerEntry, path, {}, after, lambda entry: entry.seq)
+        return self._export(LedgerEntry, path, query={}, after=after, number=lambda entry: entry.seq)
 
     def export_sgf(
         self, target: Path | str, *, venue: str | None = None, bot: str | None = None, after: int = 0

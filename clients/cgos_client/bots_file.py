@@ -162,7 +162,7 @@ def _check(raw: dict[str, Any], path: Path, problems: list[str]) -> BotsFile | N
         bot = _struct(BotTable, table, place, problems)
         bots.append(bot)
         if bot is not None:
-            _check_bot(bot, place, server, table, problems)
+            _check_bot(bot, place, server=server, raw=table, problems=problems)
     if server is not None:
         _check_address(server.url, "server.url", problems)
     names = [(bot.name.lower(), bot.url) for bot in bots if bot is not None]

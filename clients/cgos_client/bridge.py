@@ -265,7 +265,9 @@ class Bridge:
         self._setup, self._agenda.game = setup, setup.game
         self._tell(Seated(setup, self._color))
         await self._engine.sit(
-            NewGame(setup.size, setup.komi2, setup.level_ms, opponent, label),
+            NewGame(
+                size=setup.size, komi2=setup.komi2, level_ms=setup.level_ms, opponent=opponent, opponent_label=label
+            ),
             [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)],
         )
 
@@ -294,7 +296,7 @@ class Bridge:
         analysis = move.analysis if self._analysis else None
         await self._connection.send(move.text if analysis is None else f"{move.text} {analysis}")
         if move.text != RESIGN.text:
-            self._tell(MoveMade(game, wanted.color, move.text, None, move.analysis))
+            self._tell(MoveMade(game=game, color=wanted.color, move=move.text, left_ms=None, analysis=move.analysis))
         return await self._read()
 
     async def _game_over(self, ended: GameEnded) -> None:

@@ -391,10 +391,15 @@ class Games:
             seat.moves.append(Ply(str(held.spelled), seat.own_ms(seat.black_ms, seat.white_ms)))
         moved = message.rating
         outcome = Outcome(
-            message.result, message.winner, message.reason, message.detail, message.plies, message.date,
-            None if moved is None else (moved.before, moved.after),
-            None if moved is None else moved.plus_minus,
-        )  # fmt: skip
+            result=message.result,
+            winner=message.winner,
+            reason=message.reason,
+            detail=message.detail,
+            plies=message.plies,
+            date=message.date,
+            rating=None if moved is None else (moved.before, moved.after),
+            plus_minus=None if moved is None else moved.plus_minus,
+        )
         return [seen, *self._end(game, seat, outcome)]
 
     def _end(self, game: int, seat: GameState, outcome: Outcome) -> list[Effect]:
@@ -431,7 +436,9 @@ class Games:
         if not seat.sought:
             seat.sought, seat.wanted = True, None
             return [_sync(game, len(seat.moves))]
-        return self._end(game, seat, Outcome("?", None, "unknown", text, len(seat.moves), ""))
+        return self._end(
+            game, seat, Outcome(result="?", winner=None, reason="unknown", detail=text, plies=len(seat.moves), date="")
+        )
 
 
 _WISHES: dict[Wanted, ws.ClientMessage] = {

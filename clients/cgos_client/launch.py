@@ -70,11 +70,11 @@ def runner(plan: Plan, report: Callable[[GameResult], None], tell: Listener) -> 
         place = Place(plan.address, SUBPROTOCOL, plan.ca_file)
         over_tcp: Callable[[], Awaitable[Connection]] = partial(connect_tcp, place.address.host, place.address.port)
         return Runner(
-            over_tcp if plan.address.scheme == "tcp" else partial(connect_frames, place),
-            SupervisedEngine(plan.make_engine),
-            Identity(plan.name, plan.secret, CLIENT),
-            Agenda(games_left=plan.games),
-            report,
+            connect=over_tcp if plan.address.scheme == "tcp" else partial(connect_frames, place),
+            engine=SupervisedEngine(plan.make_engine),
+            identity=Identity(plan.name, plan.secret, CLIENT),
+            agenda=Agenda(games_left=plan.games),
+            report=report,
             once=plan.once,
             tell=tell,
         )

@@ -109,7 +109,9 @@ class LiveLine:
                 for ply, (_, left_ms) in enumerate(setup.moves):
                     left[ply % 2] = left_ms
                 ply = len(setup.moves)
-                self._games[setup.game] = _Game(setup, event.color, ply, left, self._now(), Color(ply % 2))
+                self._games[setup.game] = _Game(
+                    setup=setup, color=event.color, ply=ply, left=left, since=self._now(), to_play=Color(ply % 2)
+                )
             case MoveAsked() if event.game in self._games:
                 game = self._games[event.game]
                 game.to_play, game.since, game.left[event.color] = event.color, self._now(), event.left_ms

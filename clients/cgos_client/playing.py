@@ -186,7 +186,9 @@ def init_file(
         if engine is None:
             words = "Command line of the engine (nothing: the built-in bot)"
             engine = click.prompt(words, default="", show_default=False)
-        answers = init.Answers(address, chosen, venues, tuple(shlex.split(engine)), slots)
+        answers = init.Answers(
+            address=address, name=chosen, venues=venues, engine=tuple(shlex.split(engine)), slots=slots
+        )
         password = init.write(file, answers)
         bots_file.load(file)
     except (BadSetting, ValueError) as bad:
@@ -254,7 +256,7 @@ def _play_one(
         runner = launch.runner(plan, shown, tell)
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
-    _set_up_logs(verbose, quiet, log_file, log_dir, making_room)
+    _set_up_logs(verbose, quiet, file=log_file, directory=log_dir, making_room=making_room)
     with line or nullcontext():
         status = asyncio.run(Together([("", runner)], leave_within).run())
     sys.exit(status)
@@ -337,7 +339,7 @@ def _play_file(
             raise BadSetting("\n".join(problems))
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
-    _set_up_logs(verbose, quiet, log_file, None, making_room)
+    _set_up_logs(verbose, quiet, file=log_file, directory=None, making_room=making_room)
     for table in bots.bot:
         if table.log_dir is not None:
             try:

@@ -64,7 +64,9 @@ class Position:
 
 def ruleset(rules: RulesInfo) -> Ruleset:
     """The rules as the games understand them. Raises ValueError where they name what is not known here."""
-    return Ruleset(rules.game, rules.size, round(rules.komi * 2), Ko(rules.ko), rules.suicide)
+    return Ruleset(
+        game=rules.game, size=rules.size, komi2=round(rules.komi * 2), ko=Ko(rules.ko), suicide=rules.suicide
+    )
 
 
 def color_of(word: ColorWord) -> Color:

@@ -109,14 +109,31 @@ class _Replay:
         """What came of it."""
         names = {number: name for name, number in self._numbers.items()}
         ratings = {names[number]: rating for number, rating in self._system.standings(self._state).items()}
-        return Replayed(self._system.name, self._entries, self._refits, self._compared, self._largest, ratings)
+        return Replayed(
+            system=self._system.name,
+            entries=self._entries,
+            refits=self._refits,
+            compared=self._compared,
+            largest=self._largest,
+            ratings=ratings,
+        )
 
     def _entry(self, line: LedgerEntry) -> Entry:
         version, black, white, other = map(self._number, (line.version, line.black, line.white, line.other))
         return Entry(
-            line.seq, Kind(line.kind), version, black, white, line.score2, line.value, line.sd, other, line.was2,
-            line.repeat, line.at,
-        )  # fmt: skip
+            seq=line.seq,
+            kind=Kind(line.kind),
+            version=version,
+            black=black,
+            white=white,
+            score2=line.score2,
+            value=line.value,
+            sd=line.sd,
+            other=other,
+            was2=line.was2,
+            repeat=line.repeat,
+            at=line.at,
+        )
 
     def _number(self, name: str | None) -> int | None:
         return None if name is None else self._numbers.setdefault(name, len(self._numbers) + 1)

@@ -131,7 +131,14 @@ class Runner:
         except CannotConnect as error:
             return Ended(End.LOST, str(error), signed_in=False)
         try:
-            return await Bridge(connection, self._engine, self._identity, self._agenda, self._report, self._tell).run()
+            return await Bridge(
+                connection=connection,
+                engine=self._engine,
+                identity=self._identity,
+                agenda=self._agenda,
+                report=self._report,
+                tell=self._tell,
+            ).run()
         except asyncio.CancelledError:
             await connection.send("quit")
             raise

@@ -62,12 +62,12 @@ def setup(game: Game) -> GameSetup:
 def new_game(game: Game) -> NewGame:
     """What its engine is told before the first move."""
     return NewGame(
-        game.rules.size,
-        round(game.rules.komi * 2),
-        level_ms(game.time),
-        game.opponent.name,
-        game.opponent.rating,
-        time_control(game.time),
+        size=game.rules.size,
+        komi2=round(game.rules.komi * 2),
+        level_ms=level_ms(game.time),
+        opponent=game.opponent.name,
+        opponent_label=game.opponent.rating,
+        time=time_control(game.time),
     )
 
 

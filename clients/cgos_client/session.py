@@ -262,7 +262,13 @@ class Session:
 
     async def stay(self, who: str) -> None:
         """Keep connected until the session is over; what ended it comes out of the iterators. For :func:`connect`."""
-        peer = Peer(self._hear, lambda: self._core.admitted, lambda: bool(self._core.playing), self._lost, who)
+        peer = Peer(
+            hear=self._hear,
+            admitted=lambda: self._core.admitted,
+            busy=lambda: bool(self._core.playing),
+            lost=self._lost,
+            who=who,
+        )
         try:
             self._failure = await self._upkeep.run(peer)
         finally:
@@ -398,7 +404,13 @@ def connect(
             raise BadSetting(fault)
     rng = random.Random()
     place = Place(address, written.subprotocol, None if ca_file is None else Path(ca_file))
-    upkeep = Upkeep(place, Codec(written), pauses or Pauses(rng), Pauses(rng, first=20.0), reconnect)
+    upkeep = Upkeep(
+        place=place,
+        codec=Codec(written),
+        pauses=pauses or Pauses(rng),
+        refusal_pauses=Pauses(rng, first=20.0),
+        reconnect=reconnect,
+    )
     return Connecting(Session(upkeep, sign_in), bot or "watcher")
 
 

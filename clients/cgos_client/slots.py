@@ -258,7 +258,9 @@ class Table:
     def _made(self, ply: int, move: str, left_ms: int | None, analysis: str | None = None) -> None:
         del self._moves[ply:]
         self._moves.append(move)
-        self._tell(MoveMade(self._game.number, Color(ply % 2), move, left_ms, analysis))
+        self._tell(
+            MoveMade(game=self._game.number, color=Color(ply % 2), move=move, left_ms=left_ms, analysis=analysis)
+        )
 
 
 async def _ended(game: Game) -> None:

@@ -104,7 +104,16 @@ class GameWatch:
         for number, ply in enumerate(self.plies):
             left[number % 2] = ply.left_ms
         position = Position(shown.rules, tuple(self.plies), *left)
-        return View(self.game, shown.venue, shown.black, shown.white, shown.time, position, shown.result, shown.reason)
+        return View(
+            game=self.game,
+            venue=shown.venue,
+            black=shown.black,
+            white=shown.white,
+            time=shown.time,
+            position=position,
+            result=shown.result,
+            reason=shown.reason,
+        )
 
 
 @dataclass(slots=True)
@@ -166,15 +175,15 @@ def _request(watch: GameWatch) -> ws.WatchGame:
 
 def _ended(shown: ws.Shown, fact: GameEnded) -> ws.Shown:
     return ws.Shown(
-        shown.game,
-        shown.venue,
-        shown.rules,
-        shown.time,
-        shown.black,
-        shown.white,
-        shown.started_at,
-        shown.from_ply,
-        shown.moves,
-        fact.result,
-        fact.reason,
+        game=shown.game,
+        venue=shown.venue,
+        rules=shown.rules,
+        time=shown.time,
+        black=shown.black,
+        white=shown.white,
+        started_at=shown.started_at,
+        from_ply=shown.from_ply,
+        moves=shown.moves,
+        result=fact.result,
+        reason=fact.reason,
     )

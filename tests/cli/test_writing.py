@@ -384,9 +384,11 @@ class Live(InThread):
     def drain(self) -> None:
         self.drained = True
 
-    def match(self, venue: str, white: str, black: str, *more: Any) -> ArrangedGame:
-        self.ruled.append(("match", venue, white, black, *more[:1], None if more[1] is None else more[1].id, more[2]))
-        return ArrangedGame(17, venue, white, "1800?", black, "1750", more[1] is None, 0)
+    def match(self, venue: str, *, white: str, black: str, **more: Any) -> ArrangedGame:
+        opening = more["opening"]
+        begins = None if opening is None else opening.id
+        self.ruled.append(("match", venue, white, black, more["mains_s"], begins, more["plies"]))
+        return ArrangedGame(17, venue, white, "1800?", black, "1750", opening is None, 0)
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         self.ruled.append(("abort", game, winner, detail))

@@ -89,9 +89,9 @@ class LiveServer:
     def drain(self) -> None:
         self.drained = True
 
-    def match(self, *what: Any) -> ArrangedGame:
-        self.asked.append(("match", *what))
-        venue, white, black, _, opening, plies, _ = what
+    def match(self, venue: str, *, white: str, black: str, **more: Any) -> ArrangedGame:
+        self.asked.append(("match", venue, white, black, *more.values()))
+        opening, plies = more["opening"], more["plies"]
         moves = 0 if opening is None else plies or len(opening.moves)
         return ArrangedGame(17, venue, white, "1800", black, "1750?", opening is None, moves)
 

@@ -29,6 +29,11 @@ class Color(enum.IntEnum):
         return "b" if self is Color.BLACK else "w"
 
 
+def mover_of(ply: int) -> Color:
+    """Who made that ply (1 or more): colors alternate, from Black."""
+    return Color.WHITE if ply % 2 == 0 else Color.BLACK
+
+
 class Illegality(enum.StrEnum):
     """Why a move was not played. The values are the words CGOS has always used."""
 

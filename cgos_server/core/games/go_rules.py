@@ -172,7 +172,9 @@ class Go:
         begin = start or Start()
         shared = tables(rules.size)
         black, white = _set_up_points(shared, begin.black), _set_up_points(shared, begin.white)
-        board = Board(shared, rules.ko, rules.suicide, black, white, int(begin.to_play))
+        board = Board(
+            shared=shared, ko=rules.ko, suicide=rules.suicide, black=black, white=white, to_play=int(begin.to_play)
+        )
         return self.position(board, rules.komi2, int(begin.to_play))
 
     def in_words(self, rules: Ruleset) -> list[tuple[str, str]]:

@@ -387,9 +387,14 @@ class Judge:
             discouraged_owner = self.constraints.same_owner is Kin.DISCOURAGED and a.owner == b.owner != 0
             words.append(f"both are of one {'owner' if discouraged_owner else 'family'}")
         if Barrier.LAST in flags:
-            words.append("they have just met" if self._last[i] == j and self._last[j] == i else (
-                f"{(b if self._last[i] == j else a).name} was the last opponent of"
-                f" {(a if self._last[i] == j else b).name}"))  # fmt: skip
+            words.append(
+                "they have just met"
+                if self._last[i] == j and self._last[j] == i
+                else (
+                    f"{(b if self._last[i] == j else a).name} was the last opponent of"
+                    f" {(a if self._last[i] == j else b).name}"
+                )
+            )
         if Barrier.OFTEN in flags:
             had = self.meetings.of(one, other)
             first = had.recent_i[0] >= self.limits[i]

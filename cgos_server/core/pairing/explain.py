@@ -87,7 +87,14 @@ def decode_inputs(text: str) -> Act:
             knowledge = Knowledge(_unpacked(told.covariance, n), _unpacked(told.gram, n))
     except (msgspec.DecodeError, ValueError, zlib.error) as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
-    return Act(inputs.candidates, inputs.meetings, knowledge, inputs.policy, inputs.connected, inputs.flow)
+    return Act(
+        candidates=inputs.candidates,
+        meetings=inputs.meetings,
+        knowledge=knowledge,
+        policy=inputs.policy,
+        connected=inputs.connected,
+        flow=inputs.flow,
+    )
 
 
 def rounded(act: Act) -> Act:

@@ -82,12 +82,28 @@ class Information:
             sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates], dtype=np.float64)
             free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
             grams = np.where(free, sds**4, 0.0)
-            told = Telling(means, means + sds * deviates, 1.0 - self.draw, sds**2, grams, grams)
+            told = Telling(
+                means=means,
+                drawn=means + sds * deviates,
+                rest=1.0 - self.draw,
+                variances=sds**2,
+                grams=grams,
+                usual=grams,
+            )
             most = told.most(sds**2)
             return replace(told, usual=most * grams / (1.0 + most * sds**2))
         drawn = means + root(known.covariance) @ deviates
         own, gram = np.diagonal(known.covariance), np.diagonal(known.gram)
-        told = Telling(means, drawn, 1.0 - self.draw, own, gram, np.ones(len(means)), known.covariance, known.gram)
+        told = Telling(
+            means=means,
+            drawn=drawn,
+            rest=1.0 - self.draw,
+            variances=own,
+            grams=gram,
+            usual=np.ones(len(means)),
+            covariance=known.covariance,
+            gram=known.gram,
+        )
         return replace(told, usual=usual(*told.between_equals()))
 
 

@@ -148,7 +148,7 @@ class Meetings:
         what they have had."""
         if not self._act.meetings or not len(self.keys) or not len(i):
             none = np.zeros(0, np.int64)
-            return none, Had(none, none, none, none, none, none)
+            return none, Had(recent_i=none, recent_j=none, black_i=none, black_j=none, lately_i=none, lately_j=none)
         keys, table = self._table
         wanted = self._places.keys(i, j)
         at = np.searchsorted(keys, wanted)

@@ -121,7 +121,16 @@ class Memory:
         recent_a, recent_b = self._often.get(a, {}).get(b, 0), self._often.get(b, {}).get(a, 0)
         lately_a = self._lately(a, b) if recent_a else 0
         lately_b = self._lately(b, a) if recent_b else 0
-        return Meeting(a, b, recent_a, recent_b, self.as_black(a, b), self.as_black(b, a), lately_a, lately_b)
+        return Meeting(
+            a=a,
+            b=b,
+            recent_a=recent_a,
+            recent_b=recent_b,
+            black_a=self.as_black(a, b),
+            black_b=self.as_black(b, a),
+            lately_a=lately_a,
+            lately_b=lately_b,
+        )
 
     def _lately(self, version: int, opponent: int) -> int:
         return [*islice(reversed(self._recent[version]), _LATELY)].count(opponent)

@@ -103,7 +103,15 @@ class _Edges(NamedTuple):
 
     def those(self, kept: Bools | Ints) -> _Edges:
         i, j, worth, costs, unfair, barriers, value = self
-        return _Edges(i[kept], j[kept], worth[kept], costs[kept], unfair[kept], barriers[kept], value[kept])
+        return _Edges(
+            i=i[kept],
+            j=j[kept],
+            worth=worth[kept],
+            costs=costs[kept],
+            unfair=unfair[kept],
+            barriers=barriers[kept],
+            value=value[kept],
+        )
 
 
 class _Field:
@@ -139,7 +147,9 @@ class _Field:
         if self.rolling:
             value = self.allowed[i] + self.allowed[j] - (1.0 - worth + costs + unfair)
         whole = np.rint(_WHOLE * value).astype(np.int64)
-        return _Edges(i, j, worth, costs, unfair, self.judge.barriers(i, j), whole)
+        return _Edges(
+            i=i, j=j, worth=worth, costs=costs, unfair=unfair, barriers=self.judge.barriers(i, j), value=whole
+        )
 
     def existing(self, edges: _Edges) -> Bools:
         """(m,) True where an open pair may be made in this act."""

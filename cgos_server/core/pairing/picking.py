@@ -232,7 +232,7 @@ class Picking:
         above = int(np.searchsorted(pool, one))
         other = int(pool[choose(len(pool), above)])
         kept = others[(tiers != 0) & (others != other)].tolist() if len(pool) < len(others) else ()
-        return Pick(one, other, len(pool), kept, bool(one < others[0]), tier=int(lowest))
+        return Pick(one=one, other=other, avail=len(pool), kept=kept, top=bool(one < others[0]), tier=int(lowest))
 
     def _by_marks(self, picking: list[int], choose: Choose, marks: list[list[int]]) -> list[Pick]:
         """Only those that somebody is kept from are looked at; the rest are counted."""
@@ -273,7 +273,7 @@ class Picking:
             other = unpaired[-1 - at]
             del unpaired[-1 - at]
             free[other] = 0
-            picks.append(Pick(one, other, avail, kept, not above))
+            picks.append(Pick(one=one, other=other, avail=avail, kept=kept, top=not above))
         return picks
 
     def _lopsided(self, one: int, free: bytearray) -> list[int]:
@@ -319,8 +319,8 @@ class Picking:
             at = len(picks) - 1 - at
             a, b = int(ends[at, side]), int(ends[at, 1 - side])
             picks[at : at + 1] = [
-                Pick(u, a, 1, (v,), False, b, int(rows[u][a])),
-                Pick(v, b, 1, (u,), False, a, int(rows[v][b])),
+                Pick(one=u, other=a, avail=1, kept=(v,), top=False, taken_apart=b, tier=int(rows[u][a])),
+                Pick(one=v, other=b, avail=1, kept=(u,), top=False, taken_apart=a, tier=int(rows[v][b])),
             ]
             del self.left[u], self.left[v]
 

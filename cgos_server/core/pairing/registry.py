@@ -66,7 +66,7 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
             raise Invalid(Code.PAIRING_OPTION, f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
     constraints, waiting = shared(name, options, replace(Constraints(), max_expected=declared.max_expected))
     own = {
-        key: read(name, key, option, options[key], Code.PAIRING_OPTION)
+        key: read(name, key, option=option, value=options[key], code=Code.PAIRING_OPTION)
         for key, option in declared.options.items()
         if key in options
     }

@@ -57,7 +57,9 @@ def shared(what: str, options: Mapping[str, Any], defaults: Constraints) -> tupl
     :raises Refused: where a value is not possible
     """
     values = {
-        key: read(what, key, SHARED[key], value, Code.PAIRING_OPTION) for key, value in options.items() if key in SHARED
+        key: read(what, key, option=SHARED[key], value=value, code=Code.PAIRING_OPTION)
+        for key, value in options.items()
+        if key in SHARED
     }
     of_constraints = {_field(key): value for key, value in values.items() if key in CONSTRAINTS}
     for key in ("same_owner", "same_family"):

@@ -231,7 +231,9 @@ def _placed(mates: Ints, line: Ints, weigh: Weigh) -> Ints:
         different = i != j
         weights = np.zeros(len(i), dtype=np.int64)
         weights[different] = weigh(i[different], j[different])
-        blocks = _around(left, others, weights.reshape(others.shape), mates, _weights(mates, weigh))
+        blocks = _around(
+            left, others, weights=weights.reshape(others.shape), mates=mates, current=_weights(mates, weigh)
+        )
         after = _rematched(mates, blocks, weigh)
         if np.array_equal(after, mates):
             break

@@ -110,7 +110,7 @@ class CgosElo(Plain):
         return settled if self.compat else max(settled, _LEAST_SETTLED)
 
     def _rating(self, mean: float, k: float, games: int, anchor: bool = False) -> Rating:
-        return Rating(float(mean), float(k), games, k > self.provisional_k, anchor)
+        return Rating(mean=float(mean), spread=float(k), games=games, provisional=k > self.provisional_k, anchor=anchor)
 
 
 def _made(initial: float, **options: Any) -> CgosElo:

@@ -114,7 +114,11 @@ class Classical(ABC, Generic[S]):
             b, w = ratings[game.black], ratings[game.white]
             was, score = game.was2, game.score2
             after = self._corrected(
-                state, game.black, game.white, None if was is None else was / 2, None if score is None else score / 2
+                state,
+                black=game.black,
+                white=game.white,
+                was=None if was is None else was / 2,
+                score=None if score is None else score / 2,
             )
         else:
             return self._alone(state, entry)

@@ -58,7 +58,7 @@ def rated(player: Player, games: Sequence[Met], tau: float = 0.5) -> Player:
         return player._replace(deviation=deviation)
     information, surprise = _summed(player.mean, games)
     v = 1.0 / information
-    volatility = _volatility(player.volatility, phi2, v, (v * surprise) ** 2, tau)
+    volatility = _volatility(player.volatility, phi2, v=v, delta2=(v * surprise) ** 2, tau=tau)
     phi2 = 1.0 / (1.0 / (phi2 + volatility**2) + information)
     return Player(player.mean + SCALE * phi2 * surprise, SCALE * math.sqrt(phi2), volatility)
 
@@ -189,7 +189,13 @@ class Glicko2(Classical[State]):
         return self._rating(mean, deviation, 0)
 
     def _anchored(self, before: Rating, entry: Entry) -> Rating:
-        return Rating(checks.value(entry), checks.deviation(entry, _ANCHOR_SD), before.games, False, True)
+        return Rating(
+            mean=checks.value(entry),
+            spread=checks.deviation(entry, _ANCHOR_SD),
+            games=before.games,
+            provisional=False,
+            anchor=True,
+        )
 
     def _freed(self, before: Rating) -> Rating:
         return self._rating(before.mean, self.provisional / Z95, before.games)

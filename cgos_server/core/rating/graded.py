@@ -89,13 +89,13 @@ class Graded(Plain):
 
     def _anchored(self, before: Rating, entry: Entry) -> Rating:
         checks.deviation(entry, 1.0)
-        return Rating(checks.value(entry), 0.0, before.games, False, True)
+        return Rating(mean=checks.value(entry), spread=0.0, games=before.games, provisional=False, anchor=True)
 
     def _freed(self, before: Rating) -> Rating:
         return self._rating(before.mean, before.games)
 
     def _met(self, state: State, black: int, white: int, score: float) -> tuple[Rating, Rating]:
-        return self._corrected(state, black, white, None, score)
+        return self._corrected(state, black=black, white=white, was=None, score=score)
 
     def _corrected(
         self, state: State, black: int, white: int, was: float | None, score: float | None

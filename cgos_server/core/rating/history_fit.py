@@ -149,10 +149,22 @@ class _Normal(NamedTuple):
 
 def nothing(included: int = 0, cold: bool = True, notes: str = "") -> HistoryFit:
     """The fit of no versions."""
-    curvature = Curvature(np.zeros(0), untied(), untied(), 0.0, np.zeros(0, dtype=np.int64))
+    curvature = Curvature(
+        alone=np.zeros(0), tied=untied(), met=untied(), advantage=0.0, last=np.zeros(0, dtype=np.int64)
+    )
     return HistoryFit(
-        included, cold, notes, np.zeros(0), np.zeros((0, 0)), curvature, (), frozenset(), (), 0.0, 0.0
-    )  # fmt: skip
+        included=included,
+        cold=cold,
+        notes=notes,
+        x=np.zeros(0),
+        C=np.zeros((0, 0)),
+        curvature=curvature,
+        spans=(),
+        anchored=frozenset(),
+        established=(),
+        advantage=0.0,
+        draw=0.0,
+    )
 
 
 def refitted(job: Job) -> HistoryFit:
@@ -166,30 +178,35 @@ def refitted(job: Job) -> HistoryFit:
     x, draw, iterations = _search(job, nodes, cells, normal)
     size = len(nodes.version)
     advantage = float(x[size]) if model.advantage_sd else 0.0
-    _, met = _slopes(x, size, draw, cells, normal)
-    curvature = Curvature(normal.alone, normal.tied, met, normal.advantage, nodes.last)
+    _, met = _slopes(x, size, draw=draw, cells=cells, normal=normal)
+    curvature = Curvature(alone=normal.alone, tied=normal.tied, met=met, advantage=normal.advantage, last=nodes.last)
     C = covariance(curvature)
     mean = x[:size] + model.initial
     shown_mean, shown_sd = _gauged(job, nodes, mean, C)
     spans = tuple(
         Span(*row)
         for row in zip(
-            nodes.version.tolist(), nodes.span.tolist(), nodes.days.tolist(), mean.tolist(), shown_mean.tolist(),
-            shown_sd.tolist(), strict=True,
+            nodes.version.tolist(),
+            nodes.span.tolist(),
+            nodes.days.tolist(),
+            mean.tolist(),
+            shown_mean.tolist(),
+            shown_sd.tolist(),
+            strict=True,
         )
-    )  # fmt: skip
+    )
     return HistoryFit(
-        job.included,
-        job.cold,
-        _notes(iterations, advantage, draw),
-        mean[nodes.last],
-        today(curvature, C),
-        curvature,
-        spans,
-        frozenset(job.anchors),
-        job.established,
-        advantage,
-        draw,
+        included=job.included,
+        cold=job.cold,
+        notes=_notes(iterations, advantage, draw),
+        x=mean[nodes.last],
+        C=today(curvature, C),
+        curvature=curvature,
+        spans=spans,
+        anchored=frozenset(job.anchors),
+        established=job.established,
+        advantage=advantage,
+        draw=draw,
     )
 
 
@@ -211,12 +228,12 @@ def _nodes(job: Job) -> _Nodes:
     spans = [(0,) if version in job.anchors else each for version, each in enumerate(job.results.spans)]
     if not spans:
         nothing = np.zeros(0, dtype=np.int64)
-        return _Nodes(nothing, nothing, np.zeros(0), nothing, nothing)
+        return _Nodes(version=nothing, span=nothing, days=np.zeros(0), first=nothing, last=nothing)
     first, last = first_and_last(spans)
     version = np.repeat(np.arange(len(spans)), [len(each) for each in spans])
     span = np.array([span for each in spans for span in each], dtype=np.int64)
     days = np.asarray((span + 0.5) * widths[version], dtype=np.float64)
-    return _Nodes(version, span, days, first, last)
+    return _Nodes(version=version, span=span, days=days, first=first, last=last)
 
 
 def _cells(job: Job, nodes: _Nodes) -> _Cells:
@@ -235,7 +252,7 @@ def _cells(job: Job, nodes: _Nodes) -> _Cells:
     a, b = places(cells[:, 0], cells[:, 1]), places(cells[:, 2], cells[:, 3])
     order = np.lexsort((cells[:, 3], cells[:, 1], b, a))
     wins, draws, losses = (np.ascontiguousarray(counts[order, result]) for result in range(3))
-    return _Cells(a[order], b[order], wins, draws, losses)
+    return _Cells(a=a[order], b=b[order], wins=wins, draws=draws, losses=losses)
 
 
 def _normal(job: Job, nodes: _Nodes) -> _Normal:
@@ -266,7 +283,13 @@ def _normal(job: Job, nodes: _Nodes) -> _Normal:
     )
     advantage = model.advantage_sd**-2.0 if model.advantage_sd else 0.0
     precision = prior_precision(alone, tied, advantage)
-    return _Normal(alone, tied, advantage, precision, np.append(shift, 0.0) if advantage else shift)
+    return _Normal(
+        alone=alone,
+        tied=tied,
+        advantage=advantage,
+        precision=precision,
+        shift=np.append(shift, 0.0) if advantage else shift,
+    )
 
 
 def _then(nodes: _Nodes, new: int, old: int) -> int:
@@ -292,7 +315,7 @@ def _search(job: Job, nodes: _Nodes, cells: _Cells, normal: _Normal) -> tuple[Fl
     most = MOST_ITERATIONS if job.iterations is None else job.iterations
     done = 0
     while done < most:
-        slope, met = _slopes(x, size, draw, cells, normal)
+        slope, met = _slopes(x, size, draw=draw, cells=cells, normal=normal)
         precision = with_results(normal.precision, size, met)
         step = np.asarray(np.linalg.solve(precision, slope), dtype=np.float64)
         largest = float(np.abs(step).max())
@@ -325,7 +348,9 @@ def _differences(x: Floats, size: int, cells: _Cells) -> tuple[Floats, float]:
 def _value(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> float:
     """The log posterior up to a constant."""
     d, advantage = _differences(x, size, cells)
-    likelihood = log_likelihood(d, cells.wins, cells.draws, cells.losses, advantage, draw).value.sum()
+    likelihood = log_likelihood(
+        d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw
+    ).value.sum()
     return float(likelihood + normal.shift @ x - 0.5 * x @ (normal.precision @ x))
 
 
@@ -333,7 +358,9 @@ def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -
     """Gradient of the log posterior, and what the results add to minus its Hessian."""
     full = len(x)
     d, advantage = _differences(x, size, cells)
-    _, slope, bend = log_likelihood(d, cells.wins, cells.draws, cells.losses, advantage, draw)
+    _, slope, bend = log_likelihood(
+        d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw
+    )
     gradient = normal.shift - normal.precision @ x
     gradient += np.bincount(cells.a, slope, full) - np.bincount(cells.b, slope, full)
     if full > size:

@@ -113,25 +113,53 @@ def _restored(saved: _Saved, model: Model) -> State:
 
 def _plain(fit: HistoryFit) -> _Fit:
     alone, tied, met, advantage, last = fit.curvature
-    curvature = _Curvature(packed(alone), _Ties(*map(packed, tied)), _Ties(*map(packed, met)), advantage, packed(last))
+    curvature = _Curvature(
+        alone=packed(alone),
+        tied=_Ties(*map(packed, tied)),
+        met=_Ties(*map(packed, met)),
+        advantage=advantage,
+        last=packed(last),
+    )
     return _Fit(
-        fit.included, fit.cold, fit.notes, curvature, list(fit.spans), sorted(fit.anchored), list(fit.established),
-        fit.advantage, fit.draw,
-    )  # fmt: skip
+        included=fit.included,
+        cold=fit.cold,
+        notes=fit.notes,
+        curvature=curvature,
+        spans=list(fit.spans),
+        anchored=sorted(fit.anchored),
+        established=list(fit.established),
+        advantage=fit.advantage,
+        draw=fit.draw,
+    )
 
 
 def _fit(saved: _Fit) -> HistoryFit:
     given = saved.curvature
-    curvature = Curvature(floats(given.alone), _ties(given.tied), _ties(given.met), given.advantage, whole(given.last))
+    curvature = Curvature(
+        alone=floats(given.alone),
+        tied=_ties(given.tied),
+        met=_ties(given.met),
+        advantage=given.advantage,
+        last=whole(given.last),
+    )
     means = np.array([span.mean for span in saved.spans], dtype=np.float64)
     if len(means) != len(curvature.alone):
         raise ValueError("spans and precisions do not fit together")
     x = means[curvature.last]
     C = today(curvature, covariance(curvature))
     return HistoryFit(
-        saved.included, saved.cold, saved.notes, x, C, curvature, tuple(saved.spans), frozenset(saved.anchored),
-        tuple(saved.established), saved.advantage, saved.draw,
-    )  # fmt: skip
+        included=saved.included,
+        cold=saved.cold,
+        notes=saved.notes,
+        x=x,
+        C=C,
+        curvature=curvature,
+        spans=tuple(saved.spans),
+        anchored=frozenset(saved.anchored),
+        established=tuple(saved.established),
+        advantage=saved.advantage,
+        draw=saved.draw,
+    )
 
 
 def _ties(saved: _Ties) -> Ties:

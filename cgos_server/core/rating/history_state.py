@@ -91,4 +91,6 @@ def belief_of(fit: HistoryFit, model: Model) -> Belief:
     prior = Prior(model.initial, learned=False, sd=model.prior_sd)
     established = np.array(fit.established, dtype=np.int64) if fit.established else None
     hyper = Hyper(model.prior_sd, (1.0,), fit.advantage, fit.draw)
-    return Belief(fit.x, fit.C, np.zeros(len(fit.x)), hyper, prior, established)
+    return Belief(
+        x=fit.x, C=fit.C, own_precision=np.zeros(len(fit.x)), hyper=hyper, prior=prior, established=established
+    )

@@ -123,7 +123,13 @@ class Timeline:
         cells = smallest(self._cells[some])
         order = np.lexsort(cells.T[::-1])
         counts = self._counts[some[order]].astype(np.int64)
-        return Dumped(self._widths, self._spans, self._joined, packed(cells[order]), packed(counts))
+        return Dumped(
+            widths=self._widths,
+            spans=self._spans,
+            joined=self._joined,
+            cells=packed(cells[order]),
+            counts=packed(counts),
+        )
 
     @classmethod
     def restored(cls, drifting: bool, dumped: Dumped) -> Timeline:

@@ -105,7 +105,7 @@ class WholeHistory(Answers):
         score2 = game.score2
         if score2 is not None and not entry.repeat:
             state.timeline.add(a, b, score2, entry.at)
-            state.take(Step(entry.seq, What.RESULT, a, b, score2))
+            state.take(Step(seq=entry.seq, what=What.RESULT, a=a, b=b, score2=score2))
         return self._changes(state, who, before, 1)
 
     def _correction(self, state: State, entry: Entry) -> tuple[Change, ...]:

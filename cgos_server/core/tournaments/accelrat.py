@@ -148,14 +148,16 @@ class AccelRat(ByRounds):
         out = sit_out(event, best_first(ratings), ledger, "lowest rated")
         waits = self._deferred(event, field, out.order)
         distance = by_rating(ratings)
-        pairs, again = pair_nearest(out.order, distance, ledger.met, forbidden_pairs(event), waits)
+        pairs, again = pair_nearest(
+            out.order, distance, met=ledger.met, forbidden=forbidden_pairs(event), deferred=waits
+        )
         games = tuple(
             game(
                 ledger,
                 a,
-                b,
-                rng,
-                f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / _PER_POINT:.0f} apart",
+                other=b,
+                rng=rng,
+                reason=f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / _PER_POINT:.0f} apart",
             )
             for a, b in pairs
         )

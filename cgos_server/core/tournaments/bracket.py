@@ -172,7 +172,7 @@ class _Look:
         one = max(sides)
         if one == NOBODY or one in self._event.withdrawn:
             return self._decided(number, sides, NOBODY, one)
-        return self._decided(number, sides, one, NOBODY, (Bye(one, self._event.bye_points),))
+        return self._decided(number, sides, winner=one, loser=NOBODY, byes=(Bye(one, self._event.bye_points),))
 
     def _both(self, number: int, sides: tuple[int, int]) -> Standing:
         better, worse = sorted(sides, key=lambda id_: self._seeds[id_])
@@ -191,9 +191,11 @@ class _Look:
             if id_ not in able and id_ in self._asked and id_ not in self._asked_in_record
         )
         if not able:
-            return self._decided(number, sides, NOBODY, NOBODY, asked)
+            return self._decided(number, sides, winner=NOBODY, loser=NOBODY, byes=asked)
         gone = next(id_ for id_ in sides if id_ not in able)
-        return self._decided(number, sides, able[0], gone, (Bye(able[0], self._event.bye_points), *asked))
+        return self._decided(
+            number, sides, winner=able[0], loser=gone, byes=(Bye(able[0], self._event.bye_points), *asked)
+        )
 
     def _decided(
         self,
@@ -203,4 +205,4 @@ class _Look:
         loser: int | None,
         byes: tuple[Bye, ...] = (),
     ) -> Standing:
-        return Standing(self._number, number, sides, winner, loser or NOBODY, byes=byes)
+        return Standing(round=self._number, number=number, sides=sides, winner=winner, loser=loser or NOBODY, byes=byes)

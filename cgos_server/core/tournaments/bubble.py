@@ -136,7 +136,7 @@ class Bubble:
         there = _there(event, len(event.rounds) + 1, event.withdrawn)
         run = arranged(run, there, place)
         if not open_games(event):
-            after, _ = advance(run, there, place, played, self.rules)
+            after, _ = advance(run, there, place=place, matches=played, rules=self.rules)
             run = after if after.is_finished else run
         active = [id_ for id_, _, _ in table([id_ for id_ in run.active if id_ in there], place, played)]
         best_first = (*reversed(run.below), *reversed(run.parked), *active, *reversed(run.ranked))
@@ -167,7 +167,7 @@ class Bubble:
         run, _, played = self._replayed(event)
         place = old_ranking(event.entrants)
         there = _there(event, len(event.rounds) + 1, event.withdrawn)
-        run, moves = advance(arranged(run, there, place), there, place, played, self.rules)
+        run, moves = advance(arranged(run, there, place), there, place=place, matches=played, rules=self.rules)
         return run, moves, played
 
     def _replayed(self, event: Event) -> tuple[Run, list[Move], Played]:
@@ -182,7 +182,7 @@ class Bubble:
             run = arranged(run, there, place)
             found = _recorded(run, each)
             if found is None:
-                found = advance(run, there, place, played, self.rules)
+                found = advance(run, there, place=place, matches=played, rules=self.rules)
             run = found[0]
             moves += found[1]
             played.add(each)

@@ -118,14 +118,14 @@ def advance(
     while gone:
         stay = [id_ for id_ in run.active if id_ not in gone]
         found = _replacement(run, stay, matches, rules.unpark_below, the_fewest=True)
-        run = _take(run, moves, _exchange(run, "withdraw", gone.pop(0), stay, found, matches))
+        run = _take(run, moves, _exchange(run, "withdraw", leaver=gone.pop(0), stay=stay, found=found, matches=matches))
     if not run.steps:
         active = run.below[: rules.active_size]
         move = Move("start", 0, active=active, matches=unmet(active, matches))
         run = _take(run, moves, move)
     while run.below and len(run.active) < rules.active_size:
         found = (run.below[0], "old")
-        run = _take(run, moves, _exchange(run, "enter", None, run.active, found, matches))
+        run = _take(run, moves, _exchange(run, "enter", leaver=None, stay=run.active, found=found, matches=matches))
     left = unmet(run.active, matches)
     while not left and not run.is_finished:
         run = _take(run, moves, _step(run, place, matches, rules))
@@ -155,7 +155,14 @@ def follow(run: Run, move: Move) -> Run:
         for id_, _, _ in reversed(move.table):
             active.remove(id_)
             ranked.append(id_)
-    return Run(tuple(below), tuple(active), tuple(parked), tuple(ranked), run.steps + 1, move.event == "finish")
+    return Run(
+        below=tuple(below),
+        active=tuple(active),
+        parked=tuple(parked),
+        ranked=tuple(ranked),
+        steps=run.steps + 1,
+        is_finished=move.event == "finish",
+    )
 
 
 def unmet(active: Sequence[int], matches: Matches) -> tuple[tuple[int, int], ...]:
@@ -194,7 +201,7 @@ def _step(run: Run, place: Mapping[int, int], matches: Matches, rules: Rules) ->
         drops, leaver = True, last
         stay = [id_ for id_ in run.active if id_ != leaver]
         found = _replacement(run, stay, matches, rules.unpark_below, the_fewest=True)
-    move = _exchange(run, "drop" if drops else "park", leaver, stay, found, matches)
+    move = _exchange(run, "drop" if drops else "park", leaver=leaver, stay=stay, found=found, matches=matches)
     return replace(move, last=last, last_matches=rows[-1][2], table=tuple(rows))
 
 

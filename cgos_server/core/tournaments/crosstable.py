@@ -147,9 +147,15 @@ def crosstable(event: Event, standings: Standings) -> Crosstable:
     for number, row in enumerate(standings.rows, 1):
         line = lines[row.entrant]
         cells = _by_rounds(line, len(event.rounds), numbers)
-        rows.append(CrossRow(number, row.place, row.entrant, row.name, row.values, cells))
+        rows.append(
+            CrossRow(
+                number=number, place=row.place, entrant=row.entrant, name=row.name, values=row.values, rounds=cells
+            )
+        )
         pairs += _pairs(number, line, numbers)
-    return Crosstable(event.name, standings.order, len(event.rounds), tuple(rows), tuple(pairs))
+    return Crosstable(
+        name=event.name, order=standings.order, rounds=len(event.rounds), rows=tuple(rows), pairs=tuple(pairs)
+    )
 
 
 def _by_rounds(line: Line, count: int, numbers: dict[int, int]) -> tuple[tuple[Cell, ...], ...]:
@@ -164,7 +170,15 @@ def _cell(entry: Entry, numbers: dict[int, int]) -> Cell:
     has_colour = entry.kind in ("game", "open")
     text = _cell_text(entry, opponent)
     white = entry.white if has_colour else None
-    return Cell(entry.kind, opponent, entry.points, entry.against, white, entry.handicap, text)
+    return Cell(
+        kind=entry.kind,
+        opponent=opponent,
+        points=entry.points,
+        against=entry.against,
+        white=white,
+        handicap=entry.handicap,
+        text=text,
+    )
 
 
 def _cell_text(entry: Entry, opponent: int | None) -> str:
@@ -196,11 +210,11 @@ def _pairs(number: int, line: Line, numbers: dict[int, int]) -> list[Pair]:
             by_opponent[numbers[entry.opponent]].append(entry)
     return [
         Pair(
-            number,
-            opponent,
-            sum(entry.points for entry in entries),
-            sum(entry.kind in _PLAYED for entry in entries),
-            "".join(map(_letter, entries)),
+            row=number,
+            column=opponent,
+            points=sum(entry.points for entry in entries),
+            games=sum(entry.kind in _PLAYED for entry in entries),
+            text="".join(map(_letter, entries)),
         )
         for opponent, entries in sorted(by_opponent.items())
     ]

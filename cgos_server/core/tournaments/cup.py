@@ -194,7 +194,7 @@ class Cup:
 
     def _stand(self, event: Event, slots: Slots) -> list[Standing]:
         seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
-        return stand(event, slots, seeds, self._replays, self._third_place)
+        return stand(event, slots, seeds=seeds, replays=self._replays, third_place=self._third_place)
 
     def _due(self, event: Event, slots: Slots) -> dict[int, list[Standing]]:
         """Round -> matches of which something can begin, or a bye is to be recorded."""

@@ -180,7 +180,14 @@ class DoubleElimination:
         """Before a round, by default the next one."""
         number = len(event.rounds) + 1 if number is None else number
         seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
-        state = _State(number, seeds, dict.fromkeys(seeds, 0), dict.fromkeys(seeds, 0), [True, True], [])
+        state = _State(
+            number=number,
+            seeds=seeds,
+            losses=dict.fromkeys(seeds, 0),
+            passes=dict.fromkeys(seeds, 0),
+            known=[True, True],
+            replays=[],
+        )
         later = [_begun(event, each.number) for each in event.rounds]
         for each in event.rounds[: number - 1]:
             there = set(_there(event, each.number))
@@ -291,15 +298,15 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
         pair = (unbeaten[0], beaten[0])
         if tuple(sorted(pair)) in event.forbidden:
             raise _kept_apart(names, pair)
-        games.append(_game(known, state, pair, 1, "final: unbeaten against one loss"))
+        games.append(_game(known, state, pair=pair, board=1, reason="final: unbeaten against one loss"))
         sentences.append("They meet in the final; if the unbeaten loses, another match decides.")
     else:
         with_one = "the last two, with one loss each" if last else "those with one loss"
         for at, (group, what) in enumerate(((unbeaten, "the unbeaten"), (beaten, with_one))):
-            sits, pairs, rematches[at] = _group(event, state, known, group, names)
+            sits, pairs, rematches[at] = _group(event, state, known=known, group=group, names=names)
             passes += sits
             for pair in pairs:
-                games.append(_game(known, state, pair, len(games) + board, f"among {what}"))
+                games.append(_game(known, state, pair=pair, board=len(games) + board, reason=f"among {what}"))
             if last and pairs:
                 sentences.append("The last two meet; this match decides.")
             elif rematches[at]:

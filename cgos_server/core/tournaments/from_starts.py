@@ -120,7 +120,9 @@ class FromStarts(ByRounds):
 
     def game(self, scores: Scores, ledger: Ledger, better: int, other: int, rng: Chance, reason: str) -> Game:
         """A game of these two with its colours, and its stones where there is handicap."""
-        return self.with_stones(scores, ledger, better, other, reason) or game(ledger, better, other, rng, reason)
+        return self.with_stones(scores, ledger, one=better, other=other, reason=reason) or game(
+            ledger, better, other=other, rng=rng, reason=reason
+        )
 
     def drawn(self, ledger: Ledger, scores: Scores) -> dict[int, list[tuple[int, int]]]:
         """See :func:`drawn`."""

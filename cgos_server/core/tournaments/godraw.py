@@ -163,7 +163,7 @@ class GoDraw(FromStarts):
             found = _draw(parts, facts, event, rng)
         if isinstance(found, int):
             found = _with_rematches(scores.order, facts, event, rng)
-        return self._explained(event, field, ledger, scores, groups, parts, found)
+        return self._explained(event, field, ledger=ledger, scores=scores, groups=groups, parts=parts, found=found)
 
     def _explained(
         self,
@@ -205,7 +205,7 @@ class GoDraw(FromStarts):
 
     def _game(self, scores: Scores, ledger: Ledger, pair: Drawn) -> Game:
         first, second, wants_white, reason = pair
-        handicapped = self.with_stones(scores, ledger, first, second, reason)
+        handicapped = self.with_stones(scores, ledger, one=first, other=second, reason=reason)
         if handicapped is not None:
             return handicapped
         balances = (ledger.lines[first].balance, ledger.lines[second].balance)
@@ -220,15 +220,15 @@ def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[t
     last = field.number - 1
     ids = [one.id for one in field.players]
     return Facts(
-        ledger,
-        lambda one, other: ledger.have_met(one, other) or pair_of(one, other) in never,
-        frozenset(id_ for id_ in ids if _lost_last(ledger.lines[id_])),
-        frozenset(id_ for id_ in ids if (last, -1) in ways[id_] and _won_in(ledger.lines[id_], last)),
-        (
+        ledger=ledger,
+        barred=lambda one, other: ledger.have_met(one, other) or pair_of(one, other) in never,
+        lost=frozenset(id_ for id_ in ids if _lost_last(ledger.lines[id_])),
+        rose=frozenset(id_ for id_ in ids if (last, -1) in ways[id_] and _won_in(ledger.lines[id_], last)),
+        labels=(
             {one.id: one.country or one.id for one in field.players},
             {one.id: one.club or one.id for one in field.players},
         ),
-        min((ledger.lines[id_].byes for id_ in ids), default=0),
+        least=min((ledger.lines[id_].byes for id_ in ids), default=0),
     )
 
 
@@ -257,7 +257,7 @@ def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Dra
             if drawing.out is None:
                 return at
             members.remove(drawing.out)
-        found = _group(part, members, below, facts, rng, drawing)
+        found = _group(part, members, below=below, facts=facts, rng=rng, drawing=drawing)
         if found is None:
             return at
         drawing.pairs += found
@@ -281,12 +281,12 @@ def _group(
         pair = None
         rest = members
         if len(members) % 2:
-            pair = _floater(part, attempt, members, below, facts, rng)
+            pair = _floater(part, attempt, members=members, below=below, facts=facts, rng=rng)
             if pair is None:
                 return None
             floats.setdefault(pair.first, pair)
             rest = [id_ for id_ in members if id_ != pair.first]
-        inside = _inside(part, attempt, rest, facts, rng)
+        inside = _inside(part, attempt, members=rest, facts=facts, rng=rng)
         if inside is not None:
             if attempt:
                 drawing.restarts[part.key] = attempt
@@ -297,7 +297,10 @@ def _group(
         rest = [id_ for id_ in members if pair is None or id_ != pair.first]
         found = pair_group(rest, lambda _: _by_lot(part.key, rng), facts.barred)
         if found is not None:
-            inside = [_searched(part.key, one, other, facts, rng, f"{part}, by search") for one, other in found]
+            inside = [
+                _searched(part.key, one, other=other, facts=facts, rng=rng, reason=f"{part}, by search")
+                for one, other in found
+            ]
             return _noted(drawing, pair, inside)
     return None
 
@@ -321,7 +324,7 @@ def _floater(
                 free = sorted(up for up in ups if not facts.barred(down, up))
                 if free:
                     up = choice(rng, free, "up", part.key, attempt, down)
-                    wants_white = _wants_white(part.key, attempt, down, facts, rng)
+                    wants_white = _wants_white(part.key, attempt, id_=down, facts=facts, rng=rng)
                     return Drawn(down, up, wants_white, f"drawn down from {part}, by lot")
     return None
 
@@ -333,7 +336,7 @@ def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts, rng:
     while left:
         at = (part.key, attempt, len(pairs))
         first, pools, how = _first(at, left, facts, rng)
-        wants_white = _wants_white(part.key, attempt, first, facts, rng)
+        wants_white = _wants_white(part.key, attempt, id_=first, facts=facts, rng=rng)
         open_ = ([id_ for id_ in pool if not facts.barred(first, id_)] for pool in pools)
         may = next(filter(None, open_), [])
         if not may:
@@ -381,7 +384,7 @@ def _by_lot(key: int, rng: Chance) -> Cost:
 
 
 def _searched(key: int, one: int, other: int, facts: Facts, rng: Chance, reason: str) -> Drawn:
-    return Drawn(one, other, _wants_white(key, RESTARTS + 1, one, facts, rng), reason)
+    return Drawn(one, other, _wants_white(key, RESTARTS + 1, id_=one, facts=facts, rng=rng), reason)
 
 
 def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chance) -> Drawing:
@@ -389,7 +392,13 @@ def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chanc
     out = odd_one_out(order, facts.ledger, never) if len(order) % 2 else None
     rest = [id_ for id_ in order if id_ != out]
     pairs = fewest_rematches(rest, _by_lot(0, rng), facts.ledger.met, never)
-    return Drawing([_searched(0, one, other, facts, rng, "the whole field, by matching") for one, other in pairs], out)
+    return Drawing(
+        [
+            _searched(0, one, other=other, facts=facts, rng=rng, reason="the whole field, by matching")
+            for one, other in pairs
+        ],
+        out,
+    )
 
 
 SYSTEM: Final = TournamentDeclaration(

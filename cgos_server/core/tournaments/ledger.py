@@ -105,8 +105,28 @@ def ledger(event: Event, rounds: int | None = None) -> Ledger:
             else:
                 kind = "game" if result.how == "played" else result.how
                 points = (result.white, result.black)
-            white.entries.append(Entry(number, kind, points[0], points[1], game.black, True, game.handicap))
-            black.entries.append(Entry(number, kind, points[1], points[0], game.white, False, game.handicap))
+            white.entries.append(
+                Entry(
+                    round=number,
+                    kind=kind,
+                    points=points[0],
+                    against=points[1],
+                    opponent=game.black,
+                    white=True,
+                    handicap=game.handicap,
+                )
+            )
+            black.entries.append(
+                Entry(
+                    round=number,
+                    kind=kind,
+                    points=points[1],
+                    against=points[0],
+                    opponent=game.white,
+                    white=False,
+                    handicap=game.handicap,
+                )
+            )
             white.score += points[0]
             black.score += points[1]
             if kind == "game":

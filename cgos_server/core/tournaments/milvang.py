@@ -43,9 +43,13 @@ def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:
     ahead = white - black
     drawish = np.maximum(0.0, (mean - 1200.0) / 1200.0)
     drawish = drawish * drawish
-    wins = _rising(ahead, -1492.0 + 0.391 * mean, 40.0, 1691.0 - 0.428 * mean, 0.45 - 0.10 * drawish)
+    wins = _rising(
+        ahead, low=-1492.0 + 0.391 * mean, centre=40.0, high=1691.0 - 0.428 * mean, at_centre=0.45 - 0.10 * drawish
+    )
     # Black's chance falls as White's rises: the same curve seen from the other side.
-    loses = _rising(-ahead, -(1428.0 - 0.388 * mean), 80.0, 1753.0 - 0.416 * mean, 0.46 - 0.13 * drawish)
+    loses = _rising(
+        -ahead, low=-(1428.0 - 0.388 * mean), centre=80.0, high=1753.0 - 0.416 * mean, at_centre=0.46 - 0.13 * drawish
+    )
     draws = 1.0 - wins - loses
     below = draws < 0.0
     total = np.where(below, wins + loses, 1.0)

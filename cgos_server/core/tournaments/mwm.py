@@ -125,10 +125,10 @@ class Mwm(ByRounds):
         out = sit_out(event, ids, ledger, "lowest in rank")
         ids, why = list(out.order), list(out.why)
         lines = [ledger.lines[id_] for id_ in ids]
-        decision = self._decision(ids, [names[id_] for id_ in ids], lines, ledger, event, rng)
+        decision = self._decision(ids, [names[id_] for id_ in ids], lines=lines, ledger=ledger, event=event, rng=rng)
         if decision.level != "strict":
             why.append(_RELAXED[decision.level].format(beta=self.beta))
-        games = _games(ids, lines, decision, ledger, rng)
+        games = _games(ids, lines, decision=decision, ledger=ledger, rng=rng)
         again = [
             f"{names[game.white]} - {names[game.black]}" for game in games if ledger.have_met(game.white, game.black)
         ]
@@ -183,7 +183,7 @@ class Mwm(ByRounds):
         score = np.array([line.score for line in lines], dtype=np.int64)
         balance = np.array([line.balance for line in lines], dtype=np.int64)
         third = third_of(self.order, score, u)
-        return pair_field(score, balance, times, self.beta, third, barred)
+        return pair_field(score, balance, times=times, beta=self.beta, third=third, barred=barred)
 
 
 def _games(

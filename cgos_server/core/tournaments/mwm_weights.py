@@ -116,7 +116,7 @@ def pair_field(
         return Decision([], "strict", (0, 0, 0))
     if len(score) % 2:
         raise ValueError(f"{len(score)} is odd: one must sit out")
-    field = _Field(score, balance, times, beta, third, barred)
+    field = _Field(score=score, balance=balance, times=times, beta=beta, third=third, barred=barred)
     for level in LEVELS:
         found = field.paired(level)
         if found is not None:
@@ -139,7 +139,7 @@ def edges_of(
     level: Level, score: Ints, balance: Ints, times: Ints, beta: int, third: Third, barred: Bools | None = None
 ) -> Edges:
     """All pairs that are possible at a level; see :func:`pair_field`."""
-    return _Field(score, balance, times, beta, third, barred).edges(level, inf)
+    return _Field(score=score, balance=balance, times=times, beta=beta, third=third, barred=barred).edges(level, inf)
 
 
 class _Field:

@@ -144,7 +144,9 @@ def colours(event: Event) -> ColourStatistics:
     lines = ledger(event).lines
     longest = max(map(longest_run, lines.values()), default=0)
     whites, blacks = ({id_: getattr(line, side) for id_, line in lines.items()} for side in ("whites", "blacks"))
-    return ColourStatistics(tuple(differences), largest, longest, whites, blacks)
+    return ColourStatistics(
+        differences=tuple(differences), largest=largest, in_a_row=longest, whites=whites, blacks=blacks
+    )
 
 
 def longest_run(line: Line) -> int:
@@ -204,7 +206,7 @@ def strength_difference(event: Event, strength: Mapping[int, float], beta: int =
         score = np.array([lines[id_].score for id_ in ids], dtype=np.int64)
         balance = np.array([lines[id_].balance for id_ in ids], dtype=np.int64)
         made += sum(abs(thousandths[one] - thousandths[other]) for one, other in pairs)
-        best = pair_field(score, balance, times, beta, difference_of(strengths), barred)
+        best = pair_field(score, balance, times=times, beta=beta, third=difference_of(strengths), barred=barred)
         most += best.total[-1]
     return StrengthDifference(made / 1000.0, most / 1000.0)
 

@@ -98,6 +98,9 @@ def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Syst
         if key not in possible:
             choices = ", ".join(possible) or "it has none"
             raise Invalid(Code.TOURNAMENT_OPTION, f"{word} has no option {key!r}. Choose from: {choices}.")
-    values = {key: read(word, key, possible[key], value, Code.TOURNAMENT_OPTION) for key, value in given.items()}
+    values = {
+        key: read(word, key, option=possible[key], value=value, code=Code.TOURNAMENT_OPTION)
+        for key, value in given.items()
+    }
     made: System = systems().make(word, **values)
     return made

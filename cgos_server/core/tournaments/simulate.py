@@ -179,7 +179,12 @@ def simulate(plan: Plan, seed: int) -> Simulated:
                 Code.SIMULATION,
                 f"{plan.system} was not over after {MOST_ROUNDS} rounds. Say how many are to be played.",
             )
-        event = replace(event, rounds=tuple(_played(plan, event.seed, each, strengths, table) for each in event.rounds))
+        event = replace(
+            event,
+            rounds=tuple(
+                _played(plan, event.seed, each=each, strengths=strengths, table=table) for each in event.rounds
+            ),
+        )
     strength = dict(enumerate(strengths.tolist(), 1))
     order = final_order(method, event)
     return Simulated(event, strength, order, measures(plan, event, strength, order))

@@ -98,7 +98,7 @@ def simulate_many(
     method = check(plan)
     if not is_fast(plan) or not isinstance(method, Mwm):
         raise OurFault(f"{plan.system} is not simulated on arrays.")
-    state = _State(plan, method, seeds, matching, detours)
+    state = _State(plan=plan, method=method, seeds=seeds, matching=matching, detours=detours)
     for number in range(1, (plan.rounds or 0) + 1):
         state.play(number)
     return state.result()
@@ -244,7 +244,14 @@ class _State:
             columns["strength_difference"] = np.where(possible > 0, apart / np.where(possible > 0, possible, 1.0), 1.0)
         lists = {name: each.tolist() for name, each in columns.items()}
         measures = [Measures(**{name: each[t] for name, each in lists.items()}) for t in range(self.b)]
-        return Many(white + 1, black + 1, made, np.stack(self.sat_out, axis=1) + 1, order + 1, measures)
+        return Many(
+            white=white + 1,
+            black=black + 1,
+            made=made,
+            byes=np.stack(self.sat_out, axis=1) + 1,
+            order=order + 1,
+            measures=measures,
+        )
 
     def _final(self) -> Ints:
         """(b, n) seats by the final ranking: :attr:`Mwm.tie_breakers` on arrays."""
@@ -328,7 +335,9 @@ class _Ranked:
             if len(left):
                 left = left[~self._within(left, most, weigh, partner)]
         for t in left.tolist():
-            decision = pair_field(self.score[t], self.balance[t], self.times[t], self.state.beta, _of_one(weigh, t))
+            decision = pair_field(
+                self.score[t], self.balance[t], times=self.times[t], beta=self.state.beta, third=_of_one(weigh, t)
+            )
             for one, other in decision.pairs:
                 partner[t, one], partner[t, other] = other, one
         if alike:

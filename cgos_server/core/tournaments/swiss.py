@@ -71,7 +71,7 @@ class Swiss(ByRounds):
         paired = pair_groups(groups, by_method(method, rng), ledger.met, forbidden_pairs(event))
         points = [ledger.lines[group[0]].score / 2 for group in groups]
         of = {id_: value for value, group in zip(points, groups, strict=True) for id_ in group}
-        games = tuple(game(ledger, a, b, rng, _reason(of[a], of[b], method)) for a, b in paired.pairs)
+        games = tuple(game(ledger, a, other=b, rng=rng, reason=_reason(of[a], of[b], method)) for a, b in paired.pairs)
         in_groups = f" in groups of {listed([f'{each:g}' for each in points])} points" if len(points) > 1 else ""
         first = f"Round {field.number}: {counted(len(games), 'game')}{in_groups}."
         why = (*out.why, *paired.sentences(points))

@@ -107,7 +107,7 @@ class Tcec(ByRounds):
         pairs = [(pool[first], pool[second]) for first, second in way.matching.first_pairing()]
         scores = {id_: lines[id_].score for id_ in pool}
         place = {id_: at for at, id_ in enumerate(order, 1)}
-        games = self._games(field.number, pairs, balance, scores, place)
+        games = self._games(field.number, pairs, balance=balance, scores=scores, place=place)
         worth = event.bye_points * (2 if self.double else 1)
         names = {one.id: one.name for one in event.entrants}
         details: dict[str, Any] = {
@@ -136,7 +136,7 @@ class Tcec(ByRounds):
             if self.double:
                 games.append(Game(second, first, reason=f"{where}; game 1 of 2"))
                 continue
-            first_black, why = _first_has_black(number, first, second, balance, scores)
+            first_black, why = _first_has_black(number, first, second=second, balance=balance, scores=scores)
             white, black = (second, first) if first_black else (first, second)
             games.append(Game(white, black, reason=f"{where}; {why}"))
         if self.double:

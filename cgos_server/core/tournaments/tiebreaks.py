@@ -259,7 +259,9 @@ def record_of(event: Event, start: Mapping[int, int] | None = None, absences: Ab
     else:
         seen = {id_: mms(line, start[id_], absences=absences != "none") for id_, line in lines.items()}
         own = {id_: mms(line, start[id_], absences=absences == "all") for id_, line in lines.items()}
-    return Record(event, lines, games, tuple(length), start, own, seen, absences)
+    return Record(
+        event=event, lines=lines, games=games, length=tuple(length), start=start, own=own, seen=seen, absences=absences
+    )
 
 
 def _require(word: str) -> None:

@@ -46,9 +46,13 @@ def total_error(event: Event, strengths: Mapping[int, float]) -> TotalError:
     total = sum(squares)
     size = len(event.rounds) * len(event.entrants)
     if not squares:
-        return TotalError(0, 0.0, 0.0, 0.0, 0.0)
+        return TotalError(games=0, sum_sq_over_games=0.0, e_total=0.0, inside_root_reading=0.0, rms_per_game=0.0)
     return TotalError(
-        len(squares), total, sqrt(2 * total) / (2 * size), sqrt(2 * total / (2 * size)), sqrt(total / len(squares))
+        games=len(squares),
+        sum_sq_over_games=total,
+        e_total=sqrt(2 * total) / (2 * size),
+        inside_root_reading=sqrt(2 * total / (2 * size)),
+        rms_per_game=sqrt(total / len(squares)),
     )
 
 
@@ -68,10 +72,14 @@ def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, 
     whites, blacks = (np.array([game[side] for game in games]) for side in (0, 1))
     scores = np.array([game[2] for game in games])
     for _ in range(STEPS):
-        step = _step(found, whites, blacks, scores, precision)
+        step = _step(found, whites, blacks=blacks, scores=scores, precision=precision)
         size = 1.0
-        before = _likelihood(found, whites, blacks, scores, precision)
-        while size > 1e-6 and _likelihood(found + size * step, whites, blacks, scores, precision) < before - 1e-9:
+        before = _likelihood(found, whites, blacks=blacks, scores=scores, precision=precision)
+        while (
+            size > 1e-6
+            and _likelihood(found + size * step, whites, blacks=blacks, scores=scores, precision=precision)
+            < before - 1e-9
+        ):
             size /= 2
         found = np.add(found, size * step)
         if np.abs(size * step).max() < TOLERANCE:

@@ -171,7 +171,14 @@ class Weighted(FromStarts):
         placed = _placed(groups, ledger, self.drawn(ledger, scores))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        found = weights(placed, met, len(groups), self._seeding, self._from_above, self._from_below)
+        found = weights(
+            placed,
+            met,
+            groups=len(groups),
+            seeding=self._seeding,
+            from_above=self._from_above,
+            from_below=self._from_below,
+        )
         pairs = heaviest(order, found, forbidden_pairs(event), rng)
         chosen = [found[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
@@ -222,7 +229,16 @@ def _placed(
     for number, group in enumerate(groups):
         for place, id_ in enumerate(group):
             ways = Counter(way for _, way in drawn[id_])
-            found.append(Placed(number, len(group), place, ledger.lines[id_].balance, ways[1], ways[-1]))
+            found.append(
+                Placed(
+                    group=number,
+                    size=len(group),
+                    place=place,
+                    balance=ledger.lines[id_].balance,
+                    drawn_up=ways[1],
+                    drawn_down=ways[-1],
+                )
+            )
     return found
 
 

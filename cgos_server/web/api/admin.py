@@ -53,9 +53,13 @@ class Operating:
         await person_of(self._site, asked, Sight.SERVER)
         limit = asked.count("limit")
         rows = await self._history.connections_of(
-            asked.text("bot"), asked.text("venue"), asked.text("address"), bool(asked.flag("open")), limit + 1,
-            asked.number("before"),
-        )  # fmt: skip
+            asked.text("bot"),
+            asked.text("venue"),
+            address=asked.text("address"),
+            only_open=bool(asked.flag("open")),
+            limit=limit + 1,
+            before=asked.number("before"),
+        )
         page = rows[:limit]
         return people.ConnectionPage(
             items=[like(people.Connection, row) for row in page], next=page[-1].id if len(rows) > limit else None
@@ -83,9 +87,14 @@ class Operating:
         """Two bots play now."""
         body: people.ArrangeMatch = asked.body
         deed = deeds.Match(
-            venue=body.venue, white=body.white, black=body.black, white_s=body.white_s, black_s=body.black_s,
-            game=body.game, moves=body.moves,
-        )  # fmt: skip
+            venue=body.venue,
+            white=body.white,
+            black=body.black,
+            white_s=body.white_s,
+            black_s=body.black_s,
+            game=body.game,
+            moves=body.moves,
+        )
         return like(people.Arranged, (await answered(self._site, asked, deed, deeds.Arranged)).game)
 
     async def preview_pairing(self, asked: Asked) -> people.Previewed:

@@ -55,13 +55,15 @@ class Exports:
         """Ended games, oldest first."""
         chunks = self._site.history.bulk.stream_rated_games(await self._found(asked), asked.count("after"))
         rows = functools.partial(exported_games, headline=Systems(self._site).headline)
-        return self._lines(asked, chunks, ExportedGame, "games", await self._next_after(), rows)
+        return self._lines(
+            asked, chunks, kind=ExportedGame, name="games", next_after=await self._next_after(), rows=rows
+        )
 
     async def files(self, asked: Asked) -> Bulk:
         """The same games as files in an archive, a folder a venue."""
         chunks = self._site.history.bulk.stream_details(await self._found(asked), asked.count("after"))
         files = functools.partial(game_files, place=self._site.settings.server_name)
-        return self._bulk(asked, chunks, files, Tar(), "games.tar", await self._next_after())
+        return self._bulk(asked, chunks, rows=files, form=Tar(), name="games.tar", after=await self._next_after())
 
     async def ratings(self, asked: Asked) -> Bulk:
         """Every change of every rating in a venue under a system, by the ledger's entries, in order."""
@@ -69,7 +71,7 @@ class Exports:
         last = await self._site.history.last_entry(venue)
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
         chunks = self._site.history.bulk.stream_changes(venue, system, asked.count("after"))
-        return self._lines(asked, chunks, ExportedChange, f"{venue}-ratings", last)
+        return self._lines(asked, chunks, kind=ExportedChange, name=f"{venue}-ratings", next_after=last)
 
     async def refits(self, asked: Asked) -> Bulk:
         """Every refit of a system in a venue, by its number, with what it moved."""
@@ -78,14 +80,14 @@ class Exports:
         latest = await self._site.history.refits(venue, system, limit=1)
         chunks = self._site.history.bulk.stream_refits(venue, system, asked.count("after"))
         name, last = f"{venue}-refits.ndjson", latest[-1].number if latest else 0
-        return self._bulk(asked, chunks, refit_lines, Ndjson(), name, last)
+        return self._bulk(asked, chunks, rows=refit_lines, form=Ndjson(), name=name, after=last)
 
     async def ledger(self, asked: Asked) -> Bulk:
         """A venue's numbered entries, in order."""
         venue = asked.word("venue")
         last = await self._site.history.last_entry(venue)
         chunks = self._site.history.bulk.stream_ledger(venue, asked.count("after"))
-        return self._lines(asked, chunks, LedgerEntry, f"{venue}-ledger", last)
+        return self._lines(asked, chunks, kind=LedgerEntry, name=f"{venue}-ledger", next_after=last)
 
     def _lines(
         self,
@@ -101,10 +103,10 @@ class Exports:
         return self._bulk(
             asked,
             chunks,
-            rows or functools.partial(exported, kind),
-            form,
-            f"{name}.{'csv' if as_table else 'ndjson'}",
-            next_after,
+            rows=rows or functools.partial(exported, kind),
+            form=form,
+            name=f"{name}.{'csv' if as_table else 'ndjson'}",
+            after=next_after,
         )
 
     def _bulk(

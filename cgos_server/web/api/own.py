@@ -83,12 +83,15 @@ class Own:
         deliveries, items = self._site.deliveries, []
         for row in reversed(rows):
             kept = deliveries.of(row.id)
-            items.append(like(
-                people.Webhook, row,
-                delivered=if_there(kept.success, lambda it: like(people.Delivery, it)),
-                failed=if_there(kept.failure, lambda it: like(people.Delivery, it)),
-                failed_in_a_row=kept.in_a_row,
-            ))  # fmt: skip
+            items.append(
+                like(
+                    people.Webhook,
+                    row,
+                    delivered=if_there(kept.success, lambda it: like(people.Delivery, it)),
+                    failed=if_there(kept.failure, lambda it: like(people.Delivery, it)),
+                    failed_in_a_row=kept.in_a_row,
+                )
+            )
         return people.Webhooks(items=items, counted_since=deliveries.since)
 
     async def make_webhook(self, asked: Asked) -> people.NewWebhook:
@@ -123,20 +126,22 @@ class Own:
         await self._bot(asked)
         bot = await self._history.bot(asked.word("bot"))
         now = await self._site.bots_now.look(bot.name, asked.credential, asked.request)
-        items = [
-            like(people.VersionNow, one, version=one.name, games=list(one.games)) for one in now.versions or ()
-        ]  # fmt: skip
+        items = [like(people.VersionNow, one, version=one.name, games=list(one.games)) for one in now.versions or ()]
         here = {one.version for one in items}
         if now.versions is not None:
             items += [
                 people.VersionNow(
-                    version=version.name, venue=None, state=Word.AWAY, games=[], paired=False,
+                    version=version.name,
+                    venue=None,
+                    state=Word.AWAY,
+                    games=[],
+                    paired=False,
                     since=None if version.last_seen_at is None else version.last_seen_at / 1000,
                     why=NOT_HERE,
                 )
                 for version in bot.versions
                 if version.name not in here
-            ]  # fmt: skip
+            ]
         return people.OwnBotNow(bot=bot.name, known=now.versions is not None, sentence=now.sentence, items=items)
 
     async def bot_tokens(self, asked: Asked) -> people.Tokens:

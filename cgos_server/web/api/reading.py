@@ -178,7 +178,7 @@ class Reading:
         ranked = await self._history.ranked([one, other])
         rated = {row.version: row for row in ranked if row.venue == venue and row.system == headline}
         known = await self._site.strengths.venue(venue)
-        compared = compare(one, other, rated.get(one), rated.get(other), known)
+        compared = compare(one, other, rated=rated.get(one), its=rated.get(other), known=known)
         return pair_statistics(venue, had, one, compared)
 
     async def ledger(self, asked: Asked) -> figures.LedgerPage:

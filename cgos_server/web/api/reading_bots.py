@@ -77,7 +77,9 @@ class ReadingBots:
             curve = [like(api.RatingPoint, row, half_width=half_width(system, row.spread)) for row in band]
             return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
         limit = asked.count("limit")
-        rows = await self._history.rating_changes(version, venue, system, _place(asked.text("after")), limit + 1)
+        rows = await self._history.rating_changes(
+            version, venue, system=system, after=_place(asked.text("after")), limit=limit + 1
+        )
         page = rows[:limit]
         return api.HistoryPage(
             version=version,

@@ -134,7 +134,7 @@ class Recomputing:
         location = self._site.history.location
         path = str(location) if isinstance(location, Path) else ""
         return _Computation(
-            Task(path, venue, system, self._site.settings.rated(venue), last),
+            Task(path=path, venue=venue, system=system, rated=self._site.settings.rated(venue), last=last),
             {DATABASE_VARIABLE: location.dsn if isinstance(location, PostgresUrl) else ""},
             self._deadline_s,
         )

@@ -57,11 +57,11 @@ def board_card(
     left = edge + 35 + 50
     top = 70.0
     for line in heading:
-        top += _fitted(draw, (left, top), line, 56, WIDTH - left - 40, _INK) + 18
+        top += _fitted(draw, (left, top), word=line, size=56, room=WIDTH - left - 40, ink=_INK) + 18
     top += 20
     for line in text:
-        top += _fitted(draw, (left, top), line, 32, WIDTH - left - 40, _SOFT) + 14
-    _fitted(draw, (left, HEIGHT - 75), place, 28, WIDTH - left - 40, _SOFT)
+        top += _fitted(draw, (left, top), word=line, size=32, room=WIDTH - left - 40, ink=_SOFT) + 14
+    _fitted(draw, (left, HEIGHT - 75), word=place, size=28, room=WIDTH - left - 40, ink=_SOFT)
     return _png(image)
 
 
@@ -72,12 +72,12 @@ def name_card(name: str, value: str, text: Sequence[str], place: str) -> bytes:
     """
     image, draw = _paper()
     room = WIDTH - 2 * _MARGIN
-    _fitted(draw, (_MARGIN, 90), name, 96, room, _INK)
-    _fitted(draw, (_MARGIN, 240), value, 110, room, "#2c6e49")
+    _fitted(draw, (_MARGIN, 90), word=name, size=96, room=room, ink=_INK)
+    _fitted(draw, (_MARGIN, 240), word=value, size=110, room=room, ink="#2c6e49")
     top = 400.0
     for line in text:
-        top += _fitted(draw, (_MARGIN, top), line, 36, room, _SOFT) + 16
-    _fitted(draw, (_MARGIN, HEIGHT - 75), place, 28, room, _SOFT)
+        top += _fitted(draw, (_MARGIN, top), word=line, size=36, room=room, ink=_SOFT) + 16
+    _fitted(draw, (_MARGIN, HEIGHT - 75), word=place, size=28, room=room, ink=_SOFT)
     return _png(image)
 
 
@@ -85,15 +85,15 @@ def list_card(title: str, lines: Sequence[Line], text: str, place: str) -> bytes
     """A list of at most five under a title, as PNG."""
     image, draw = _paper()
     room = WIDTH - 2 * _MARGIN
-    _fitted(draw, (_MARGIN, 50), title, 72, room, _INK)
-    _fitted(draw, (_MARGIN, 140), text, 30, room, _SOFT)
+    _fitted(draw, (_MARGIN, 50), word=title, size=72, room=room, ink=_INK)
+    _fitted(draw, (_MARGIN, 140), word=text, size=30, room=room, ink=_SOFT)
     for row, line in enumerate(lines[:5]):
         top = 205 + 68 * row
         draw.line((_MARGIN, top, WIDTH - _MARGIN, top), fill=_LINE, width=2)
         shown, font = _words(line.right, 40, room * 0.4)
         draw.text((WIDTH - _MARGIN, top + 10), shown, _INK, font, anchor="ra")
-        _fitted(draw, (_MARGIN, top + 10), f"{row + 1}  {line.left}", 40, room * 0.58, _INK)
-    _fitted(draw, (_MARGIN, HEIGHT - 65), place, 28, room, _SOFT)
+        _fitted(draw, (_MARGIN, top + 10), word=f"{row + 1}  {line.left}", size=40, room=room * 0.58, ink=_INK)
+    _fitted(draw, (_MARGIN, HEIGHT - 65), word=place, size=28, room=room, ink=_SOFT)
     return _png(image)
 
 
@@ -176,7 +176,7 @@ def _board(edge: int, size: int, stones: Mapping[str, Color], last: str | None) 
     for dot in star_points(size):
         disc(dot, cell * 0.11, _GRID)
     for name, color in stones.items():
-        disc(name, cell * 0.48, _STONES[color], _STONES[0], _FINER)
+        disc(name, cell * 0.48, fill=_STONES[color], outline=_STONES[0], width=_FINER)
     if last is not None and last in stones:
-        disc(last, cell * 0.2, None, _STONES[stones[last].other], 3 * _FINER)
+        disc(last, cell * 0.2, fill=None, outline=_STONES[stones[last].other], width=3 * _FINER)
     return image.resize((edge, edge), Image.Resampling.LANCZOS)

@@ -36,9 +36,19 @@ def curves_svg(
         '<path class="curve b" d="{}"/><path class="curve w" d="{}"/>'
         '<path class="cursor" d="M{:g} 0V{}"/></svg>'
     ).format(
-        kind, WIDTH, HEIGHT, title, bound, apart(black, white, plies, bound), middle, WIDTH,
-        curve(black, plies, bound), curve(white, plies, bound), x, HEIGHT,
-    )  # fmt: skip
+        kind,
+        WIDTH,
+        HEIGHT,
+        title,
+        bound,
+        apart(black, white, plies, bound),
+        middle,
+        WIDTH,
+        curve(black, plies, bound),
+        curve(white, plies, bound),
+        x,
+        HEIGHT,
+    )
 
 
 def curve(values: Mapping[int, float], plies: int, bound: float) -> str:

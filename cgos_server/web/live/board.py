@@ -157,11 +157,11 @@ def _end(game: StoredGame) -> LiveEnd:
         winner=detail.winner,
         ratings=tuple(
             LiveRating(
-                change.version,
-                change.system,
-                words.rating(change.system, change.before_mean, change.before_spread, False),
-                words.rating(change.system, change.after_mean, change.after_spread, False),
-                round(change.after_mean - change.before_mean, 1),
+                version=change.version,
+                system=change.system,
+                before=words.rating(change.system, change.before_mean, change.before_spread, False),
+                after=words.rating(change.system, change.after_mean, change.after_spread, False),
+                change=round(change.after_mean - change.before_mean, 1),
             )
             for change in detail.ratings
         ),

@@ -245,10 +245,21 @@ class Hub:
     async def _given(self, begun: Sequence[GameStarted]) -> dict[int, LiveGame]:
         """Games that have just begun, with the moves that were given. Raises StoreError."""
         rows = [
-            GameRow(fact.game, fact.venue, fact.black, fact.white, fact.black_label, fact.white_label,
-                    round(1000 * fact.at), None, None, None, 0)
+            GameRow(
+                id=fact.game,
+                venue=fact.venue,
+                black=fact.black,
+                white=fact.white,
+                black_label=fact.black_label,
+                white_label=fact.white_label,
+                started_at=round(1000 * fact.at),
+                ended_at=None,
+                result=None,
+                reason=None,
+                moves=0,
+            )
             for fact in begun
-        ]  # fmt: skip
+        ]
         starts = await self._beginnings(rows)
         played = await self._history.moves_after(dict.fromkeys(starts, 0)) if starts else {}
         found = {}
@@ -372,7 +383,19 @@ class Hub:
 
 def _beginning(row: GameRow, agreed: GameTerms) -> LiveGame:
     """How a game began, without its moves. Raises OurFault where its stored terms mean nothing."""
-    game = StoredGame(GameDetail(row, agreed.terms, agreed.start, None, None, "", None, [], []))
+    game = StoredGame(
+        GameDetail(
+            game=row,
+            terms=agreed.terms,
+            start=agreed.start,
+            winner=None,
+            margin2=None,
+            detail="",
+            pairing=None,
+            moves=[],
+            ratings=[],
+        )
+    )
     live = beginning_of(row, game.terms.rules.size, 0)
     if game.start is None:
         return live
@@ -384,5 +407,13 @@ def _beginning(row: GameRow, agreed: GameTerms) -> LiveGame:
 def beginning_of(row: GameRow, size: int, ply: int | None) -> LiveGame:
     """A game by its row alone."""
     return LiveGame(
-        row.id, row.venue, size, row.black, row.white, row.black_label, row.white_label, row.started_at, ply
+        game=row.id,
+        venue=row.venue,
+        size=size,
+        black=row.black,
+        white=row.white,
+        black_label=row.black_label,
+        white_label=row.white_label,
+        started_at=row.started_at,
+        ply=ply,
     )

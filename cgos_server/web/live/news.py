@@ -190,15 +190,31 @@ def _told(fact: AnyFact, board: LiveGame | None) -> Live | None:
         case GameStarted():
             at = round(1000 * fact.at)
             return VenueStarted(
-                fact.game, fact.venue, fact.black, fact.white, fact.black_label, fact.white_label, at, board
+                game=fact.game,
+                venue=fact.venue,
+                black=fact.black,
+                white=fact.white,
+                black_label=fact.black_label,
+                white_label=fact.white_label,
+                at=at,
+                board=board,
             )
         case MovePlayed():
-            return VenueMove(fact.game, fact.venue, fact.ply, fact.move, fact.left_ms)
+            return VenueMove(game=fact.game, venue=fact.venue, ply=fact.ply, move=fact.move, left_ms=fact.left_ms)
         case GameEnded():
-            return VenueEnded(fact.game, fact.venue, fact.result, fact.reason, round(1000 * fact.at))
+            return VenueEnded(
+                game=fact.game, venue=fact.venue, result=fact.result, reason=fact.reason, at=round(1000 * fact.at)
+            )
         case RatingChanged():
             before, after = round(fact.before, 1), round(fact.after, 1)
-            return VenueRating(fact.venue, fact.seq, fact.version, before, after, fact.plus_minus)
+            return VenueRating(
+                venue=fact.venue,
+                seq=fact.seq,
+                version=fact.version,
+                before_mean=before,
+                after_mean=after,
+                after_half_width=fact.plus_minus,
+            )
         case BotArrived():
             return VenueArrived(fact.venue, fact.version)
         case BotLeft():

@@ -25,8 +25,18 @@ from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE,
 from cgos_server.web.site import Site
 
 _CODE: Final = re.compile(r"`([^`]+)`")
-_EXAMPLES: Final = {"game": "1", "round": "1", "token": "1", "webhook": "1", "right": "admin", "bot": "BOT",
-                    "version": "VERSION", "one": "ONE", "other": "OTHER", "account": "ACCOUNT"}  # fmt: skip
+_EXAMPLES: Final = {
+    "game": "1",
+    "round": "1",
+    "token": "1",
+    "webhook": "1",
+    "right": "admin",
+    "bot": "BOT",
+    "version": "VERSION",
+    "one": "ONE",
+    "other": "OTHER",
+    "account": "ACCOUNT",
+}
 
 
 class Shown(NamedTuple):
@@ -105,12 +115,18 @@ class Catalogue:
         fields = []
         config = kind.__struct_config__
         if config.tag is not None:
-            fields.append(ShownField(str(config.tag_field), f'"{config.tag}"', [], "", False))
+            fields.append(
+                ShownField(name=str(config.tag_field), words=f'"{config.tag}"', types=[], about="", optional=False)
+            )
         for field in msgspec.structs.fields(kind):
             hint = hints[field.name]
             about = _meta(hint) or said.get(field.name, "")
             types = self._collect(hint)
-            fields.append(ShownField(field.encode_name, _words(hint), types, about, not field.required))
+            fields.append(
+                ShownField(
+                    name=field.encode_name, words=_words(hint), types=types, about=about, optional=not field.required
+                )
+            )
         return ShownStruct(kind.__name__, openapi.prose(kind.__doc__ or ""), fields)
 
     def _collect(self, hint: Any) -> list[str]:
@@ -169,22 +185,22 @@ class ApiDocs:
 
     def _shown(self, operation: Operation, address: str) -> Shown:
         return Shown(
-            operation.id,
-            operation.method,
-            PREFIX + operation.path,
-            operation.summary,
-            operation.about,
-            operation.needs.value if operation.needs is not Needs.NOTHING else "",
-            [
+            id=operation.id,
+            method=operation.method,
+            path=PREFIX + operation.path,
+            summary=operation.summary,
+            about=operation.about,
+            needs=operation.needs.value if operation.needs is not Needs.NOTHING else "",
+            params=[
                 *(_param(param, "path") for param in operation.params()),
                 *(_param(param, "query") for param in operation.query),
             ],
-            None if operation.body is None else self._catalogue.shown(operation.body),
-            [self._catalogue.shown(kind) for kind in openapi.answers(operation)],
-            [media for media in operation.media if media != JSON],
-            [limit.value for limit in openapi.limits(operation)],
-            [(status, openapi.FAILURES[status]) for status in openapi.statuses(operation)],
-            self._example(operation, address),
+            body=None if operation.body is None else self._catalogue.shown(operation.body),
+            answers=[self._catalogue.shown(kind) for kind in openapi.answers(operation)],
+            media=[media for media in operation.media if media != JSON],
+            limits=[limit.value for limit in openapi.limits(operation)],
+            failures=[(status, openapi.FAILURES[status]) for status in openapi.statuses(operation)],
+            example=self._example(operation, address),
         )
 
     def _example(self, operation: Operation, address: str) -> str:
@@ -225,7 +241,7 @@ def example_body(kind: type[msgspec.Struct]) -> str:
 def _param(param: Param, place: str) -> ShownParam:
     kind = f"one of {', '.join(f'`{word}`' for word in param.choices)}" if param.choices else _KINDS[param.kind]
     default = "" if param.default is None else str(param.default).lower()
-    return ShownParam(param.name, place, kind, param.about, default)
+    return ShownParam(name=param.name, place=place, kind=kind, about=param.about, default=default)
 
 
 _KINDS: Final = {"text": "text", "number": "number", "flag": "`true` or `false`", "names": "names, with commas"}

@@ -111,7 +111,7 @@ class BotPages:
         ratings = [row for row in ratings if row.version in {each.name for each in shown}]
         relatives = await history.relatives(bot.name)
         headlines = await self._headlines(ratings)
-        figures = await self._figures(request, bot, version, ratings, headlines)
+        figures = await self._figures(request, bot, version=version, ratings=ratings, headlines=headlines)
         now = self._site.now_ms()
         return self._site.render(
             "bot.html",
@@ -175,15 +175,15 @@ class BotPages:
         known = await self._site.strengths.venue(row.venue)
         verdicts = await history.verdicts(row.venue, [version.name])
         return Figures(
-            row.venue,
-            row.system,
-            _band(row, points, over_time, bot.versions),
-            over_time,
-            bot_figures.opponents_with_expectation(version.name, some, means.get, known),
-            len(opponents),
-            bot_figures.color_split(verdicts),
-            endings(verdicts),
-            (await history.rating_history(version.name, row.venue, CHANGES, row.system))[::-1],
+            venue=row.venue,
+            system=row.system,
+            band=_band(row, points, over_time, bot.versions),
+            over_time=over_time,
+            opponents=bot_figures.opponents_with_expectation(version.name, some, means.get, known),
+            met=len(opponents),
+            colors=bot_figures.color_split(verdicts),
+            endings=endings(verdicts),
+            changes=(await history.rating_history(version.name, row.venue, CHANGES, row.system))[::-1],
         )
 
     async def _uptimes(self, version: VersionRow, now: int) -> list[Uptime]:

@@ -62,7 +62,9 @@ def place_of(lines: str, websocket: str, venue: str, fixed: Any) -> Place:
     time = TimeControl(TimeSystem.ABSOLUTE, 300_000_000)
     if fixed is not None:
         time = msgspec.convert(fixed["time"], TimeControl)
-    return Place(lines, websocket, venue, rules, clock.remaining_ms(time, clock.start(time)))
+    return Place(
+        lines=lines, websocket=websocket, venue=venue, rules=rules, main_ms=clock.remaining_ms(time, clock.start(time))
+    )
 
 
 def _chosen(venues: list[str], asked: str | None) -> str:

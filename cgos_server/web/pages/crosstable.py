@@ -74,7 +74,7 @@ def cells_of(records: list[PairRecord], means: dict[str, float], known: Jointly 
     """Both sides of every pair."""
     cells = {}
     for record in records:
-        both = chances(record.one, record.other, means[record.one], means[record.other], known)
+        both = chances(record.one, record.other, mean=means[record.one], its_mean=means[record.other], known=known)
         assert both is not None  # both have means
         expected = both.a_game(record.one_black, record.games - record.one_black)
         points = record.one_wins + record.draws / 2

@@ -64,13 +64,13 @@ class FrontPage:
             rows = await best(history, name, system, FRONT_ROWS) if system else []
             venues.append(
                 VenueView(
-                    name,
-                    terms_of(known[name]),
-                    self._site.settings.ports.get(name),
-                    rows,
-                    rated.get(system, 0),
-                    sure(system),
-                    sum(game.venue == name for game in running),
+                    name=name,
+                    terms=terms_of(known[name]),
+                    port=self._site.settings.ports.get(name),
+                    standings=rows,
+                    rated=rated.get(system, 0),
+                    sure=sure(system),
+                    running=sum(game.venue == name for game in running),
                 )
             )
         return self._site.render(

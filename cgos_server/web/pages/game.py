@@ -76,9 +76,9 @@ class GamePages:
         board = board_svg(
             size,
             seen.stones,
-            seen.last,
-            title,
-            _described(seen.stones, seen.last),
+            last=seen.last,
+            title=title,
+            description=_described(seen.stones, seen.last),
             numbers=view.numbers(game, ply) if shown.numbers else None,
             owners=analysis.owners(now, game.color(ply), size) if shown.ownership and now else None,
             proposals=view.proposals(now) if shown.candidates else (),
@@ -138,13 +138,13 @@ class GamePages:
         }
         return [
             Player(
-                color.letter,
-                name,
-                label,
-                game.winner == color.name.lower(),
-                changes.get(name),
-                words.time_left(game.terms.time, game.clock_after(color, ply)),
-                captures[color],
+                color=color.letter,
+                name=name,
+                label=label,
+                won=game.winner == color.name.lower(),
+                change=changes.get(name),
+                clock=words.time_left(game.terms.time, game.clock_after(color, ply)),
+                captures=captures[color],
             )
             for color, name, label in (
                 (Color.BLACK, row.black, row.black_label),

@@ -117,7 +117,11 @@ def curves(seen: Opinions, plies: int, ply: int) -> list[Curves]:
     """The picture of win rates and the one of scores."""
     return [
         Curves(
-            kind, heading, curves_svg(*sides, plies, ply, bound, kind, f"{heading}, move by move"), any(sides), edges
+            kind=kind,
+            heading=heading,
+            picture=curves_svg(*sides, plies, ply, bound, kind, f"{heading}, move by move"),
+            there=any(sides),
+            edges=edges,
         )
         for kind, heading, sides, bound, edges in (
             ("winrate", "Black's win rate, as each bot sees it", seen.winrates, 0.5, ("100 %", "50 %", "0 %")),
@@ -141,14 +145,14 @@ def _move_line(game: StoredGame, ply: int, said: Analysis | None) -> MoveLine:
     winrate = None if said is None else analysis.black_winrate(said, color)
     score = None if said is None else analysis.black_score(said, color)
     return MoveLine(
-        ply,
-        color.letter,
-        row.move,
-        words.span(row.used_us),
-        words.time_left(game.terms.time, clock_of(row)),
-        "" if winrate is None else f"{winrate:.4g}",
-        "" if score is None else f"{score:.4g}",
-        said is not None,
+        ply=ply,
+        color=color.letter,
+        move=row.move,
+        used=words.span(row.used_us),
+        left=words.time_left(game.terms.time, clock_of(row)),
+        winrate="" if winrate is None else f"{winrate:.4g}",
+        score="" if score is None else f"{score:.4g}",
+        said=said is not None,
     )
 
 
@@ -229,12 +233,12 @@ def script_data(game: StoredGame) -> dict[str, Any]:
 
 def _candidate_line(letter: str, candidate: Candidate) -> CandidateLine:
     return CandidateLine(
-        letter,
-        "pass" if candidate.move == PASS_WORD else candidate.move,
-        _percent(candidate.winrate),
-        _points(candidate.score),
-        _count(candidate.visits),
-        " ".join(candidate.pv),
+        letter=letter,
+        move="pass" if candidate.move == PASS_WORD else candidate.move,
+        winrate=_percent(candidate.winrate),
+        score=_points(candidate.score),
+        visits=_count(candidate.visits),
+        pv=" ".join(candidate.pv),
     )
 
 

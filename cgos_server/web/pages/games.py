@@ -80,7 +80,7 @@ def read(request: Request, venues: list[str]) -> Filters:
     if any(place and _number(place) is None for place in (before, after)):
         problems.append("A page of games begins before or after the number of a game.")
     asked = GamesAsked() if problems else GamesAsked(**values)
-    return Filters(given, asked, _number(before), _number(after), problems)
+    return Filters(given=given, asked=asked, before=_number(before), after=_number(after), problems=problems)
 
 
 class GamesPage:

@@ -52,7 +52,7 @@ class PairPage:
         known = await self._site.strengths.venue(name)
         compared = None
         if name not in self._site.settings.sandboxes:  # all have the rating there that they began with
-            compared = compare(one, other, ratings.get(one), ratings.get(other), known)
+            compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
         a_game = (
             None if compared is None else compared.chances.a_game(record.one_black, record.games - record.one_black)
         )

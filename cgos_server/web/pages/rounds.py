@@ -40,9 +40,14 @@ class RoundPages:
         page = found[:ROUNDS]
         older = with_query(request, before=page[-1].number) if len(found) > ROUNDS else None
         return self._site.render(
-            "rounds.html", here=name, name=name, rounds=page, older=older, first=earlier is None,
+            "rounds.html",
+            here=name,
+            name=name,
+            rounds=page,
+            older=older,
+            first=earlier is None,
             newest=with_query(request, before=None),
-        )  # fmt: skip
+        )
 
     async def round(self, request: Request) -> Response:
         """One act of pairing."""
@@ -60,9 +65,13 @@ class RoundPages:
     def _page(self, request: Request, told: Explained) -> Response:
         everybody = request.query_params.get("ready") == "all"
         return self._site.render(
-            "round.html", here=told.venue, told=told, partners_shown=PARTNERS,
-            ready_shown=len(told.ready) if everybody else READY, everybody=with_query(request, ready="all"),
-        )  # fmt: skip
+            "round.html",
+            here=told.venue,
+            told=told,
+            partners_shown=PARTNERS,
+            ready_shown=len(told.ready) if everybody else READY,
+            everybody=with_query(request, ready="all"),
+        )
 
     async def _explained(self, number: int, game: int | None) -> Explained:
         try:

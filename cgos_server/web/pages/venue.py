@@ -69,12 +69,12 @@ class Asked(NamedTuple):
         if column not in COLUMNS:
             raise HTTPException(404, f"Standings cannot be sorted by this. Choose from: {', '.join(COLUMNS)}.")
         return cls(
-            (query.get("q") or "").strip()[:_LONGEST_SEARCH],
-            bool(query.get("settled")),
-            query.get("show") == "all",
-            column,
-            sort.startswith("-"),
-            number(query.get("page")) or 1,
+            search=(query.get("q") or "").strip()[:_LONGEST_SEARCH],
+            settled=bool(query.get("settled")),
+            everybody=query.get("show") == "all",
+            sort=column,
+            down=sort.startswith("-"),
+            page=number(query.get("page")) or 1,
         )
 
     def choose(self, rows: list[Placed]) -> list[Placed]:

@@ -74,7 +74,7 @@ async def fare(site: Site, bot: OwnedBot) -> Fare:
             lost[reason] = lost.get(reason, 0) + count
     midnight = site.now_ms() // fields.DAY_MS * fields.DAY_MS
     today = await site.history.find_games(GamesAsked(bot=bot.name, since=midnight), TODAY_MAX)
-    return Fare(bot, ratings, len(today), games, lost)
+    return Fare(bot=bot, ratings=ratings, today=len(today), games=games, lost=lost)
 
 
 def losses(verdicts: Sequence[VerdictRow]) -> dict[str, int]:
@@ -141,7 +141,7 @@ class AccountPage(Desk):
             lambda form, _: deeds.AccessMake(
                 label=fields.needed(form, "label", "What it is for"),
                 scopes=fields.chosen(form, "scopes", "Rights", deeds.SCOPES),
-                days=fields.whole(form, "days", "Days", 1, 3660),
+                days=fields.whole(form, "days", what="Days", least=1, most=3660),
             )
         ),
         "access revoke": Deed(

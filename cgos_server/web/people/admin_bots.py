@@ -39,7 +39,7 @@ async def status_of_server(desk: Desk, request: Request, here: Visit) -> tuple[S
 
 def until(form: Form, now_ms: int) -> int | None:
     """When it ends (Unix ms), from the days of the form; None for never. Raises Refused."""
-    days = fields.whole(form, "days", "Days", 1, 3660)
+    days = fields.whole(form, "days", what="Days", least=1, most=3660)
     return None if days is None else now_ms + days * fields.DAY_MS
 
 
@@ -164,8 +164,16 @@ class AdminConnections(Desk):
         bots.sort(key=lambda bot: (bot.venue, bot.name))
         address = request.query_params.get("address", "").strip()[:64]
         past = await self.site.history.connections_of(address=address, limit=ROWS) if address else []
-        return {"here": "/admin", "bots": bots[:ROWS], "found": len(bots), "search": text, "why": why,
-                "chosen": request.query_params.get("bot", "")[:40], "address": address, "past": past}  # fmt: skip
+        return {
+            "here": "/admin",
+            "bots": bots[:ROWS],
+            "found": len(bots),
+            "search": text,
+            "why": why,
+            "chosen": request.query_params.get("bot", "")[:40],
+            "address": address,
+            "past": past,
+        }
 
 
 class AdminAccounts(Desk):

@@ -199,7 +199,7 @@ class Desk(abc.ABC):
     def back(self, request: Request, here: Visit, sentence: str, path: str | None = None) -> Response:
         """To the same page again, or to `path`, which says what was done; loading it once more does nothing twice."""
         response = to(path or self.following or _address(request))
-        tell(self.site, request, response, here.session, sentence)
+        tell(self.site, request, response=response, secret=here.session, sentence=sentence)
         return response
 
     def _confirm(self, request: Request, here: Visit, form: Form, warning: str) -> Response:
@@ -257,7 +257,14 @@ def refused_form(site: Site) -> Response:
 def tell(site: Site, request: Request, response: Response, secret: str, sentence: str) -> None:
     """Let the next page say it. Signed, so that nobody else can put words on a page."""
     text = base64.urlsafe_b64encode(sentence.encode()[:_SAID_MAX]).decode()
-    set_cookie(site, request, response, said_cookie(site, request), f"{text}.{signed(secret, 'said ' + text)}", _SAID_S)
+    set_cookie(
+        site,
+        request,
+        response=response,
+        name=said_cookie(site, request),
+        value=f"{text}.{signed(secret, 'said ' + text)}",
+        lasts_s=_SAID_S,
+    )
 
 
 def told(site: Site, request: Request, secret: str) -> str:

@@ -88,9 +88,12 @@ def _said(parent: ET.Element, tag: str, text: str) -> None:
 
 def _allowed(character: str) -> bool:
     """Whether XML 1.0 can hold it."""
-    return character in "\t\n\r" or " " <= character <= "\ud7ff" or "\ue000" <= character <= "\ufffd" or (
-        character >= "\U00010000"
-    )  # fmt: skip
+    return (
+        character in "\t\n\r"
+        or " " <= character <= "\ud7ff"
+        or "\ue000" <= character <= "\ufffd"
+        or (character >= "\U00010000")
+    )
 
 
 def routes(site: Site) -> list[BaseRoute]:

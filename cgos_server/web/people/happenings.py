@@ -48,18 +48,20 @@ class Happenings:
                 self._playing[fact.game] = (fact.black, fact.white)
                 if len(self._playing) > _GAMES_KEPT:
                     self._playing.popitem(last=False)
-                return self._both("game-started", fact.venue, fact.game, (fact.black, fact.white), fact.at, {})
+                return self._both(
+                    "game-started", fact.venue, game=fact.game, players=(fact.black, fact.white), at=fact.at, more={}
+                )
             case GameEnded():
                 self._playing.pop(fact.game, None)
                 if players is None:
                     return []
                 ending = {"result": fact.result, "reason": fact.reason}
-                told = self._both("game-ended", fact.venue, fact.game, players, fact.at, ending)
+                told = self._both("game-ended", fact.venue, game=fact.game, players=players, at=fact.at, more=ending)
                 return told + self._time_losses(fact, players)
             case BotArrived():
-                return [Happening("signed-in", fact.version, fact.venue, now_ms, {})]
+                return [Happening(event="signed-in", version=fact.version, venue=fact.venue, at=now_ms, more={})]
             case BotLeft():
-                return [Happening("signed-out", fact.version, fact.venue, now_ms, {})]
+                return [Happening(event="signed-out", version=fact.version, venue=fact.venue, at=now_ms, more={})]
         return []
 
     def replay(self, games: Iterable[GameRow], versions: Collection[str], now_ms: int) -> list[Happening]:
@@ -71,17 +73,23 @@ class Happenings:
         past = Happenings()
         facts: list[tuple[int, int, AnyFact, GameRow]] = []
         for game in games:
-            began = GameStarted(game.venue, game.id, game.black, game.white, game.started_at / 1000)
+            began = GameStarted(
+                venue=game.venue, game=game.id, black=game.black, white=game.white, at=game.started_at / 1000
+            )
             facts.append((game.started_at, 2 * game.id, began, game))
             if game.ended_at is not None:
-                over = GameEnded(game.venue, game.id, game.result or "", game.reason or "", game.ended_at / 1000)
+                over = GameEnded(
+                    venue=game.venue,
+                    game=game.id,
+                    result=game.result or "",
+                    reason=game.reason or "",
+                    at=game.ended_at / 1000,
+                )
                 facts.append((game.ended_at, 2 * game.id + 1, over, game))
         facts.sort(key=lambda each: each[:2])
         found = [
-            happening
-            for _, _, fact, game in facts
-            for happening in past.of(fact, (game.black, game.white), now_ms)
-        ]  # fmt: skip
+            happening for _, _, fact, game in facts for happening in past.of(fact, (game.black, game.white), now_ms)
+        ]
         self._playing |= past._playing
         for version in versions:
             self._late.pop(version, None)
@@ -94,7 +102,7 @@ class Happenings:
     ) -> list[Happening]:
         about = {"id": game, "venue": venue, "black": players[0], "white": players[1], **more}
         return [
-            Happening(event, name, venue, round(1000 * at), {"color": color, "game": about})
+            Happening(event=event, version=name, venue=venue, at=round(1000 * at), more={"color": color, "game": about})
             for name, color in zip(players, ("black", "white"), strict=True)
         ]
 
@@ -113,5 +121,7 @@ class Happenings:
             if in_a_row % TIME_LOSSES == 0:
                 about = {"id": fact.game, "venue": fact.venue, "black": players[0], "white": players[1]}
                 more = {"in_a_row": in_a_row, "game": about}
-                found.append(Happening("time-losses", name, fact.venue, round(1000 * fact.at), more))
+                found.append(
+                    Happening(event="time-losses", version=name, venue=fact.venue, at=round(1000 * fact.at), more=more)
+                )
         return found

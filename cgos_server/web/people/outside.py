@@ -34,9 +34,17 @@ _ADDRESSES_TRIED = 3
 _LOOKUPS = 8
 _SPECIAL: Final = tuple(
     ipaddress.ip_network(text)
-    for text in ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "2001::/23", "3fff::/20", "5f00::/16",
-                 "64:ff9b::/96", "64:ff9b:1::/48")
-)  # fmt: skip
+    for text in (
+        "100.64.0.0/10",
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "2001::/23",
+        "3fff::/20",
+        "5f00::/16",
+        "64:ff9b::/96",
+        "64:ff9b:1::/48",
+    )
+)
 """Networks for special uses (IANA's registries, RFC 6890), on which versions of Python differ, and those where IPv6
 reaches IPv4 (RFC 6052, RFC 8215)."""
 
@@ -134,7 +142,7 @@ class Outside:
     async def _post(self, to: Target, headers: Mapping[str, str], body: bytes) -> Answered:
         reader, writer = await self._reach(to, await self._addresses(to))
         try:
-            return await _exchange(to, reader, writer, headers, body)
+            return await _exchange(to, reader, writer=writer, headers=headers, body=body)
         finally:
             # Nothing more is wanted of the peer, not even a polite end of TLS.
             transport = writer.transport

@@ -118,7 +118,7 @@ class OwnBotPage(Desk):
         "bot limit": Deed(
             lambda form, named: deeds.BotLimit(
                 bot=named["name"],
-                games_a_day=fields.whole(form, "games_a_day", "Games a day", 0, 100_000),
+                games_a_day=fields.whole(form, "games_a_day", what="Games a day", least=0, most=100_000),
                 avoid=fields.names(form, "avoid"),
                 hours=form.text("hours"),
             )

@@ -101,7 +101,7 @@ def set_cookie(site: Site, request: Request, response: Response, name: str, valu
 
 def drop_cookie(site: Site, request: Request, response: Response, name: str) -> None:
     """Let the browser forget it."""
-    set_cookie(site, request, response, name, "", 0)
+    set_cookie(site, request, response=response, name=name, value="", lasts_s=0)
 
 
 def _secure(site: Site, request: Request) -> bool:

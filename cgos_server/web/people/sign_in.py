@@ -86,12 +86,17 @@ class SignInPages:
             wanted = self._wanted(request, form, template == "people/register.html")
             answer = await self._site.ask(wanted)
         except Refused as refusal:
-            return wait(self._page(request, template, following, status_of(refusal), tried(form, refusal)), refusal)
+            return wait(
+                self._page(
+                    request, template, following=following, status=status_of(refusal), again=tried(form, refusal)
+                ),
+                refusal,
+            )
         assert isinstance(answer, deeds.SignedIn)
         response = to(following)
         lasts_s = (answer.until - self._site.now_ms()) // 1000
         name = session_cookie(self._site, request)
-        set_cookie(self._site, request, response, name, answer.session, lasts_s)
+        set_cookie(self._site, request, response=response, name=name, value=answer.session, lasts_s=lasts_s)
         drop_cookie(self._site, request, response, form_cookie(self._site, request))
         return response
 
@@ -117,7 +122,9 @@ class SignInPages:
             name_min=names.NAME_MIN,
             name_max=names.NAME_MAX,
         )
-        set_cookie(self._site, request, response, form_cookie(self._site, request), secret, FORM_S)
+        set_cookie(
+            self._site, request, response=response, name=form_cookie(self._site, request), value=secret, lasts_s=FORM_S
+        )
         response.headers.update(PRIVATE)
         return response
 

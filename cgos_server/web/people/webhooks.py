@@ -242,9 +242,7 @@ class Webhooks:
         deliveries = self._site.deliveries
         for number, line in self._lines.items():
             was = deliveries.of(number)
-            now = msgspec.structs.replace(
-                was, owed_from=line.owed_from, dropped=line.dropped, recent=tuple(line.done)
-            )  # fmt: skip
+            now = msgspec.structs.replace(was, owed_from=line.owed_from, dropped=line.dropped, recent=tuple(line.done))
             if now != was:
                 deliveries.keep(number, now)
 
@@ -256,12 +254,14 @@ class Webhooks:
         if len(self._tested) > FACTS_MAX:
             self._tested.clear()
         self._tested[hook.id] = now
-        message = self._message(hook, Happening("test", "", "", now, {}), hook.bot)
+        message = self._message(hook, Happening(event="test", version="", venue="", at=now, more={}), hook.bot)
         outcome = await self._try(hook, message, 0, 1)
         self._site.deliveries.note(hook.id, outcome)
-        return f"The test was delivered: {outcome.sentence}" if outcome.delivered else (
-            f"The test was not delivered. {outcome.sentence}"
-        )  # fmt: skip
+        return (
+            f"The test was delivered: {outcome.sentence}"
+            if outcome.delivered
+            else (f"The test was not delivered. {outcome.sentence}")
+        )
 
     # -- from facts to messages
 
@@ -339,7 +339,7 @@ class Webhooks:
 
     def _queue(
         self, happening: Happening, owner: BotOwnerRow, group: asyncio.TaskGroup, since: Mapping[int, int]
-    ) -> None:  # fmt: skip
+    ) -> None:
         for line in self._lines.values():
             hook = line.hook
             concerned = hook.owner_id == owner.owner_id and hook.bot in (None, owner.bot)
@@ -367,7 +367,9 @@ class Webhooks:
                         self._aside[key] = row.at
                         await self._learn_owners([row.version])
                         more = {"reason": row.reason, "spoilt": row.spoilt}
-                        found.append(Happening("set-aside", row.version, row.venue, row.at, more))
+                        found.append(
+                            Happening(event="set-aside", version=row.version, venue=row.venue, at=row.at, more=more)
+                        )
         return found
 
     def _message(self, hook: WebhookRow, happening: Happening, bot: str | None) -> Message:
@@ -467,11 +469,15 @@ class Webhooks:
         try:
             answer = await self._outside.post(hook.url, headers, body)
         except Refused as refusal:
-            return Outcome(now, message.event, False, refusal.sentence, tries)
+            return Outcome(at=now, event=message.event, delivered=False, sentence=refusal.sentence, tries=tries)
         if 200 <= answer.status < 300:
-            return Outcome(now, message.event, True, f"It was answered {answer.status}.", tries)
+            return Outcome(
+                at=now, event=message.event, delivered=True, sentence=f"It was answered {answer.status}.", tries=tries
+            )
         why = " Redirects are not followed." if 300 <= answer.status < 400 else ""
-        return Outcome(now, message.event, False, f"It was answered {answer.status}.{why}", tries)
+        return Outcome(
+            at=now, event=message.event, delivered=False, sentence=f"It was answered {answer.status}.{why}", tries=tries
+        )
 
     async def _give_up(self, line: _Line, outcome: Outcome) -> None:
         why = f"{GIVE_UP} tries in a row failed. The last one: {outcome.sentence}"

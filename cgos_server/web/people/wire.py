@@ -47,7 +47,9 @@ def timed(lines: Sequence[TranscriptLine]) -> list[Timed]:
     for line in lines:
         from_bot = line.way == "<"
         since = "" if latest is None else f"{(line.at - latest) / 1e6:.3f}"
-        found.append(Timed(_time_of_day(line.at), since, from_bot, line.text, asked and from_bot))
+        found.append(
+            Timed(at=_time_of_day(line.at), since=since, from_bot=from_bot, text=line.text, clock=asked and from_bot)
+        )
         latest = line.at
         # The bot may say something else before it moves: its clock runs until the server speaks again.
         asked = asked if from_bot else _asks(line.text)

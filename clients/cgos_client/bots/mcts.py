@@ -165,7 +165,7 @@ class MctsBot(BoardBot):
         margin2 = 2 * board.area() - self.komi2
         black = 1.0 if margin2 > 0 else 0.5 if margin2 == 0 else 0.0
         for node, index, mover in path:
-            _update(node, index, mover, black if mover == BLACK else 1.0 - black, first)
+            _update(node, index, mover=mover, won=black if mover == BLACK else 1.0 - black, first=first)
 
     def _explain(self, root: _Node, total: int, won: float) -> str:
         names = self.board.tables.names

@@ -29,19 +29,53 @@ _SECONDS = click.FloatRange(0, 3600, min_open=True)
 @click.option("--server", metavar="HOST:PORT", help="The server's CGOS port.")
 @click.option("--only", multiple=True, metavar="NAME", help="Play these cases only; * and ? are allowed. Repeatable.")
 @click.option("--list", "listing", is_flag=True, help="List the cases and play none.")
-@click.option("--transcripts", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
-              help="Play the *.txt files of DIR in place of the kit's own.")  # fmt: skip
+@click.option(
+    "--transcripts",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Play the *.txt files of DIR in place of the kit's own.",
+)
 @click.option("--prefix", default="kit-", show_default=True, metavar="TEXT", help="How the bots' names begin.")
-@click.option("--patience", type=_SECONDS, default=150.0, show_default=True, metavar="SECONDS",
-              help="How long two bots wait for their game; old servers pair in rounds.")  # fmt: skip
-@click.option("--answer", type=_SECONDS, default=10.0, show_default=True, metavar="SECONDS",
-              help="How long the server may take for an answer.")  # fmt: skip
-@click.option("--quiet", type=_SECONDS, default=1.0, show_default=True, metavar="SECONDS",
-              help="How long nothing has to come where nothing is expected.")  # fmt: skip
-@click.option("--longest", type=_SECONDS, default=60.0, show_default=True, metavar="SECONDS",
-              help="The longest time control whose flag is waited for.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, metavar="N",
-              help="Cases at once; those with games are played one after another.")  # fmt: skip
+@click.option(
+    "--patience",
+    type=_SECONDS,
+    default=150.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long two bots wait for their game; old servers pair in rounds.",
+)
+@click.option(
+    "--answer",
+    type=_SECONDS,
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the server may take for an answer.",
+)
+@click.option(
+    "--quiet",
+    type=_SECONDS,
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long nothing has to come where nothing is expected.",
+)
+@click.option(
+    "--longest",
+    type=_SECONDS,
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The longest time control whose flag is waited for.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Cases at once; those with games are played one after another.",
+)
 @click.option("--gentle", is_flag=True, help="Leave out what is known to harm some servers.")
 @click.option("--seed", type=int, metavar="N", help="Make names and passwords repeatable.")
 @click.option("--strict", is_flag=True, help="Quirks and skipped cases count as failures too.")
@@ -76,7 +110,7 @@ def conformance(
     if server is None:
         raise click.UsageError("give --server HOST:PORT, or --list.")
     host, port = _host_and_port(server, prefix)
-    terms = Terms(host, port, prefix, patience, answer, quiet, longest)
+    terms = Terms(host=host, port=port, prefix=prefix, patience=patience, answer=answer, quiet=quiet, longest=longest)
     rng = random.Random(seed) if seed is not None else random.SystemRandom()
     outcomes = _played(cases, terms, jobs, rng, as_json=as_json)
     click.echo(report.summary(outcomes), err=as_json)
@@ -131,7 +165,7 @@ def _played(cases: list[Case], terms: Terms, jobs: int, rng: random.Random, *, a
 
     async def play() -> list[Outcome]:
         await (await connect(terms.host, terms.port)).close()
-        return await play_all(cases, terms, jobs, rng, show)
+        return await play_all(cases, terms, jobs=jobs, rng=rng, done=show)
 
     try:
         if not pretty:

@@ -201,7 +201,7 @@ def _header(file: str, number: int, line: str) -> Case:
     fit = _HEADER.fullmatch(line)
     if fit is None:
         raise BadPattern("a case begins with '=== name: title', its name of small letters, digits and '-'")
-    return Case(fit[1], fit[2], file, number, ())
+    return Case(name=fit[1], title=fit[2], file=file, line=number, steps=())
 
 
 def _may_be_paired(action: Action) -> bool:
@@ -240,7 +240,9 @@ def _compare(fit: re.Match[str]) -> Compare:
     if whole is None:
         raise BadPattern(f"compare two values with <=, >=, <, >, == or !=: {fit[2]!r}")
     text = f"{whole[1]} {whole[2]} {whole[3]}"
-    return Compare(text, whole[1], whole[2], whole[3], fit[1] == "needs", whole[4] or "")
+    return Compare(
+        text=text, left=whole[1], operator=whole[2], right=whole[3], needed=fit[1] == "needs", why=whole[4] or ""
+    )
 
 
 _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (

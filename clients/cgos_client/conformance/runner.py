@@ -85,4 +85,12 @@ async def _bounded(case: Case, terms: Terms, rng: random.Random) -> Outcome:
             return await Stage(case, terms, rng).play()
     except TimeoutError:
         late = Differs(f"the case ends within {limit:g} s", "it was given up")
-        return Outcome(case, Verdict.DIFFERS, limit, str(late), None, late.expected, late.got)
+        return Outcome(
+            case=case,
+            verdict=Verdict.DIFFERS,
+            seconds=limit,
+            why=str(late),
+            step=None,
+            expected=late.expected,
+            got=late.got,
+        )

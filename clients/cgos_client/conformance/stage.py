@@ -94,7 +94,17 @@ class Stage:
             why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._ears.quirks)
         peers = tuple(dict.fromkeys(peer for quirk in self._ears.quirks for peer in quirk.peers))
         seconds = time.monotonic() - begun
-        return Outcome(self._case, verdict, seconds, why, at, expected, got, peers, tuple(self._dialogue))
+        return Outcome(
+            case=self._case,
+            verdict=verdict,
+            seconds=seconds,
+            why=why,
+            step=at,
+            expected=expected,
+            got=got,
+            quirks=peers,
+            dialogue=tuple(self._dialogue),
+        )
 
     async def _step(self, step: Step) -> None:
         try:
@@ -133,7 +143,9 @@ class Stage:
     def _actor(self, role: str) -> Actor:
         if role not in self._actors:
             name, password = self._fresh_name(), self._fresh(12)
-            self._actors[role] = Actor(role, name, password, self._ears.changed.set, self._dialogue)
+            self._actors[role] = Actor(
+                role=role, name=name, password=password, changed=self._ears.changed.set, dialogue=self._dialogue
+            )
             self._ears.variables[role], self._ears.variables[f"{role}.password"] = name, password
         return self._actors[role]
 

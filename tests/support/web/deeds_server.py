@@ -69,7 +69,7 @@ class Live(acting.Live):
     def drain(self) -> None:
         self.asked.append(("drain",))
 
-    def match(self, venue: str, white: str, black: str, *more: Any) -> ArrangedGame:
+    def match(self, venue: str, *, white: str, black: str, **more: Any) -> ArrangedGame:
         self.asked.append(("match", venue, white, black))
         return ArrangedGame(17, venue, white, "1800", black, "1750?", True, 0)
 

@@ -77,7 +77,7 @@ class Live(acting.Live):
     def drain(self) -> None:
         self.asked.append(("drain",))
 
-    def match(self, *what: Any) -> Any:
+    def match(self, *what: Any, **named: Any) -> Any:
         raise NotFound(Code.NO_WHITE, "White is not here.")
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:

@@ -49,7 +49,7 @@ class Answers:
         anchor = state.anchors.get(at)
         games = state.games[at]
         if anchor is not None:
-            return Rating(anchor[0], anchor[1], games, False, True)
+            return Rating(mean=anchor[0], spread=anchor[1], games=games, provisional=False, anchor=True)
         mean, sd = state.belief.shown(at, centred)
         return Rating(mean, sd, games, self.is_provisional(sd, games))
 

@@ -286,7 +286,14 @@ class Belief:
         k, size = self._k, self._size
         _, variance, row = self._newcomer()
         common = float(row[: k - 1] @ np.asarray(self._hyper.w)) if k else 0.0
-        return Lent(self._C[:size, :size], np.array(self._gain), np.array(self._gain_centred), variance, common, row)
+        return Lent(
+            covariance=self._C[:size, :size],
+            gain=np.array(self._gain),
+            gain_centred=np.array(self._gain_centred),
+            variance=variance,
+            common=common,
+            row=row,
+        )
 
     # --- inside -------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,9 @@ def log_evidence(
     """
     d, v = joint.differences(at.x), joint.variances(at.C)
     cavity = sites.cavities(d, v, T, V)
-    tilted = sites.tilted(joint.cells, d, cavity.precision, cavity.mean, hyper.advantage, hyper.draw)
+    tilted = sites.tilted(
+        joint.cells, d, precision=cavity.precision, mean=cavity.mean, advantage=hyper.advantage, draw=hyper.draw
+    )
     safe = np.where(cavity.met, v, 1.0)
     games = tilted.log_z - 0.5 * (d * d / safe + np.log(safe))
     games += 0.5 * (cavity.mean**2 * cavity.precision - np.log(cavity.precision))

@@ -50,12 +50,16 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     ties, none = links(len(single.free), hyper.s), np.zeros((len(single.free), 2))
     prior_only = single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), ties, none)[0]
     mode = climb(
-        single, prior_only, known_start(pool, single), hyper.advantage, hyper.draw,
+        single,
+        prior_only,
+        x=known_start(pool, single),
+        advantage=hyper.advantage,
+        draw=hyper.draw,
         exactly=None if recorded is None else recorded[0],
-    )  # fmt: skip
+    )
     at = single.solve(mode.T, mode.V, ties, none)
-    one = Standing(hyper, mode.T, mode.V, ties, none, at)
-    one, first = run(single, prior, one, ONE, None if recorded is None else recorded[1])
+    one = Standing(hyper=hyper, T=mode.T, V=mode.V, PS=ties, PH=none, at=at)
+    one, first = run(single, prior, now=one, stage=ONE, exactly=None if recorded is None else recorded[1])
 
     joint = join(pool, prior.components, merged)
     begun = starts(one.at.x[joint.free], prior)
@@ -66,25 +70,38 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
             counts.append(follow[1][2 + index])
             continue
         standing, count = run(
-            joint, prior, _begin(joint, one, start), START, None if recorded is None else recorded[2 + index]
+            joint,
+            prior,
+            now=_begin(joint, one, start),
+            stage=START,
+            exactly=None if recorded is None else recorded[2 + index],
         )
         counts.append(count)
         found[index] = standing
         if follow is None:
             evidence.append(
                 log_evidence(
-                    joint, prior, standing.hyper, standing.at, standing.T, standing.V, standing.PS, standing.PH
+                    joint,
+                    prior,
+                    hyper=standing.hyper,
+                    at=standing.at,
+                    T=standing.T,
+                    V=standing.V,
+                    PS=standing.PS,
+                    PH=standing.PH,
                 )
             )
     chosen = choose(evidence) if follow is None else follow[0]
     if (chosen or 0) not in found:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
-    last, count = run(joint, prior, found[chosen or 0], LAST, None if recorded is None else recorded[-1])
+    last, count = run(
+        joint, prior, now=found[chosen or 0], stage=LAST, exactly=None if recorded is None else recorded[-1]
+    )
     details: dict[str, object] = {
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
         "log_evidence": tuple(evidence),
     }
-    return _posterior(joint, last, (*counts, count), chosen or 0, details)
+    return _posterior(joint, last, iterations=(*counts, count), start=chosen or 0, details=details)
 
 
 def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | None = None) -> Posterior:
@@ -98,9 +115,11 @@ def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | Non
     joint = join(pool, len(hyper.w))
     T, V = carried(joint, given)
     PS, PH = _prior_carried(joint, given, hyper)
-    standing = Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
-    last, rounds = run_where_it_moves(joint, pool.prior, standing, WARM, None if follow is None else follow[1])
-    return _posterior(joint, last, rounds, None, {})
+    standing = Standing(hyper=hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH))
+    last, rounds = run_where_it_moves(
+        joint, pool.prior, now=standing, stage=WARM, follow=None if follow is None else follow[1]
+    )
+    return _posterior(joint, last, iterations=rounds, start=None, details={})
 
 
 def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
@@ -133,7 +152,7 @@ def choose(evidence: list[float]) -> int:
 def _begin(joint: Joint, one: Standing, start: Start) -> Standing:
     PS, PH = prior_sites.starting(start.rho, start.s), np.zeros((len(joint.free), joint.components + 1))
     hyper = replace(one.hyper, s=start.s, w=tuple(start.w.tolist()))
-    return Standing(hyper, one.T, one.V, PS, PH, joint.solve(one.T, one.V, PS, PH))
+    return Standing(hyper=hyper, T=one.T, V=one.V, PS=PS, PH=PH, at=joint.solve(one.T, one.V, PS, PH))
 
 
 def carried(joint: Joint, given: Sites) -> tuple[Floats, Floats]:
@@ -166,7 +185,7 @@ def _posterior(
     PS[joint.free], PH[joint.free] = last.PS, last.PH
     return Posterior(
         hyper=last.hyper,
-        sites=Sites(cells.one, cells.two, last.T, last.V, PS, PH),
+        sites=Sites(one=cells.one, two=cells.two, T=last.T, V=last.V, PS=PS, PH=PH),
         x=last.at.x + joint.initial,
         C=symmetric(last.at.C),
         iterations=iterations,

@@ -134,7 +134,15 @@ def join(pool: Pool, components: int, merged: Cells | None = None) -> Joint:
         base[top, top] += components * tie + 1.0 / prior.mean_sd**2
     else:
         base[where, where] += 1.0 / prior.sd**2
-    return Joint(n, components, prior.initial, where, cells(pool) if merged is None else merged, base, shift)
+    return Joint(
+        n=n,
+        components=components,
+        initial=prior.initial,
+        free=where,
+        cells=cells(pool) if merged is None else merged,
+        base=base,
+        base_shift=shift,
+    )
 
 
 def known_start(pool: Pool, joint: Joint) -> Floats:

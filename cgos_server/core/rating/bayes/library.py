@@ -116,7 +116,7 @@ class BradleyTerry:
         n = len(self._games)
         posterior = engine.cold(pool_of(Known(n, anchors, (), ()), self._prior, self._cells.copy()))
         x, C = head(posterior.x, n), head(posterior.C, n)
-        self._belief = belief_of(posterior.hyper, posterior.sites, x, C, self._prior, None)
+        self._belief = belief_of(posterior.hyper, posterior.sites, x=x, C=C, prior=self._prior, established=None)
         return self
 
     def rating(self, name: Hashable) -> Estimate:

@@ -72,7 +72,7 @@ def _fit(
         move = np.zeros(joint.n + 2)
         move[kept] = np.linalg.solve(hessian, gradient)
         longest = max(float(np.abs(move[:-1]).max()) / LONGEST, abs(float(move[-1])) / 2.0)
-        at = _ahead(joint, pool.prior, at, move / max(longest, 1.0), draws)
+        at = _ahead(joint, pool.prior, at=at, move=move / max(longest, 1.0), draws=draws)
         steps += 1
     draw = exp(at.log_draw) if draws else 0.0
     d = joint.differences(at.x)
@@ -82,7 +82,7 @@ def _fit(
     found = joint.solve(T, V, PS[joint.free], PH[joint.free])
     return Posterior(
         hyper=Hyper(pool.prior.sd, (1.0,), at.advantage, draw),
-        sites=Sites(joint.cells.one, joint.cells.two, T, V, PS, PH),
+        sites=Sites(one=joint.cells.one, two=joint.cells.two, T=T, V=V, PS=PS, PH=PH),
         x=found.x + joint.initial,
         C=symmetric(found.C),
         iterations=(steps,),

@@ -104,24 +104,37 @@ def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
     hyper, at = now.hyper, now.at
     d, blocks = joint.differences(at.x), joint.blocks(at.C)
     v = blocks[0] + blocks[1] - 2.0 * blocks[2]
-    games = sites.update(joint.cells, d, v, now.T, now.V, hyper.advantage, hyper.draw, learn=learn)
-    pulled = _pulled(joint, now, games, d, blocks)
+    games = sites.update(joint.cells, d, v=v, T=now.T, V=now.V, advantage=hyper.advantage, draw=hyper.draw, learn=learn)
+    pulled = _pulled(joint, now, games=games, d=d, blocks=blocks)
     Sg, mu = joint.of_free(at.x, at.C)
     if joint.components == 1 and learn:
-        return _single(joint, prior, now, games, pulled, Sg, mu)
-    versions = prior_sites.update(Sg, mu, now.PS, now.PH, np.array(hyper.w), hyper.s)
+        return _single(joint, prior, now=now, games=games, pulled=pulled, Sg=Sg, mu=mu)
+    versions = prior_sites.update(Sg, mu, PS=now.PS, PH=now.PH, w=np.array(hyper.w), s=hyper.s)
     change = 0.0
     if learn:
         width = prior_sites.width(
-            versions.rho.sum(axis=0), float(versions.q1.sum()), float(versions.q2.sum()),
-            len(joint.free), hyper.s, prior.width, prior.width_log_sd,
-        )  # fmt: skip
+            versions.rho.sum(axis=0),
+            float(versions.q1.sum()),
+            q2=float(versions.q2.sum()),
+            n_f=len(joint.free),
+            s=hyper.s,
+            median=prior.width,
+            log_sd=prior.width_log_sd,
+        )
         hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
         change = max(change, abs(width.change))
     return Proposal(
-        hyper, games.T, games.V, versions.PS, versions.PH,
-        games.moved, pulled, versions.moved, versions.widened, change,
-    )  # fmt: skip
+        hyper=hyper,
+        T=games.T,
+        V=games.V,
+        PS=versions.PS,
+        PH=versions.PH,
+        pairs=games.moved,
+        pulled=pulled,
+        versions=versions.moved,
+        widened=versions.widened,
+        change=change,
+    )
 
 
 def _pulled(
@@ -146,13 +159,23 @@ def _single(
     count = len(joint.free)
     q1, q2 = prior_sites.links_moments(Sg, mu)
     median = FIRST_WIDTH if prior.components > 1 else prior.width
-    width = prior_sites.width(np.array([float(count)]), q1, q2, count, now.hyper.s, median, prior.width_log_sd)
+    width = prior_sites.width(
+        np.array([float(count)]), q1, q2=q2, n_f=count, s=now.hyper.s, median=median, log_sd=prior.width_log_sd
+    )
     hyper, change = learned(replace(now.hyper, s=width.s), prior, games)
     nothing = np.zeros(count)
     return Proposal(
-        hyper, games.T, games.V, links(count, hyper.s), now.PH,
-        games.moved, pulled, nothing, nothing, max(change, abs(width.change)),
-    )  # fmt: skip
+        hyper=hyper,
+        T=games.T,
+        V=games.V,
+        PS=links(count, hyper.s),
+        PH=now.PH,
+        pairs=games.moved,
+        pulled=pulled,
+        versions=nothing,
+        widened=nothing,
+        change=max(change, abs(width.change)),
+    )
 
 
 def links(count: int, s: float) -> Floats:
@@ -213,7 +236,7 @@ def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | 
 def settle(joint: Joint, proposal: Proposal) -> Standing:
     """The proposal taken, with the posterior that follows."""
     hyper, T, V, PS, PH = proposal[:5]
-    return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+    return Standing(hyper=hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH))
 
 
 def _rest(last: Floats | None, drift: Floats) -> float:
@@ -253,7 +276,7 @@ def _ahead(joint: Joint, before: Standing, now: Standing, rounds: float) -> Stan
         draw=hyper.draw * (hyper.draw / was.draw) ** rounds if was.draw > 0 else hyper.draw,
     )
     try:
-        return Standing(hyper, T, V, PS, PH, joint.solve(T, V, PS, PH))
+        return Standing(hyper=hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH))
     except np.linalg.LinAlgError:
         return now
 
@@ -287,7 +310,16 @@ def run_where_it_moves(
         if exactly != 0 and (exactly is not None or touched.sum() <= WORTHWHILE * joint.n):
             small = replace(stage, limit=stage.limit - spent, tolerance=STILL * stage.tolerance)
             try:
-                now, rounds = _small_rounds(joint, prior, now, pairs, priors, np.flatnonzero(touched), small, exactly)
+                now, rounds = _small_rounds(
+                    joint,
+                    prior,
+                    now=now,
+                    pairs=pairs,
+                    priors=priors,
+                    touched=np.flatnonzero(touched),
+                    stage=small,
+                    exactly=exactly,
+                )
             except np.linalg.LinAlgError:
                 rounds = 0  # What stands for all else was lost in rounding: then all else takes part.
         if rounds == 0:
@@ -323,8 +355,8 @@ def _small_rounds(
     T, V, PS, PH = now.T[pairs], now.V[pairs], now.PS[priors], now.PH[priors]
     rest, rest_shift = part.with_sites(-T, -V, -PS, -PH)
     part = replace(part, base=rest, base_shift=rest_shift)
-    here = Standing(now.hyper, T, V, PS, PH, Marginals(x, C, 0.0, part.base_shift))
-    here, count = run(part, prior, here, stage, exactly)
+    here = Standing(hyper=now.hyper, T=T, V=V, PS=PS, PH=PH, at=Marginals(x, C, 0.0, part.base_shift))
+    here, count = run(part, prior, now=here, stage=stage, exactly=exactly)
     T, V, PS, PH = now.T.copy(), now.V.copy(), now.PS.copy(), now.PH.copy()
     T[pairs], V[pairs], PS[priors], PH[priors] = here.T, here.V, here.PS, here.PH
-    return Standing(now.hyper, T, V, PS, PH, joint.solve(T, V, PS, PH)), count
+    return Standing(hyper=now.hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH)), count

@@ -124,9 +124,18 @@ def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
     # The sites say what the games said; of the games themselves only who met whom matters here.
     met = Counts(np.stack((sites.one, sites.two), axis=1), np.ones((len(sites.one), 3), dtype=np.int64))
     x, C = rebuild(pool_of(saved.known_then, prior, met), hyper, sites)
-    base = Base(saved.included, saved.colds, saved.mark, hyper, saved.known_then, sites, x, established)
+    base = Base(
+        included=saved.included,
+        colds=saved.colds,
+        mark=saved.mark,
+        hyper=hyper,
+        known=saved.known_then,
+        sites=sites,
+        x=x,
+        established=established,
+    )
     n = saved.known_then.n
-    state.replace(base, belief_of(hyper, sites, head(x, n), head(C, n), prior, established))
+    state.replace(base, belief_of(hyper, sites, x=head(x, n), C=head(C, n), prior=prior, established=established))
     if state.belief.n != known.n:
         raise ValueError("refit and versions do not fit together")
     return state

@@ -84,9 +84,14 @@ class Cells:
 
     def part(self, which: slice | Ints) -> Cells:
         return Cells(
-            self.one[which], self.two[which], self.margin[which], self.turn[which],
-            self.ahead[which], self.behind[which], self.drawn[which],
-        )  # fmt: skip
+            one=self.one[which],
+            two=self.two[which],
+            margin=self.margin[which],
+            turn=self.turn[which],
+            ahead=self.ahead[which],
+            behind=self.behind[which],
+            drawn=self.drawn[which],
+        )
 
 
 def cells(pool: Pool) -> Cells:
@@ -191,7 +196,7 @@ def tilted(
     :param precision: (k,) of the cavity, 1/Elo^2; `mean`: (k,) Elo
     :param learn: also the expected derivatives by advantage and draw parameter
     """
-    mode = modes(of, d, precision, mean, advantage, draw)
+    mode = modes(of, d, precision=precision, mean=mean, advantage=advantage, draw=draw)
     scale = 1.0 / np.sqrt(precision + slopes(of, mode, advantage, draw)[1])
     a, b, log_z = (np.empty(len(of)) for _ in range(3))
     sums = np.zeros(4)
@@ -201,7 +206,7 @@ def tilted(
             c, w, pc = centre[piece], width[piece], precision[piece]
             here = of.part(piece)
             off = c - mean[piece]
-            totals = _totals(c, w, rule, advantage, draw, keep=last and learn)
+            totals = _totals(c, w, rule=rule, advantage=advantage, draw=draw, keep=last and learn)
             score = here.margin + 0.5 * (here.ahead + here.behind)
             # The exponent is a polynomial of the node, less what the totals say.
             linear = w * (Q_ELO * score - pc * off)
@@ -225,14 +230,14 @@ def tilted(
                     np.add(sums, _derivatives(here, totals, weight), out=sums)
 
     narrow = scale < NARROW
-    integrate(np.flatnonzero(narrow), mode, scale, FEW, True)
+    integrate(np.flatnonzero(narrow), mode, width=scale, rule=FEW, last=True)
     wide = np.flatnonzero(~narrow)
     if wide.size:
-        integrate(wide, mode, scale, MANY, False)
+        integrate(wide, mode, width=scale, rule=MANY, last=False)
         centre, width = a.copy(), np.sqrt(b, out=np.ones_like(b), where=~narrow)
         shrunk = width[wide] < NARROW
-        integrate(wide[shrunk], centre, width, FEW, True)
-        integrate(wide[~shrunk], centre, width, MANY, True)
+        integrate(wide[shrunk], centre, width=width, rule=FEW, last=True)
+        integrate(wide[~shrunk], centre, width=width, rule=MANY, last=True)
     return Tilted(a, b, log_z, Evidence(*(float(each) for each in sums)) if learn else None)
 
 
@@ -348,10 +353,10 @@ def update(
 ) -> Update:
     """One damped step of every pair's site. Pairs whose difference is known (v below 0.001) keep theirs."""
     cavity = cavities(d, v, T, V)
-    found = tilted(of, d, cavity.precision, cavity.mean, advantage, draw, learn=learn)
+    found = tilted(of, d, precision=cavity.precision, mean=cavity.mean, advantage=advantage, draw=draw, learn=learn)
     raw_T = np.maximum(1.0 / found.variance - cavity.precision, LEAST_SITE)
     raw_V = found.mean * (cavity.precision + raw_T) - cavity.mean * cavity.precision
     raw_T, raw_V = np.where(cavity.met, raw_T, T), np.where(cavity.met, raw_V, V)
     moved = np.where(cavity.met, np.abs(found.mean - d) / np.sqrt(np.where(cavity.met, v, 1.0)), 0.0)
     new_T, new_V = T + DAMPING * (raw_T - T), V + DAMPING * (raw_V - V)
-    return Update(new_T, new_V, raw_T, raw_V, moved, found, cavity)
+    return Update(T=new_T, V=new_V, T_undamped=raw_T, V_undamped=raw_V, moved=moved, tilted=found, cavity=cavity)

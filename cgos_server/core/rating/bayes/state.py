@@ -295,11 +295,13 @@ def unseen(prior: Prior) -> State:
         x = np.full(q + 1, prior.initial)
         C = np.full((q + 1, q + 1), prior.mean_sd**2)
         C[:q, :q] += np.eye(q) * prior.center_sd**2
-    base = Base(0, 0, None, hyper, Known(0, (), (), ()), None, x, None)
-    return State(base, Belief(x, C, np.zeros(0), hyper, prior, None))
+    base = Base(
+        included=0, colds=0, mark=None, hyper=hyper, known=Known(0, (), (), ()), sites=None, x=x, established=None
+    )
+    return State(base, Belief(x=x, C=C, own_precision=np.zeros(0), hyper=hyper, prior=prior, established=None))
 
 
 def belief_of(hyper: Hyper, sites: Sites, x: Floats, C: Floats, prior: Prior, established: Ints | None) -> Belief:
     """The belief of a refit; `x` and `C` in the order (centres, versions), see :func:`~.belief.head`."""
     own = sites.PS[:, 0, 0] if prior.learned else np.zeros(len(x))
-    return Belief(x, C, own, hyper, prior, established)
+    return Belief(x=x, C=C, own_precision=own, hyper=hyper, prior=prior, established=established)

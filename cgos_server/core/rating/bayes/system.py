@@ -154,7 +154,7 @@ class Bayes(Answers):
         state.games[b] += 1
         if not entry.repeat:
             state.cells.add(a, b, entry.score2)
-            state.take(Step(entry.seq, What.RESULT, a, b, entry.score2))
+            state.take(Step(seq=entry.seq, what=What.RESULT, a=a, b=b, score2=entry.score2))
         return self._changes(state, entry.seq, (black, white), before)
 
     def _correction(self, state: State, entry: Entry) -> tuple[Change, ...]:
@@ -292,7 +292,11 @@ class Bayes(Answers):
                 continue
             without = (mean / variance - value * _precision(sd)) / precision
             z = (without - value) / sqrt(1.0 / precision + sd**2)
-            residuals.append(AnchorResidual(state.ids[at], value, sd, without, sqrt(1.0 / precision), z))
+            residuals.append(
+                AnchorResidual(
+                    version=state.ids[at], value=value, sd=sd, mean=without, mean_sd=sqrt(1.0 / precision), z=z
+                )
+            )
         return residuals
 
     # --- refits -------------------------------------------------------------------------------------------------
@@ -377,8 +381,17 @@ class Bayes(Answers):
         if self.stale(state, fit):
             return state
         established = self._established(state)
-        base = Base(fit.included, fit.colds, fit.mark, fit.hyper, fit.known, fit.sites, fit.x, established)
-        belief = states.belief_of(fit.hyper, fit.sites, fit.mean, fit.C, self.prior, established)
+        base = Base(
+            included=fit.included,
+            colds=fit.colds,
+            mark=fit.mark,
+            hyper=fit.hyper,
+            known=fit.known,
+            sites=fit.sites,
+            x=fit.x,
+            established=established,
+        )
+        belief = states.belief_of(fit.hyper, fit.sites, x=fit.mean, C=fit.C, prior=self.prior, established=established)
         state.replace(base, belief)
         if fit.cold:
             state.hold = None
