@@ -293,12 +293,14 @@ def systems(as_json: bool) -> None:
     if as_json:
         told = {
             word: {
-                key: {"values": _possible(option), "default": defaults_of(word)[key]} for key, option in options.items()
+                key: {"values": _possible(option), "default": option.default, "meaning": option.meaning}
+                for key, option in options.items()
             }
             for word, options in every.items()
         }
         whole = {word: {"system": full, "options": dict(given)} for word, (full, given) in SHORT.items()}
-        print_json({"systems": told, "short": whole})
+        about = {word: known_systems().find(word).about for word in every}
+        print_json({"systems": told, "short": whole, "about": about})
         return
     rows: list[tuple[object, ...]] = []
     for word, options in every.items():

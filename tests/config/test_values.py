@@ -24,7 +24,7 @@ from cgos_server.config import (
     venue_value,
 )
 from cgos_server.config.schema import RatingConfig, VenueConfig
-from cgos_server.config.values import Networks, PublicAddress, Span, WebSocketUrl
+from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl
 from cgos_server.config.venues import _rating_keys
 from cgos_server.config.words import strip
 from cgos_server.core.clock import TimeControl, TimeSystem
@@ -468,3 +468,34 @@ def test_networks(text: object, shown: str) -> None:
 def test_what_are_no_networks(bad: object) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the loader says the sentence
         Networks.parse(bad)
+
+
+# -- options of plug-ins
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("", ""),
+        ("reach=3, model = gor,wide=true", "reach=3, model=gor, wide=true"),
+        ({"reach": 3.5, "steady-elo": {"k": 24}}, "reach=3.5, steady-elo.k=24"),
+    ],
+)
+def test_options_of_plug_ins(written: Any, text: str) -> None:
+    options = Options.parse(written)
+    assert str(options) == text
+    assert Options.parse(text) == options
+
+
+@pytest.mark.parametrize("written", ["reach", "=3", 3, {"reach": [3]}, {"reach": None}])
+def test_what_are_no_options_of_plug_ins(written: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - whoever reads it says what is wanted
+        Options.parse(written)
+
+
+def test_options_for_a_system_that_is_not_used_are_refused(write: Any) -> None:
+    path = write(VENUE + "rating = { options = { other-elo = { k = 24 } } }\n")
+    with pytest.raises(
+        ConfigErrors, match=r"other-elo\.k is no option of a rating system of a plug-in that this venue"
+    ):
+        load(path)

@@ -127,6 +127,13 @@ def test_a_failure_while_it_is_made_is_a_sentence() -> None:
         catalog(plugin(lambda: OTHER)).make("other", 5.0)
 
 
+def test_a_rating_system_that_contradicts_its_declaration_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = Catalog[RatingDeclaration](KIND, {}, [plugin(lambda: replace(SYSTEM, sure=True), "gor")])
+    monkeypatch.setattr(rating, "systems", lambda: every)
+    with pytest.raises(Refused, match="sure must be the same in both"):
+        rating.rating_system("gor", 1400.0, {})
+
+
 @pytest.mark.parametrize("registry", [rating.systems, pairing.matchmakers, tournaments.systems])
 def test_every_declaration_of_the_project_is_one_that_a_plug_in_could_make(
     registry: Callable[[], Catalog[Any]],

@@ -93,6 +93,8 @@ def test_a_server_plays_rates_and_pairs_with_them(
         "/venue/9x9?system=bayes": "±",
         "/venue/9x9/rules": "Elo with one K for everybody",
         "/wall": "9x9",
+        "/venue/9x9/rounds": "closest",
+        f"/round/{played.query('select max(id) from rounds')[0][0]}": "Elo apart",
     }
     for address, part in pages.items():
         code, page = played.get(address, played.web_port)

@@ -106,7 +106,8 @@ def pairing_options(method: str, own: dict[str, Any]) -> list[OptionLine]:
     meanings = {field.name: description(field.type) for field in msgspec.structs.fields(PairingConfig)}
     try:
         in_force = matchmaker(method, own).options
-        meanings = {key: option.meaning for key, option in matchmakers().find(method).options.items()} | meanings
+        if matchmakers().origin(method):
+            meanings |= {key: option.meaning for key, option in matchmakers().find(method).options.items()}
     except Refused:
         in_force = own
     return [
@@ -152,7 +153,7 @@ def _of_another_game(rules: Ruleset) -> list[Rule]:
     """What the game is, where it is not Go."""
     if rules.game == "go":
         return []
-    return [Rule("Game", _known(games(), rules.game, f"{rules.game}", "."))]
+    return [Rule("Game", _known(games(), rules.game, rules.game, "."))]
 
 
 def _game_in_words(rules: Ruleset) -> list[tuple[str, str]]:
