@@ -54,8 +54,8 @@ def rating_system(name: str, initial: float, options: Mapping[str, Any]) -> Rati
     values = {key: _read(declared, key, value) for key, value in options.items()}
     system: RatingSystem = systems().make(name, float(initial), **values)
     if system.sure is not declared.sure:
-        raise Refused(
-            "plugin", f"The rating system {name!r} contradicts its declaration: sure must be the same in both."
+        raise Invalid(
+            Code.PLUGIN, f"The rating system {name!r} contradicts its declaration: sure must be the same in both."
         )
     return system
 
