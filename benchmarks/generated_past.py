@@ -106,7 +106,7 @@ def crowd(sizes: Sizes, rng: np.random.Generator) -> Crowd:
 
 
 def draw(sizes: Sizes, there: Crowd, rng: np.random.Generator, progress: Progress) -> Games:
-    """Who played whom when, and how it ended: in slices of time, neighbours in strength by chance."""
+    """Who played whom when, and how it ended: in slices of time, neighbors in strength by chance."""
     n = sizes.games
     order = np.sort(rng.uniform(0.0, 1.0, n)) ** 0.8  # the server grows
     black, white = np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -3,7 +3,7 @@
 As in ``rating_accuracy.py``: two anchors, everybody else unrated at first, one game a round for everybody, rated by
 `bayes` with its defaults; but here the pairs are made by the server's matchmakers, under the barrier policy and with a
 venue's default constraints. Nobody has owners or families, so in force are: not the last opponent, limits on repeated
-opponents, costs of colours, of anchors and newcomers among themselves, and for `information` the largest expected score
+opponents, costs of colors, of anchors and newcomers among themselves, and for `information` the largest expected score
 of 0.95; a barrier gives way only where not everybody could be paired otherwise. Newcomers come one at a time into a
 pool that is known to 20 Elo; only their own games count.
 

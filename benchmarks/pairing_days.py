@@ -109,8 +109,8 @@ class Figures:
     :ivar games_of: games of each bot, the one that thinks least first
     :ivar least_games: games of the bot that has fewest, over those of the median one
     :ivar wait_max_games: the longest wait in mean games; who still waits at the end counts
-    :ivar utilisation: share of the bots' time in a game
-    :ivar lowest_utilisation: of the bot that has least of it
+    :ivar utilization: share of the bots' time in a game
+    :ivar lowest_utilization: of the bot that has least of it
     :ivar own_share: of the games of the fastest third's bots, those against that third
     :ivar thirds: of the games of each third (fastest first) those against each third
     :ivar most_often: largest share of one opponent among the last 100 games of any bot, at any time
@@ -125,8 +125,8 @@ class Figures:
     games: int
     games_of: Sequence[int]
     least_games: float
-    utilisation: float
-    lowest_utilisation: float
+    utilization: float
+    lowest_utilization: float
     wait_p50: float
     wait_p90: float
     wait_p99: float
@@ -314,8 +314,8 @@ class Ladder:
             games=len(self.games),
             games_of=games_of.tolist(),
             least_games=float(games_of.min() / max(1.0, np.median(games_of))),
-            utilisation=float(used.mean()),
-            lowest_utilisation=float(used.min()),
+            utilization=float(used.mean()),
+            lowest_utilization=float(used.min()),
             wait_p50=float(p50),
             wait_p90=float(p90),
             wait_p99=float(p99),
@@ -353,7 +353,7 @@ def simulate(
 
 ROWS: Mapping[str, Callable[[Figures], str]] = {
     "games": lambda f: f"{f.games:,}",
-    "time in a game, all / least": lambda f: f"{f.utilisation:.1%} / {f.lowest_utilisation:.1%}",
+    "time in a game, all / least": lambda f: f"{f.utilization:.1%} / {f.lowest_utilization:.1%}",
     "games of a bot, least / median / most": lambda f: (
         f"{min(f.games_of)} / {np.median(f.games_of):g} / {max(f.games_of)}"
     ),

@@ -1,6 +1,6 @@
 """The server's matchmakers in a simulation: one act a round, fed with what a server would know.
 
-Colours, strengths and results are the caller's.
+Colors, strengths and results are the caller's.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Exact rounds of 250 versions, near-best rounds of 10 000, and every method by the way in which the server asks it. CPU
 time of one thread, medians. The field: ratings N(2000, 350); five earlier rounds paired the same way, whose pairs are
 barred (10 bits); a pair costs what a game tells less than a bit by Elo's logistic, and 0.05 bit where both are owed the
-same colour. Colours are owed as the rounds gave them, or, which is harder, drawn at random: then one colour is short
+same color. Colors are owed as the rounds gave them, or, which is harder, drawn at random: then one color is short
 here and the other there. The loss is all of that, not only the excess over the best round, which for up to 1000
 versions is found exactly beside it.
 """
@@ -40,7 +40,7 @@ Pairs = list[tuple[int, int]]
 ROUNDS = 5
 BIT = 1_000_000
 BARRED = 10 * BIT
-COLOUR = BIT // 20
+COLOR = BIT // 20
 
 GOALS = {
     "exact 250, s": 0.15,
@@ -67,7 +67,7 @@ ROWS: tuple[tuple[str, int, Policy, dict[str, Any]], ...] = (
 class Field:
     """Versions after some rounds paired the same way.
 
-    :param drawn: colours are owed at random, not as the rounds gave them
+    :param drawn: colors are owed at random, not as the rounds gave them
     """
 
     def __init__(self, n: int, seed: int = 1, *, drawn: bool = False) -> None:
@@ -100,7 +100,7 @@ class Field:
         win = 1.0 / (1.0 + 10.0 ** (np.abs(self.ratings[i] - self.ratings[j]) / 400.0))
         told = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
         cost = np.rint(BIT * (1.0 - told)).astype(np.int64)
-        cost += COLOUR * (np.sign(self.balance[i]) * np.sign(self.balance[j]) > 0)
+        cost += COLOR * (np.sign(self.balance[i]) * np.sign(self.balance[j]) > 0)
         if len(self._met):
             keys = i * self.n + j
             cost += BARRED * (self._met[np.minimum(np.searchsorted(self._met, keys), len(self._met) - 1)] == keys)
@@ -174,7 +174,7 @@ def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[st
             field = Field(n, drawn=drawn)
             row: dict[str, Any] = {
                 "n": n,
-                "colours": "drawn" if drawn else "played",
+                "colors": "drawn" if drawn else "played",
                 "seconds": cpu(field.near_best, runs),
                 "loss": field.loss(field.near_best()),
                 "pairs": len(field.near_best()),
@@ -258,15 +258,15 @@ def brief() -> dict[str, Any]:
 
 def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
     table = Table(title="Near-best rounds; loss in millionths of a bit a pair")
-    for column in ("versions", "colours owed", "ms", "loss", "exact: ms", "its loss", "excess"):
-        table.add_column(column, justify="left" if column == "colours owed" else "right")
+    for column in ("versions", "colors owed", "ms", "loss", "exact: ms", "its loss", "excess"):
+        table.add_column(column, justify="left" if column == "colors owed" else "right")
     for row in rows:
         exact = (
             (f"{row['exact_seconds'] * 1e3:.0f}", f"{row['exact_loss']:.0f}", f"{row['excess']:.1f}")
             if "excess" in row
             else ("-", "-", "-")
         )
-        table.add_row(str(row["n"]), row["colours"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact)
+        table.add_row(str(row["n"]), row["colors"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact)
     report(as_text(table))
 
 

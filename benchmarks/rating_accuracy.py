@@ -1,7 +1,7 @@
 """How far off ratings are, and how honest their intervals: simulated pools whose true strengths are known.
 
 All rating systems see the same results; none is told anything about the pool. 64 versions, two anchors at the 1/3 and
-2/3 quantiles, everybody else unrated (2000) at first; each plays one game a round; neighbours play after noise was
+2/3 quantiles, everybody else unrated (2000) at first; each plays one game a round; neighbors play after noise was
 added to the ratings (the permuted window of CGOS). Runs on all cores and goes on where it was interrupted: the figures
 of every replicate are a line of a file in the cache directory. Takes about 45 minutes on two cores.
 """

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rating_pools import Colours, Floats, Pool, anchors, generator, permuted_window, score2
+from rating_pools import Colors, Floats, Pool, anchors, generator, permuted_window, score2
 from rating_runs import Driven, Meetings
 
 from cgos_server.core.rating.base import Z95
@@ -77,7 +77,7 @@ def newcomers_run(
     squares = {label: np.zeros((newcomers, games)) for label in driven}
     inside = {label: np.zeros((newcomers, games)) for label in driven}
     for number, strength in enumerate(strengths.tolist()):
-        colours, new = Colours(rng), pool.versions
+        colors, new = Colors(rng), pool.versions
         meetings = None if meet is None else meet(rng)
         for label, one in driven.items():
             one.restore(saved[label])
@@ -85,9 +85,9 @@ def newcomers_run(
         for game in range(games):
             driver = next(iter(driven.values()))
             if meetings is None:
-                first, second = colours.first(new, _opponent(rng, driver.ratings()[0], new, reach))
+                first, second = colors.first(new, _opponent(rng, driver.ratings()[0], new, reach))
             else:
-                first, second = _met(meetings, driver, new, colours)
+                first, second = _met(meetings, driver, new, colors)
             sign = 1.0 if first == new else -1.0
             score = score2(rng, pool, sign * (strength - float(truth[first + second - new])))
             for label, one in driven.items():
@@ -142,13 +142,13 @@ def told_run(
 
 def _establish(systems: Any, pool: Pool, truth: Floats, rng: np.random.Generator) -> None:
     """Everybody plays LONG games, paired by true strength."""
-    fixed, colours = anchors(truth), Colours(rng)
+    fixed, colors = anchors(truth), Colors(rng)
     for one in systems:
         for number in range(pool.versions):
             one.enter(float(truth[number]) if number in fixed else None)
     for _ in range(LONG):
         for pair in permuted_window(rng, truth):
-            first, second = colours.first(*pair)
+            first, second = colors.first(*pair)
             score = score2(rng, pool, float(truth[first] - truth[second]))
             for one in systems:
                 one.game(first, second, score)
@@ -164,13 +164,13 @@ def _opponent(rng: np.random.Generator, ratings: Floats, new: int, reach: float 
                 return sum(pair) - new
 
 
-def _met(meetings: Meetings, driver: Driven, new: int, colours: Colours) -> tuple[int, int]:
+def _met(meetings: Meetings, driver: Driven, new: int, colors: Colors) -> tuple[int, int]:
     """The newcomer's next game by another matchmaker, first mover first. The others' games of these rounds are
     remembered, so that they have other opponents in between, but not rated."""
     while True:
         found = None
         for pair in meetings.pairs(driver):
-            first, second = colours.first(*pair)
+            first, second = colors.first(*pair)
             meetings.began(first, second)
             if new in pair:
                 found = first, second

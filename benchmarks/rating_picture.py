@@ -26,7 +26,7 @@ STYLES: Mapping[str, tuple[str, str, float]] = {
     "gor": ("#8250df", "", 1.8),
     "egf2021": ("#bf3989", "", 1.8),
 }
-"""Colour, dashes and width by system. The colours hold 4.5 : 1 on white."""
+"""Color, dashes and width by system. The colors hold 4.5 : 1 on white."""
 
 NAMES = {
     "limit": "the limit",
@@ -96,9 +96,9 @@ def _panel(left: float, experiments: Mapping[str, Any], pool: str) -> list[str]:
     parts.append(_text(left + PANEL_WIDTH / 2, bottom + 40, "games a version", 13, anchor="middle"))
     ends: list[tuple[float, str]] = []
     for name in sorted(lines, key=lambda name: name == "bayes"):
-        colour, dashes, width = STYLES[name]
+        color, dashes, width = STYLES[name]
         points = [(x(number), y(rmse)) for number, rmse in sorted(lines[name].items())]
-        parts.append(_line(points, colour, dashes, width))
+        parts.append(_line(points, color, dashes, width))
         ends.append((points[-1][1], name))
     for at, name in _spread(ends):
         label = NAMES.get(name, name)
@@ -109,7 +109,7 @@ def _panel(left: float, experiments: Mapping[str, Any], pool: str) -> list[str]:
                 words=label,
                 size=13,
                 weight=600 if name == "bayes" else 400,
-                colour=STYLES[name][0],
+                color=STYLES[name][0],
             )
         )
     return parts
@@ -125,16 +125,16 @@ def _spread(ends: Sequence[tuple[float, str]], apart: float = 17.0) -> list[tupl
     return placed
 
 
-def _line(points: Sequence[tuple[float, float]], colour: str, dashes: str, width: float) -> str:
+def _line(points: Sequence[tuple[float, float]], color: str, dashes: str, width: float) -> str:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width}"{dash}/>'
+    return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width}"{dash}/>'
 
 
 def _text(
-    x: float, y: float, words: str, size: int, weight: int = 400, colour: str = INK, *, anchor: str = "start"
+    x: float, y: float, words: str, size: int, weight: int = 400, color: str = INK, *, anchor: str = "start"
 ) -> str:
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}" fill="{colour}" '
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}" fill="{color}" '
         f'text-anchor="{anchor}">{escape(words)}</text>'
     )

@@ -124,15 +124,15 @@ def window(ratings: Floats) -> float:
 
 
 def permuted_window(rng: Generator, ratings: Floats, reach: float | None = None) -> list[tuple[int, int]]:
-    """Pairs of neighbours after a uniform variate of the width of the window (or of `reach`, if given) was added to
+    """Pairs of neighbors after a uniform variate of the width of the window (or of `reach`, if given) was added to
     each rating."""
     width = window(ratings) if reach is None else reach
     order = np.argsort(ratings + rng.uniform(0.0, width, len(ratings)), kind="stable").tolist()
     return list(zip(order[::2], order[1::2], strict=False))
 
 
-class Colours:
-    """The side with fewer games of that colour against this opponent moves first; by lot where they are equal."""
+class Colors:
+    """The side with fewer games of that color against this opponent moves first; by lot where they are equal."""
 
     def __init__(self, rng: Generator) -> None:
         self._rng = rng

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
-from rating_pools import GAMES, INITIAL, Colours, Floats, Pool, anchors, generator, permuted_window, score2
+from rating_pools import GAMES, INITIAL, Colors, Floats, Pool, anchors, generator, permuted_window, score2
 
 from cgos_server.core.rating.base import Z95, Entry, Kind, RatingSystem, Refitting
 from cgos_server.core.rating.bayes.answers import Answers
@@ -222,12 +222,12 @@ def pool_run(
         for number in range(pool.versions):
             one.enter(float(truth[number]) if number in fixed else None)
         one.refit_if_due()
-    colours, meetings = Colours(rng), meet(rng)
+    colors, meetings = Colors(rng), meet(rng)
     at: dict[str, Any] = {}
     drawn = 0
     for games in range(1, rounds + 1):
         for pair in meetings.pairs(driver):
-            first, second = colours.first(*pair)
+            first, second = colors.first(*pair)
             meetings.began(first, second)
             score = score2(rng, pool, float(truth[first] - truth[second]))
             drawn += score == 1

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from rating_pools import POOLS, Colours, generator, permuted_window, score2
+from rating_pools import POOLS, Colors, generator, permuted_window, score2
 from rating_runs import Driven
 from reporting import CommandLine, write_json
 
@@ -49,7 +49,7 @@ class Played(Driven):
         super().__init__("bayes")
         self.rng = generator(1, "speed", versions)
         self.truth = self.rng.normal(2000.0, 350.0, versions)
-        self._colours = Colours(self.rng)
+        self._colors = Colors(self.rng)
         for number, value in enumerate(self.truth.tolist()):
             self.enter(value if number < 2 else None)
 
@@ -58,7 +58,7 @@ class Played(Driven):
         found: list[tuple[int, int, int]] = []
         while len(found) < count:
             for pair in permuted_window(self.rng, self.truth):
-                first, second = self._colours.first(*pair)
+                first, second = self._colors.first(*pair)
                 difference = float(self.truth[first] - self.truth[second])
                 found.append((first, second, score2(self.rng, POOLS["normal"], difference)))
         return found[:count]

@@ -193,7 +193,7 @@ def sign_in(page: Page, url: str, name: str, password: str) -> None:
 
 
 def take(browser: Browser, url: str, picture: Picture, words: dict[str, Any], target: Path) -> None:
-    """One picture, with a palette of 128 colours."""
+    """One picture, with a palette of 128 colors."""
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height}, color_scheme=picture.scheme, locale="en-GB"
     )

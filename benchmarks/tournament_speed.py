@@ -77,7 +77,7 @@ def played(game: Game, lots: Lots) -> Game:
 
 
 class Position:
-    """A field of n before a round, by rank, after some rounds of neighbours."""
+    """A field of n before a round, by rank, after some rounds of neighbors."""
 
     def __init__(self, n: int, before: int, order: str) -> None:
         rng = np.random.default_rng([n, before])

@@ -22,7 +22,7 @@ from cgos_server.assembly.faults import report
 from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.spawning import Spawner
-from cgos_server.config import Config, enrol_venues
+from cgos_server.config import Config, enroll_venues
 from cgos_server.config.reloading import changed
 from cgos_server.config.schema import AccountsMode
 from cgos_server.config.venues import venue_value
@@ -117,7 +117,7 @@ class App:
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code. Every told move is safe then."""
         loop = asyncio.get_running_loop()
-        handled = {signal.SIGTERM: self._signalled, signal.SIGINT: self._signalled, signal.SIGHUP: self._hung_up}
+        handled = {signal.SIGTERM: self._signaled, signal.SIGINT: self._signaled, signal.SIGHUP: self._hung_up}
         for number, handler in handled.items():
             loop.add_signal_handler(number, handler)
         try:
@@ -156,7 +156,7 @@ class App:
         passwords = stack.enter_context(Passwords(config.limits.password_queue))
         families = await Families.load(store, config.server.families)
         accounts = self._accounts(store, ids, passwords, time=time, families=families)
-        venues = await enrol_venues(config, store, time.wall_ms(), self._origin)
+        venues = await enroll_venues(config, store, time.wall_ms(), self._origin)
         one_thread()
         async with asyncio.TaskGroup() as group:
             spawner = self._spawner = Spawner(group)
@@ -370,7 +370,7 @@ class App:
 
     # -- ending
 
-    def _signalled(self) -> None:
+    def _signaled(self) -> None:
         """The first signal drains, the second one stops at once."""
         self._at_once = self._stop.is_set()
         self._progress.set()

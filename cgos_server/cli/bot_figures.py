@@ -55,7 +55,7 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
     """The bot NAME, or the bot of version NAME, in figures.
 
     Its versions and where they stand; of version NAME, or of the newest one, whom it met with which score and which one
-    was to be expected, how its games ended, its colours, and how long it was signed in.
+    was to be expected, how its games ended, its colors, and how long it was signed in.
     """
 
     async def ask(history: History) -> tuple[BotDetail, list[RankedRow], list[Figures]]:

@@ -141,7 +141,7 @@ def crosstable(
 ) -> None:
     """Who scored how much against whom.
 
-    The row's points against the column's version, and of how many games. In a terminal the colour says the share.
+    The row's points against the column's version, and of how many games. In a terminal the color says the share.
     """
     if svg is not None and as_json:
         raise click.UsageError("Give --svg or --json.")

@@ -229,7 +229,7 @@ def _show_preview(found: PairingPreview) -> None:
 def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.datetime | None, as_json: bool) -> None:
     """How pairing has been: who met whom, waits, time in games.
 
-    Distribution of rating gaps and waits, repeated opponents, colours, bits a game, and who played how much.
+    Distribution of rating gaps and waits, repeated opponents, colors, bits a game, and who played how much.
     """
     begin = None if since is None else int(since.replace(tzinfo=datetime.UTC).timestamp() * 1000)
     most = 1_000 if last is None and since is None else last
@@ -266,7 +266,7 @@ def _show_stats(found: PairingStats) -> None:
         click.echo(f"most often together: {_percent(share)} of the last games of {name} were against {opponent}")
     worst = max(found.versions, key=lambda one: abs(2 * one.black - one.games), default=None)
     if worst is not None:
-        click.echo(f"colours: the worst is {worst.name}, Black in {worst.black} of {worst.games} games")
+        click.echo(f"colors: the worst is {worst.name}, Black in {worst.black} of {worst.games} games")
     if found.opened:
         click.echo(f"with an opening: {found.opened}")
     click.echo(f"stayed unpaired though ready: {found.sat_out} times; gave way: {_counts(found.gave_way) or 'nothing'}")

@@ -17,7 +17,7 @@ import msgspec
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
-from cgos_server.config import enrol_venues
+from cgos_server.config import enroll_venues
 from cgos_server.errors import Code, CommitFailed, DatabaseLocked, NotFound, Unavailable
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
@@ -104,7 +104,7 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
         )
 
         async def ratings_of(name: str) -> VenueRatings:
-            for venue in await enrol_venues(config, store, _now_ms(), setup.origin):
+            for venue in await enroll_venues(config, store, _now_ms(), setup.origin):
                 if venue.name == name:
                     one_thread()
                     return await load_ratings(

@@ -413,7 +413,7 @@ def _print_findings(event: Event, found: Sequence[Recheck]) -> None:
         return "" if each.byes == each.recorded_byes else ", ".join(names[id_] for id_ in ids) or "nobody"
 
     print_table(
-        ("round", "verdict", "the system pairs", "the record has", "other colours", "bye", "recorded bye"),
+        ("round", "verdict", "the system pairs", "the record has", "other colors", "bye", "recorded bye"),
         [
             (
                 each.number,

@@ -1,6 +1,6 @@
 """A cup's bracket as a picture: a column a round, every match with its two sides and what they made.
 
-An SVG that stands alone. Winners are in bold, so that it can be read without colours. Must not know: how a bracket is
+An SVG that stands alone. Winners are in bold, so that it can be read without colors. Must not know: how a bracket is
 drawn up, files.
 """
 

@@ -1,6 +1,6 @@
-"""A crosstable as a picture: rows and columns by place, every pair's result as a colour and as a figure.
+"""A crosstable as a picture: rows and columns by place, every pair's result as a color and as a figure.
 
-An SVG that stands alone. The better the result, the darker the cell, so that it can be read without colours, printed
+An SVG that stands alone. The better the result, the darker the cell, so that it can be read without colors, printed
 or by people who do not tell them apart. Must not know: events, files.
 """
 
@@ -79,7 +79,7 @@ def plain(text: str) -> str:
 
 
 def shade(share: float) -> str:
-    """The colour of a share of the points, 0..1, in one of sixteen steps."""
+    """The color of a share of the points, 0..1, in one of sixteen steps."""
     step = round(_SHADES * min(max(share, 0.0), 1.0)) / _SHADES * 2
     low = min(int(step), 1)
     mixed = zip(_STOPS[low], _STOPS[low + 1], strict=True)
@@ -87,7 +87,7 @@ def shade(share: float) -> str:
 
 
 def ink(share: float) -> str:
-    """The colour of figures on :func:`shade`, whichever is easier to read there."""
+    """The color of figures on :func:`shade`, whichever is easier to read there."""
     return _PAPER if share > 0.7 else _BLACK
 
 
@@ -155,19 +155,19 @@ def _middle(sizes: Sizes, at: int) -> str:
 
 
 def _cells(table: Crosstable, sizes: Sizes) -> Iterator[str]:
-    """Colours first, one path each; then figures, those of one letter together for each row."""
+    """Colors first, one path each; then figures, those of one letter together for each row."""
     count = len(table.rows)
-    colours: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    colours[_SELF] = [(at, at) for at in range(count)]
+    colors: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    colors[_SELF] = [(at, at) for at in range(count)]
     figures: list[str] = []
     rows: defaultdict[int, list[Pair]] = defaultdict(list)
     for pair in table.pairs:
         rows[pair.row - 1].append(pair)
-        colours[_colour(pair)].append((pair.row - 1, pair.column - 1))
+        colors[_color(pair)].append((pair.row - 1, pair.column - 1))
     for at, pairs in sorted(rows.items()):
         figures += _figures(at, pairs, sizes)
-    for colour, places in sorted(colours.items()):
-        yield f'<path fill="{colour}" d="{"".join(_square(row, column, sizes) for row, column in places)}"/>'
+    for color, places in sorted(colors.items()):
+        yield f'<path fill="{color}" d="{"".join(_square(row, column, sizes) for row, column in places)}"/>'
     edge = count * sizes.cell
     grid = "".join(
         f"M{sizes.left} {sizes.top + at * sizes.cell}h{edge}M{sizes.left + at * sizes.cell} {sizes.top}v{edge}"
@@ -184,7 +184,7 @@ def _square(row: int, column: int, sizes: Sizes) -> str:
     return f"M{x} {y}h{sizes.cell}v{sizes.cell}h-{sizes.cell}z"
 
 
-def _colour(pair: Pair) -> str:
+def _color(pair: Pair) -> str:
     return shade(_share(pair)) if pair.games else _UNKNOWN
 
 
@@ -195,33 +195,33 @@ def _share(pair: Pair) -> float:
 
 def _figures(at: int, pairs: Iterable[Pair], sizes: Sizes) -> Iterator[str]:
     y = f"{sizes.top + (at + 0.72) * sizes.cell:g}"
-    for colour in (_PAPER, _BLACK):
-        toned = [pair for pair in pairs if ink(_share(pair)) == colour]
+    for color in (_PAPER, _BLACK):
+        toned = [pair for pair in pairs if ink(_share(pair)) == color]
         short = [pair for pair in toned if len(figure(pair)) == 1]
         if short:
             # One place for each letter: a tenth of the bytes of a text element a cell.
             places = " ".join(_middle(sizes, pair.column - 1) for pair in short)
-            yield f'<text fill="{colour}" y="{y}" x="{places}">{"".join(map(figure, short))}</text>'
+            yield f'<text fill="{color}" y="{y}" x="{places}">{"".join(map(figure, short))}</text>'
         for pair in toned:
             shown = figure(pair)
             if len(shown) > 1:
                 small = round(sizes.cell * min(0.42, 1.5 / len(shown)))
                 x = _middle(sizes, pair.column - 1)
-                yield f'<text fill="{colour}" y="{y}" x="{x}" font-size="{small}">{shown}</text>'
+                yield f'<text fill="{color}" y="{y}" x="{x}" font-size="{small}">{shown}</text>'
 
 
 def _legend(y: int) -> Iterator[str]:
-    """What colours and figures mean."""
+    """What colors and figures mean."""
     yield '<g font-size="12">'
     x = 8
-    for colour, on_it, mark, words in (
+    for color, on_it, mark, words in (
         (shade(1.0), ink(1.0), "1", "won, + by forfeit"),
         (shade(0.5), ink(0.5), "½", "drawn"),
         (shade(0.0), ink(0.0), "0", "lost, - by forfeit"),
         (_UNKNOWN, _INK, "?", "no result yet, x void, n no contest"),
         (_PAPER, _INK, "", "not met"),
     ):
-        yield f'<rect x="{x}" y="{y - 12}" width="16" height="16" fill="{colour}" stroke="{_LINE}"/>'
+        yield f'<rect x="{x}" y="{y - 12}" width="16" height="16" fill="{color}" stroke="{_LINE}"/>'
         yield f'<text x="{x + 8}" y="{y}" fill="{on_it}" text-anchor="middle">{mark}</text>'
         yield f'<text x="{x + 21}" y="{y}">{words}</text>'
         x += 36 + round(len(words) * 5.8)

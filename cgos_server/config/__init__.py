@@ -8,14 +8,14 @@ from cgos_server.config.loader import load
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.schema import Config, VenueConfig
 from cgos_server.config.values import us
-from cgos_server.config.venues import check_fixed, enrol_venues, fixed, venue_value
+from cgos_server.config.venues import check_fixed, enroll_venues, fixed, venue_value
 
 __all__ = [
     "Config",
     "ConfigErrors",
     "VenueConfig",
     "check_fixed",
-    "enrol_venues",
+    "enroll_venues",
     "explain",
     "fixed",
     "keys_markdown",

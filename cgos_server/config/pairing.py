@@ -44,7 +44,7 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     openings: Annotated[
         Words,
         doc(
-            "Files of openings, each played in two games with colours swapped: SGF (`.sgf`), or text with one list of "
+            "Files of openings, each played in two games with colors swapped: SGF (`.sgf`), or text with one list of "
             "moves a line. `openings/*.txt, 3: book.sgf`: `*` and `?` stand for any text, a number and a colon weigh a "
             "file's openings. A relative path counts from the configuration's file."
         ),
@@ -83,7 +83,7 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             "other bots have become free as make waiting worth it, after 30 times as long at the latest."
         ),
     ] = 10.0
-    colour_cost: Annotated[_Bits, doc("What a pair costs in which both are owed the same colour, bits.")] = 0.05
+    color_cost: Annotated[_Bits, doc("What a pair costs in which both are owed the same color, bits.")] = 0.05
     anchor_cost: Annotated[_Bits, doc("What a pair of anchors costs, bits.")] = 0.2
     newcomer_cost: Annotated[
         _Bits, doc("What a pair of provisional bots costs while there are well-known ones, bits.")

@@ -290,7 +290,7 @@ def _figure(key: str, value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-async def enrol_venues(config: Config, store: Store, at: int, place: str) -> list[Venue]:
+async def enroll_venues(config: Config, store: Store, at: int, place: str) -> list[Venue]:
     """Every configured venue with its number in the store; those that the store does not know are added.
 
     :param at: Unix milliseconds

@@ -17,7 +17,7 @@ def party(address: str) -> str:
     return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
-def neighbourhood(address: str) -> str:
+def neighborhood(address: str) -> str:
     """The network that an address lies in, as far as one holder may easily have all of it: of IPv4 its /24, of IPv6 its
     /48 (the usual assignment to a site, RFC 6177). What is no address is cut to 64 characters."""
     try:

@@ -57,7 +57,7 @@ def configure(log_format: str, level: str, stream: TextIO) -> LogCounts:
 
     Other libraries are heard from level warning on. May be called again: the latest call holds.
 
-    :param log_format: ``text`` (coloured on a terminal), ``json``, or ``auto``: text on a terminal, else JSON
+    :param log_format: ``text`` (colored on a terminal), ``json``, or ``auto``: text on a terminal, else JSON
     :param level: a key of :data:`LEVELS`; raises KeyError for others
     """
     as_json = log_format == "json" or (log_format == "auto" and not stream.isatty())

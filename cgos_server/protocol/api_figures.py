@@ -87,7 +87,7 @@ class VenueMetrics(Answer, frozen=True, kw_only=True):
 
 
 class Ending(Answer, frozen=True, kw_only=True):
-    """How many games of one colour ended so, corrected ones as they count now."""
+    """How many games of one color ended so, corrected ones as they count now."""
 
     color: Annotated[str, Meta(description="The version's: black or white.")]
     reason: Annotated[str, Meta(description="As of `Game`.")]
@@ -96,7 +96,7 @@ class Ending(Answer, frozen=True, kw_only=True):
 
 
 class ColorFigures(Answer, frozen=True, kw_only=True):
-    """What came of the games with one colour."""
+    """What came of the games with one color."""
 
     won: Count
     lost: Count

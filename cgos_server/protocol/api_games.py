@@ -106,7 +106,7 @@ class Pairing(Answer, frozen=True, kw_only=True):
     high: Annotated[WireName, Meta(description="The higher rated one of the two.")]
     low: WireName
     reason: str
-    colors: Annotated[str, Meta(description="Why these colours.")]
+    colors: Annotated[str, Meta(description="Why these colors.")]
     detail: Any
 
 

@@ -325,7 +325,7 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
 
     What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
     first) and both have played by its state of entry `seq`; else by Elo's curve over the two published means of the
-    headline system, colours alike. All null where one of them is not rated. Opponents, crosstables and pages are
+    headline system, colors alike. All null where one of them is not rated. Opponents, crosstables and pages are
     measured by the same rule.
     """
 
@@ -333,7 +333,7 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     record: Record
     score: Annotated[Share | None, Meta(description="Points for each game with a result; null without one.")]
     expected: Annotated[
-        Share | None, Meta(description="Expected score of a game, colours as they were had; half and half without one.")
+        Share | None, Meta(description="Expected score of a game, colors as they were had; half and half without one.")
     ]
     expected_score_as_black: Share | None
     expected_score_as_white: Share | None

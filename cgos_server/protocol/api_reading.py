@@ -184,7 +184,7 @@ READING: Final = (
         "figures",
         "/versions/{version}/figures",
         BOTS,
-        "How a version's games ended, by colour and reason, and how much it was signed in.",
+        "How a version's games ended, by color and reason, and how much it was signed in.",
         figures.VersionFigures,
         name_param("venue", "In this venue; needed where the version is rated in several."),
     ),

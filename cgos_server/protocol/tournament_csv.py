@@ -21,7 +21,7 @@ Other columns are kept. The text of a cell of a round, several games with commas
 
 - ``12+w``, ``12=b``, ``12-b2``: a win with White against player 12, a draw with Black, a loss with two stones;
 - ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12nw``: no contest; ``12?w``: no result yet. The
-  colour may be left out for forfeits and games that count for nothing; then the smaller id has White;
+  color may be left out for forfeits and games that count for nothing; then the smaller id has White;
 - ``bye+`` or ``bye``: given because the field was odd, a point; ``bye=``: half a point; ``bye-``: none;
 - ``off-`` or ``off``, ``off=``, ``off+``: the same for a bye that was asked for. In a column after the last one with
   games or byes given, it asks for the round that is to come;
@@ -124,7 +124,7 @@ class _Half(NamedTuple):
 
     opponent: int
     sign: str
-    colour: str
+    color: str
     handicap: int | None
     forfeit: bool
 
@@ -364,8 +364,8 @@ def _halves(
         return
     for part in text.split(","):
         found = _GAME.fullmatch(part.strip())
-        needs_colour = found is not None and found[2] not in "xn" and not found[5]
-        if found is None or (needs_colour and not found[3]) or (found[5] and found[2] in "?xn"):
+        needs_color = found is not None and found[2] not in "xn" and not found[5]
+        if found is None or (needs_color and not found[3]) or (found[5] and found[2] in "?xn"):
             problem = f"{part.strip()!r} is not understood"
             raise table.fault(row, f"r{number}", problem, "Give such as 12+w, 3=b, 7-b!, bye or off")
         if int(found[1]) not in entrants:
@@ -373,7 +373,7 @@ def _halves(
         yield _Half(
             opponent=int(found[1]),
             sign=found[2],
-            colour=found[3],
+            color=found[3],
             handicap=int(found[4]) if found[4] else None,
             forfeit=bool(found[5]),
         )
@@ -397,7 +397,7 @@ def _games(
                 raise table.fault(row, f"r{number}", problem, "Let both lines say the same")
             if id_ < opponent:
                 for half in mine:
-                    facing = next((one for one in theirs if one.colour != half.colour or not half.colour), None)
+                    facing = next((one for one in theirs if one.color != half.color or not half.color), None)
                     game = facing and _game(id_, half, facing)
                     if facing is None or game is None:
                         problem = f"the game against {opponent} is another in line {other.line}"
@@ -409,13 +409,13 @@ def _games(
 def _game(id_: int, half: _Half, facing: _Half) -> Game | None:
     """The game of two halves, the first of player `id_`; None where they contradict each other."""
     signs = half.sign + facing.sign
-    colours = {half.colour, facing.colour} - {""}
+    colors = {half.color, facing.color} - {""}
     stones = {half.handicap, facing.handicap} - {None}
     if signs not in ("+-", "-+", "==", "--", "=-", "-=", "??", "xx", "nn") or half.forfeit != facing.forfeit:
         return None
-    if len(stones) > 1 or (half.colour == facing.colour and colours):
+    if len(stones) > 1 or (half.color == facing.color and colors):
         return None
-    white = not colours or half.colour == "w" or facing.colour == "b"
+    white = not colors or half.color == "w" or facing.color == "b"
     result = None
     if signs in ("xx", "nn"):
         result = VOID if signs == "xx" else NO_CONTEST

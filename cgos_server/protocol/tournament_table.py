@@ -148,13 +148,13 @@ def _rounds(event: Event) -> dict[int, dict[str, str]]:
 def _half(game: Game, number: int, *, white: bool) -> str:
     opponent = game.black if white else game.white
     stones = str(game.handicap or "")
-    colour = "w" if white else "b"
+    color = "w" if white else "b"
     if game.result is None:
-        return f"{opponent}?{colour}{stones}"
+        return f"{opponent}?{color}{stones}"
     if game.result.how in ("void", "no-contest"):
-        return f"{opponent}{'x' if game.result.how == 'void' else 'n'}{colour}{stones}"
+        return f"{opponent}{'x' if game.result.how == 'void' else 'n'}{color}{stones}"
     sign = _sign(game.result.white if white else game.result.black, number)
-    return f"{opponent}{sign}{colour}{stones}{'!' if game.result.how == 'forfeit' else ''}"
+    return f"{opponent}{sign}{color}{stones}{'!' if game.result.how == 'forfeit' else ''}"
 
 
 def _sign(points: int, number: int) -> str:

@@ -51,19 +51,19 @@ class Cell(NamedTuple):
     """What a player line says of one round.
 
     :ivar opponent: starting rank; 0: none
-    :ivar colour: ``w``, ``b``, or ``-`` for none
+    :ivar color: ``w``, ``b``, or ``-`` for none
     :ivar result: one of :data:`RESULTS`, upper case
     :ivar column: where it begins
     """
 
     opponent: int
-    colour: str
+    color: str
     result: str
     column: int
 
     @property
     def is_blank(self) -> bool:
-        return self.opponent == 0 and self.colour == "-" and self.result == " "
+        return self.opponent == 0 and self.color == "-" and self.result == " "
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +221,12 @@ def _cells(at: int, text: str, start: int) -> tuple[Cell, ...]:
             if part[offset] != " ":
                 raise fault(at, begin + offset + 1, f"{part[offset]!r} stands between two columns", "Put a blank there")
         opponent = _number(at, part, start=0, stop=4, what="opponent", offset=begin) or 0
-        colour, result = part[5].lower(), part[7].upper()
-        if colour not in "wb- ":
-            raise fault(at, begin + 6, f"{part[5]!r} is no colour", "Give w, b or -")
+        color, result = part[5].lower(), part[7].upper()
+        if color not in "wb- ":
+            raise fault(at, begin + 6, f"{part[5]!r} is no color", "Give w, b or -")
         if result not in RESULTS:
             raise fault(at, begin + 8, f"{part[7]!r} is no result", "Give one of 1 0 = + - W D L H F U Z *")
-        cells.append(Cell(opponent, "-" if colour == " " else colour, result, begin + 1))
+        cells.append(Cell(opponent, "-" if color == " " else color, result, begin + 1))
     while cells and cells[-1].is_blank:
         cells.pop()
     return tuple(cells)

@@ -14,7 +14,7 @@ XXP, 260                  forbidden, where it holds for the next round
 ========================  ==============================================================================================
 
 A report shows a withdrawal only as rounds without an entry; whoever withdrew is therefore written as absent from the
-next round, and named in our comment. A forfeit of which nobody says the colours is recorded as if the smaller id had
+next round, and named in our comment. A forfeit of which nobody says the colors is recorded as if the smaller id had
 White: nothing follows from it. What the format cannot hold comes from our comment
 (:class:`cgos_server.protocol.trf_records.Extra`) or is not there: system, options, seed, tie-breakers, handicaps,
 voids, withdrawals, grades, clubs, starting points. Explanations and reasons are in no report. Must not know: systems,
@@ -151,8 +151,8 @@ def remarks(found: Records) -> Iterator[str]:
         yield "The file names teams, but is of a tournament of single players: teams have no effect here."
     if found.accelerations or found.coded.upper().endswith("_BAKU"):
         yield "The acceleration is kept in the file but has no effect here."
-    if found.colour:
-        yield "The initial colour is kept in the file but has no effect here."
+    if found.color:
+        yield "The initial color is kept in the file but has no effect here."
     if any((one.first, one.last) != (1, ROUND_MAX) for one in found.forbidden):
         yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
 
@@ -206,7 +206,7 @@ def _tenths(points: Mapping[str, int], cell: Cell) -> int:
         return 0
     if cell.opponent == 0:
         return points[_BYE_POINTS[_NO_GAME.get(cell.result, "Z")]]
-    return code_points(points, cell.result, white=cell.colour == "w") if cell.result in "10=+-WDL" else 0
+    return code_points(points, cell.result, white=cell.color == "w") if cell.result in "10=+-WDL" else 0
 
 
 def _halves(found: Records) -> dict[str, int]:
@@ -308,8 +308,8 @@ def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun
 
 
 def _bye_code(player: Player, cell: Cell) -> str:
-    if cell.colour != "-" or cell.result not in _NO_GAME:
-        what = f"{cell.colour} {cell.result}".strip("- ")
+    if cell.color != "-" or cell.result not in _NO_GAME:
+        what = f"{cell.color} {cell.result}".strip("- ")
         raise fault(player.line, cell.column, f"{what} without an opponent", "Name the opponent, or give U H F or Z")
     return _NO_GAME[cell.result]
 
@@ -323,16 +323,16 @@ def _game(
     more: Mapping[tuple[int, int, int], ExtraGame],
 ) -> Game:
     """The game of `player`, whose id is the smaller one, and an opponent whose cell is `facing`."""
-    colours = {cell.colour, facing.colour} - {"-"}
+    colors = {cell.color, facing.color} - {"-"}
     codes = cell.result, facing.result
     whose = f"round {number} of {player.id} and {cell.opponent}"
     remedy = "Let both lines say the same"
-    if not colours and set(codes) <= {"+", "-"}:
+    if not colors and set(codes) <= {"+", "-"}:
         white = True
-    elif not colours or (cell.colour == facing.colour):
+    elif not colors or (cell.color == facing.color):
         raise fault(player.line, cell.column + 5, f"{whose} has not one White and one Black", remedy)
     else:
-        white = cell.colour == "w" or facing.colour == "b"
+        white = cell.color == "w" or facing.color == "b"
     first, second = (player.id, cell.opponent) if white else (cell.opponent, player.id)
     extra = more.get((number, first, second))
     if set(codes) <= _OPEN:

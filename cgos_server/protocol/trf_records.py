@@ -14,7 +14,7 @@ read alike:
 ``240``               byes of F, H or Z points in a round
 ``XXP``, ``260``      ids that must not meet each other, for ever or from one round to another
 ``XXA``, ``250``      fictitious points of an acceleration
-``152``, ``XXC``      initial colour; ``XXC rank``: the order of the lines is the order of the players
+``152``, ``XXC``      initial color; ``XXC rank``: the order of the lines is the order of the players
 ``013``, ``310``      teams; whether it is a tournament of teams: :attr:`Records.of_teams`
 ``082``               number of teams
 ``299``               points that do not follow from results
@@ -161,7 +161,7 @@ class Records:
     :ivar team_lines: how many lines name teams
     :ivar abnormal: how many lines give points that do not follow from results
     :ivar by_rank: the order of the lines is that of the players
-    :ivar colour: ``w`` or ``b`` where the initial colour is said
+    :ivar color: ``w`` or ``b`` where the initial color is said
     :ivar extra_line: index of our comment
     """
 
@@ -179,7 +179,7 @@ class Records:
     team_lines: int = 0
     abnormal: int = 0
     by_rank: bool = False
-    colour: str = ""
+    color: str = ""
     extra: Extra = field(default_factory=Extra)
     extra_line: int | None = None
 
@@ -250,7 +250,7 @@ def records(document: Document) -> Records:
         elif code == "XXC":
             _configured(text, found)
         elif code == "152":
-            found.colour = text[3:].strip().lower()[:1]
+            found.color = text[3:].strip().lower()[:1]
         elif code in ("013", "310"):
             found.team_lines += 1
         elif code == "299":
@@ -369,7 +369,7 @@ def _configured(text: str, found: Records) -> None:
     for word in text[3:].lower().split():
         found.by_rank = found.by_rank or word == "rank"
         if word in ("white1", "black1"):
-            found.colour = word[0]
+            found.color = word[0]
 
 
 def _extra(at: int, text: str) -> Extra:

@@ -71,7 +71,7 @@ class Admitting(Protocol):
     async def make_room(self, admission: Admission) -> None:
         """Have a connection of the version that is there already give way. Raises Refused where it stays."""
 
-    async def enrol(self, session: PlayerSession, admission: Admission) -> None:
+    async def enroll(self, session: PlayerSession, admission: Admission) -> None:
         """Write the arrival down. Raises StoreError."""
 
     def running(self, version: int) -> frozenset[int]:
@@ -108,7 +108,7 @@ async def admit(places: Sequence[tuple[Admitting, PlayerSession]], admission: Ad
                     raise
             for lobby, session in places:
                 enrolled.append((lobby, session))
-                await lobby.enrol(session, admission)
+                await lobby.enroll(session, admission)
             untold = await _untold(places, admission.signed.version_id)
             if all(session.alive for _, session in places):
                 enrolled.clear()

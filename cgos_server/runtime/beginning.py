@@ -69,7 +69,7 @@ class Beginner:
     def pair(
         self, round_id: int, pair: Pair, players: Mapping[int, Player], at: int, opening: Opening | None, rng: Rng
     ) -> Prepared:
-        """The game of a pair of an act of pairing; `rng` decides colours where nothing else does."""
+        """The game of a pair of an act of pairing; `rng` decides colors where nothing else does."""
         return self._paired(round_id, pair, chosen=self._colors(pair, rng), players=players, at=at, opening=opening)
 
     def second(
@@ -198,7 +198,7 @@ class Beginner:
         return colors(pair.high, pair.low, as_black=self._memory.as_black, balance=self._memory.balance, rng=rng)
 
     def _seen(self, pair: Pair, chosen: Colors) -> dict[str, Any]:
-        """For the record: what the colours were decided by, and what was expected of the game."""
+        """For the record: what the colors were decided by, and what was expected of the game."""
         high, low, memory = pair.high, pair.low, self._memory
         outcome = self._desk.rater.ratings.predict(chosen.black, chosen.white)
         expected = outcome.score if chosen.black == high else 1.0 - outcome.score

@@ -259,7 +259,7 @@ class Lobby:
         self.left(player, orderly=False)
         session.refused("replaced", "Another client signed in under your name, and this connection did not answer.")
 
-    async def enrol(self, session: PlayerSession, admission: Admission) -> None:
+    async def enroll(self, session: PlayerSession, admission: Admission) -> None:
         """Write the arrival down. Raises StoreError."""
         signed, credentials = admission.signed, admission.credentials
         version = signed.version_id

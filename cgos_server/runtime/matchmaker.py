@@ -255,7 +255,7 @@ class VenueMatchmaker:
         self._beginner.submit([record], prepared, at)
 
     async def _second_games(self, owed: Sequence[Owed], players: dict[int, Player]) -> None:
-        """Play the second games of openings, with colours swapped: a round of their own, in which nothing is chosen."""
+        """Play the second games of openings, with colors swapped: a round of their own, in which nothing is chosen."""
         listed = _listed(owed, players)
         for player in listed:
             player.reserve()

@@ -99,7 +99,7 @@ class Openings:
             black, white = (higher, lower) if debt.more > 0 else (lower, higher)
             if opening is not None and not taken & {lower, higher} and may(black, white):
                 taken |= {lower, higher}
-                games.append(Owed(black, white, opening, f"Second game of opening {name}, colours swapped."))
+                games.append(Owed(black, white, opening, f"Second game of opening {name}, colors swapped."))
         return games
 
     def began(self, black: int, white: int, opening: str, at: int) -> None:

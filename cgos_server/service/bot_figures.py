@@ -30,7 +30,7 @@ class Met(Protocol):
 
 
 class Verdicts(Protocol):
-    """How many games of one colour ended so (`storage.game_answers.VerdictRow`)."""
+    """How many games of one color ended so (`storage.game_answers.VerdictRow`)."""
 
     @property
     def color(self) -> str: ...
@@ -59,7 +59,7 @@ MetT = TypeVar("MetT", bound=Met)
 class Faced(NamedTuple):
     """What may be expected now of games against one opponent.
 
-    :ivar a_game: expected score of a game, 0..1, colours as they were had; None where nothing is known of one of them
+    :ivar a_game: expected score of a game, 0..1, colors as they were had; None where nothing is known of one of them
     :ivar expected: the sum over the games with a result
     """
 
@@ -80,7 +80,7 @@ class Share(NamedTuple):
 
 
 class ColorSplit(NamedTuple):
-    """Games of one colour, by what came of them; `none`: without a result."""
+    """Games of one color, by what came of them; `none`: without a result."""
 
     won: int
     lost: int
@@ -112,7 +112,7 @@ def opponents_with_expectation(
 
 
 def color_split(rows: Iterable[Verdicts]) -> dict[str, ColorSplit]:
-    """``black`` and ``white`` -> what came of the games of this colour."""
+    """``black`` and ``white`` -> what came of the games of this color."""
     counted: Counter[tuple[str, str]] = Counter()
     for row in rows:
         counted[row.color, row.outcome] += row.games

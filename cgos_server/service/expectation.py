@@ -2,7 +2,7 @@
 
 Where a rating system of the venue knows strengths jointly (the headline first, then its other systems), and both have
 played by its saved state, that state says so: it knows how sure it is, and what the first move is worth. Else Elo's
-curve over the two published means of the headline system does (A. Elo, 1978), for both colours alike, and who is
+curve over the two published means of the headline system does (A. Elo, 1978), for both colors alike, and who is
 stronger follows from their spreads as if they were independent of each other. Pure functions. Must not know: the
 database, how a figure is shown.
 """
@@ -53,7 +53,7 @@ class Chances(NamedTuple):
     white: float
 
     def a_game(self, as_black: int, as_white: int) -> float:
-        """Of a game, colours as they were had; half and half where there was none."""
+        """Of a game, colors as they were had; half and half where there was none."""
         games = as_black + as_white
         return (as_black * self.black + as_white * self.white) / games if games else (self.black + self.white) / 2
 

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from cgos_server.core.addresses import neighbourhood, party
+from cgos_server.core.addresses import neighborhood, party
 from cgos_server.errors import Code, RateLimited, Unauthenticated
 from cgos_server.protocol.names import fold
 
@@ -81,9 +81,7 @@ class Failures:
         strange = who not in self._known
         # A strange network counts as one while the name is guessed at.
         guarded = strange and self._is_guessed(who[1])
-        record = self._begin(
-            (neighbourhood(address), who[1]) if guarded else who, name, 1 if guarded else self._allowed
-        )
+        record = self._begin((neighborhood(address), who[1]) if guarded else who, name, 1 if guarded else self._allowed)
         try:
             yield
         except Unauthenticated as refusal:

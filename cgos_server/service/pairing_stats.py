@@ -1,4 +1,4 @@
-"""How a venue has been pairing: gaps, waits, repeated opponents, colours, bits a game, share of time in games.
+"""How a venue has been pairing: gaps, waits, repeated opponents, colors, bits a game, share of time in games.
 
 The numbers are counted up from rows, a portion at a time, newest first. Must not know: how pairs are made, the live
 server, how answers are shown.
@@ -316,7 +316,7 @@ class Tally:
         shares: Mapping[int, _Share],
     ) -> VersionPairing:
         opponents = self._of(version)
-        favourite = most.get(version)
+        favorite = most.get(version)
         total, waits = self._waited.get(version, (0.0, 0))
         share = shares.get(version)
         return VersionPairing(
@@ -325,8 +325,8 @@ class Tally:
             black=self._black[version],
             opponents=len(set(opponents)),
             again=again[version] / (len(opponents) - 1) if len(opponents) > 1 else None,
-            most=None if favourite is None else names[favourite[0]],
-            most_share=0.0 if favourite is None else favourite[1],
+            most=None if favorite is None else names[favorite[0]],
+            most_share=0.0 if favorite is None else favorite[1],
             sat_out=self._sat_out[version],
             wait_s=total / waits if waits else None,
             in_games=share.playing / share.here if share is not None and share.here else None,

@@ -240,7 +240,7 @@ class RatingDeeds:
                     for member in (leader, *self._families.members(leader))
                     for version in self._families.versions(member)
                 }
-                pair = _neighbours(*({v for v in versions if ratings.knows(v)} for versions in (own, others)))
+                pair = _neighbors(*({v for v in versions if ratings.knows(v)} for versions in (own, others)))
                 if pair is not None:
                     records += ratings.link(*pair, at).records
                     linked.append(venue)
@@ -368,7 +368,7 @@ def _stood_for(counted: Counted | None) -> int | None:
     return None if counted is None or counted.repeat or counted.ruled else counted.digest
 
 
-def _neighbours(own: set[int], others: set[int]) -> tuple[int, int] | None:
+def _neighbors(own: set[int], others: set[int]) -> tuple[int, int] | None:
     """(successor, predecessor) by which these versions join those: versions are numbered as they came."""
     if not own or not others:
         return None

@@ -1,7 +1,7 @@
 """What the read side answers to pages and to the API beside :mod:`cgos_server.storage.answers`: lists of games and what
 to look for, counts over many games, bots and versions, thinned rating histories, rows of bulk streams.
 
-Times are Unix milliseconds. `result`, `reason` and colours are the words that are stored and shown. Must not know:
+Times are Unix milliseconds. `result`, `reason` and colors are the words that are stored and shown. Must not know:
 where the answers come from, how they are shown.
 """
 
@@ -25,7 +25,7 @@ class GameTerms(Value, frozen=True):
 class GamesAsked(Value, frozen=True):
     """Which games are looked for; None: whichever.
 
-    :ivar bot: a bot's or a version's name; it played with either colour
+    :ivar bot: a bot's or a version's name; it played with either color
     :ivar opponent: another one's, against which it played
     :ivar exact: both are versions' names, and mean no other version of a bot that is called like one of its own
     :ivar reason: of the verdict as the game ended (``score``, ``time``...)
@@ -84,12 +84,12 @@ class PairRecord(Value, frozen=True):
 
     @property
     def one_wins(self) -> int:
-        """With both colours."""
+        """With both colors."""
         return self.one_wins_black + self.one_wins_white
 
     @property
     def other_wins(self) -> int:
-        """With both colours."""
+        """With both colors."""
         return self.other_wins_black + self.other_wins_white
 
 

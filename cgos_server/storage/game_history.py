@@ -3,7 +3,7 @@
 Games are looked for in indexes alone, newest or oldest first, and only those that are wanted are read. What is asked is
 taken apart into *branches*, each a walk along one index in the order of ids that can stop early:
 
-- with a bot: a walk for each of its versions and colours; the longest is through all games of one version;
+- with a bot: a walk for each of its versions and colors; the longest is through all games of one version;
 - with a verdict or a result: a walk for each venue, reason and winner, where every step is one of these;
 - otherwise: a walk for each venue; a date is turned into ids first, by bisection. Only a length leaves steps that are
   not wanted, in the worst case all of a venue's games, which is why these walks go in windows of :data:`WINDOW` ids
@@ -392,7 +392,7 @@ def _filters(asked: GamesAsked) -> Conditions:
 
 
 def _sides(players: Sequence[Sequence[int]], walk: bool) -> list[_Branch]:
-    """Who had which colour. For a walk a branch for each version, since only its own index is in the order of ids."""
+    """Who had which color. For a walk a branch for each version, since only its own index is in the order of ids."""
     if not players:
         return [_Branch(())]
     mine, theirs = players[0], players[1:]

@@ -133,7 +133,7 @@ class RecordHistory(Reader):
         return sorted(rows, key=lambda row: (-row.games, row.opponent.encode()))
 
     async def verdicts(self, venue: str, versions: Sequence[str]) -> list[VerdictRow]:
-        """How the ended games of these versions (of one bot, say) in a venue ended, by their colour."""
+        """How the ended games of these versions (of one bot, say) in a venue ended, by their color."""
         counts: dict[tuple[str, str, str], int] = defaultdict(int)
         async with self._snapshot() as read:
             at = await venue_id(read, venue)
@@ -151,7 +151,7 @@ _OUTCOMES = {"black": ("won", "lost", "drawn", "none"), "white": ("lost", "won",
 
 
 class _Tally(NamedTuple):
-    """Games with these colours that ended for this reason and count as this now. `last`: the latest of them."""
+    """Games with these colors that ended for this reason and count as this now. `last`: the latest of them."""
 
     black: int
     white: int

@@ -77,7 +77,7 @@ class Embeds:
                 right = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
                 color = "provisional" if row.provisional else "known"
         picture = badge_svg(label, right, color, style).encode()
-        # Colours stand in attributes; nothing else may happen where somebody opens the picture by itself.
+        # Colors stand in attributes; nothing else may happen where somebody opens the picture by itself.
         policy = {"Content-Security-Policy": "default-src 'none'"}
         return _kept(picture, "image/svg+xml; charset=utf-8", status, policy)
 

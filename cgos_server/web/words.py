@@ -155,7 +155,7 @@ def time_left(control: TimeControl, state: ClockState) -> str:
 
 
 def shade(step: int) -> str:
-    """The class of a colour between two: ``m5`` for -5 or less, over ``m0``, to ``q5`` for 5 or more."""
+    """The class of a color between two: ``m5`` for -5 or less, over ``m0``, to ``q5`` for 5 or more."""
     return f"q{min(step, 5)}" if step > 0 else f"m{min(-step, 5)}"
 
 

@@ -63,7 +63,7 @@ Winner = Literal["B", "W", "draw", "none"]
 class Wanted(TypedDict, total=False):
     """Which games are asked for; without a field, or with None, any.
 
-    :ivar bot: a bot's or a version's name; it played with either colour
+    :ivar bot: a bot's or a version's name; it played with either color
     :ivar opponent: another one's, against which it played
     :ivar reason: of the verdict: ``score``, ``resignation``, ``time`` ...
     :ivar result: what the game counts as now
@@ -203,7 +203,7 @@ class Server:
         return self._get(Opponents, place("versions", version, "opponents"), {"venue": venue}).items
 
     def figures(self, version: str, *, venue: str | None = None) -> VersionFigures:
-        """How a version's games ended, by colour and reason, and how much it was signed in."""
+        """How a version's games ended, by color and reason, and how much it was signed in."""
         return self._get(VersionFigures, place("versions", version, "figures"), {"venue": venue})
 
     # -- games

@@ -18,7 +18,7 @@ def test_both_policies_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out
     for figures in found.values():
         assert f"{figures['games']:,}" in told
-        assert 0.0 < figures["lowest_utilisation"] <= figures["utilisation"] <= 1.0
+        assert 0.0 < figures["lowest_utilization"] <= figures["utilization"] <= 1.0
         assert figures["wait_p50"] <= figures["wait_p90"] <= figures["wait_p99"] <= figures["wait_max"]
         assert all(abs(sum(row) - 1.0) < 1e-3 for row in figures["thirds"])
 
@@ -29,5 +29,5 @@ def test_time_in_a_game_is_what_its_bots_think() -> None:
     method = days.matchmaker("random", {})
     figures = days.simulate(pool, days.Policy.ROLLING, method, 10.0, interval=1.0, settle=4.0)
     assert figures.wait_p50 <= 1.0
-    assert figures.utilisation == pytest.approx(100.0 / 104.5, abs=0.005)
+    assert figures.utilization == pytest.approx(100.0 / 104.5, abs=0.005)
     assert figures.games == pytest.approx(36_000 / 104.5, rel=0.02)

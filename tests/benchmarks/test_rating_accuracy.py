@@ -86,7 +86,7 @@ def test_results_have_the_shares_they_should() -> None:
     assert sum(first) / 8000 == pytest.approx(1 / (1 + 10**-0.15), abs=0.03)
 
 
-def test_the_window_pairs_neighbours() -> None:
+def test_the_window_pairs_neighbors() -> None:
     rng = pools.generator(1, "window")
     ratings = rng.normal(2000.0, 350.0, 64)
     width = pools.window(ratings)
@@ -100,6 +100,6 @@ def test_the_window_pairs_neighbours() -> None:
 
 
 def test_the_side_that_had_the_first_move_less_often_has_it() -> None:
-    colours = pools.Colours(pools.generator(1, "colours"))
-    firsts = [colours.first(3, 7)[0] for _ in range(20)]
+    colors = pools.Colors(pools.generator(1, "colors"))
+    firsts = [colors.first(3, 7)[0] for _ in range(20)]
     assert firsts.count(3) == 10

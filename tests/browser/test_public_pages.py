@@ -1,4 +1,4 @@
-"""The public pages in a browser: phone width, both colour schemes, keyboard, with and without scripts, weight."""
+"""The public pages in a browser: phone width, both color schemes, keyboard, with and without scripts, weight."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_the_longest_names_fit_a_phone(visitors: Visitors) -> None:
         assert await page.locator(".player a").evaluate_all(narrow) == 0, path
 
 
-async def test_on_paper_everything_is_light_and_stones_keep_their_colours(visitors: Visitors) -> None:
+async def test_on_paper_everything_is_light_and_stones_keep_their_colors(visitors: Visitors) -> None:
     visitor = await visitors(color_scheme="dark")
     page = await visitor.open("/game/1")
     await page.get_by_role("button", name="Light").click()

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cgos_server.cli.main import main
-from cgos_server.config import enrol_venues, load
+from cgos_server.config import enroll_venues, load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import terms_of
@@ -35,7 +35,7 @@ async def _fill(data: Path) -> None:
     config = load(None, {}, {"server.data": data})
     store = await open_store(config.server.location, failed=_raise, on_error=_raise)
     try:
-        venue, *_ = await enrol_venues(config, store, T0, "here")
+        venue, *_ = await enroll_venues(config, store, T0, "here")
         ratings = VenueRatings(
             venue.id, rating_system(venue.rating, venue.initial, venue.rating_options.get(venue.rating, {}))
         )

@@ -169,7 +169,7 @@ def test_games_filtered(told: Callable[..., Any], games: list[dict[str, Any]], p
     assert "is no date" in past("games", "--since", "yesterday", fails=2).stderr
 
 
-def test_in_a_terminal_colours_say_the_share(
+def test_in_a_terminal_colors_say_the_share(
     past: Run, told: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = io.StringIO()

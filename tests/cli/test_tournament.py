@@ -210,7 +210,7 @@ def test_a_replayed_game_is_named_by_its_id(tmp_path: Path) -> None:
         (game,) = shown("games", file, "--open")
         assert run("result", file, game["white"], game["black"], score).exit_code == 0
     assert "   3  bot-" in run("next", file, "--output", file).stdout
-    white, black = (shown("games", file)[0][colour] for colour in ("white", "black"))
+    white, black = (shown("games", file)[0][color] for color in ("white", "black"))
     refused = run("result", file, white, black, "1-0", "--round", 1)
     assert refused.exit_code == 1
     assert f"{white} (White) and {black} (Black): game 1 in round 1, game 3 in round 1. Name one" in refused.stderr

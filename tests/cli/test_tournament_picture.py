@@ -85,14 +85,14 @@ def test_the_better_the_darker() -> None:
     assert shade(2.0) == shade(1.0)
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """Relative luminance (WCAG 2)."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_figures_can_be_read_on_every_colour() -> None:
+def test_figures_can_be_read_on_every_color() -> None:
     for at in range(17):
         low, high = sorted((luminance(shade(at / 16)), luminance(ink(at / 16))))
         assert (high + 0.05) / (low + 0.05) > 4.5, at

@@ -15,7 +15,7 @@ from cgos_server.config import (
     Config,
     ConfigErrors,
     check_fixed,
-    enrol_venues,
+    enroll_venues,
     explain,
     fixed,
     keys_markdown,
@@ -338,19 +338,19 @@ class Venues:
 async def test_venues_keep_their_numbers_and_new_ones_get_new() -> None:
     store: Any = Venues()
     config = load()
-    assert [v.id for v in await enrol_venues(config, store, 0, "x")] == [1, 2, 3]
+    assert [v.id for v in await enroll_venues(config, store, 0, "x")] == [1, 2, 3]
     more = small(name="blitz")
     changed = msgspec.structs.replace(config, venue=(more, config.venue[2]))
-    assert [(v.id, v.name) for v in await enrol_venues(changed, store, 0, "x")] == [(4, "blitz"), (3, "19x19")]
-    assert [v.id for v in await enrol_venues(config, store, 0, "x")] == [1, 2, 3]
+    assert [(v.id, v.name) for v in await enroll_venues(changed, store, 0, "x")] == [(4, "blitz"), (3, "19x19")]
+    assert [v.id for v in await enroll_venues(config, store, 0, "x")] == [1, 2, 3]
 
 
 async def test_all_changed_venues_are_told_at_once_and_nothing_is_stored() -> None:
     store: Any = Venues()
-    await enrol_venues(load(), store, 0, "x")
+    await enroll_venues(load(), store, 0, "x")
     env = {"CGOS_VENUE__9X9__KOMI": "5", "CGOS_VENUE__13X13__SIZE": "12"}
     with pytest.raises(ConfigErrors) as raised:
-        await enrol_venues(load(None, env), store, 0, "x")
+        await enroll_venues(load(None, env), store, 0, "x")
     assert [problem.place for problem in raised.value.problems] == ["x: venue 9x9", "x: venue 13x13"]
     assert len(store.rows) == 3
 

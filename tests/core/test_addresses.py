@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cgos_server.core.addresses import neighbourhood, party
+from cgos_server.core.addresses import neighborhood, party
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from cgos_server.core.addresses import neighbourhood, party
     ],
 )
 def test_whose_an_address_is_and_where_it_lies(address: str, who: str, near: str) -> None:
-    assert (party(address), neighbourhood(address)) == (who, near)
+    assert (party(address), neighborhood(address)) == (who, near)

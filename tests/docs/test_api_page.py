@@ -90,8 +90,8 @@ def test_every_curl_example_is_answered(line: str, address: str) -> None:
     data, _ = answer(line, address)
     path = urlsplit(asked(line)[1]).path
     assert data
-    if "colour=" in line:
-        assert json.loads(data)["parameter"] == "colour"
+    if "color=" in line:
+        assert json.loads(data)["parameter"] == "color"
     elif path.endswith(".ndjson") or "ndjson" in line:
         assert all("code" not in json.loads(part) for part in data.splitlines() if part)
     elif path.startswith(PREFIX) and not path.endswith((".csv", ".tar", ".sgf", "/live")):

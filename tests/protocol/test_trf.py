@@ -100,9 +100,9 @@ def _with(text: str, column: int, part: str) -> str:
         (90, "|", "'|' stands before round 1", 90),
         (92, "   a", "'a' is no opponent", 92),
         (96, "!", "'!' stands between two columns", 96),
-        (97, "g", "'g' is no colour", 97),
+        (97, "g", "'g' is no color", 97),
         (99, "?", "'?' is no result", 99),
-        (107, "x", "'x' is no colour", 107),
+        (107, "x", "'x' is no color", 107),
         (109, "\N{LATIN SMALL LETTER SHARP S}", "is no result", 109),
     ],
 )

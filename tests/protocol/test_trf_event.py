@@ -156,7 +156,7 @@ def test_a_whole_report_of_2026() -> None:
     assert [text.split()[:4] for text in remarks(records(sample("report_2026")))] == [
         ["The", "file", "names", "FIDE_DUTCH_2025."],
         ["The", "acceleration", "is", "kept"],
-        ["The", "initial", "colour", "is"],
+        ["The", "initial", "color", "is"],
         ["Pairs", "forbidden", "for", "some"],
     ]
 

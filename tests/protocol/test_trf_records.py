@@ -24,7 +24,7 @@ def test_the_older_and_the_newer_codes_say_the_same() -> None:
     old = read("012 Open", "092 FIDE_DUTCH_2025", "XXR 9", "XXC white1", "XXP 1 2", "XXS PAB=0.5")
     new = read("012 Open", "192 FIDE_DUTCH_2025", "142 9", "152 W", "260   1 999    1    2", "162  P 0.5")
     assert replace(old, type="") == new
-    assert (old.name, old.coded, old.rounds, old.colour) == ("Open", "FIDE_DUTCH_2025", 9, "w")
+    assert (old.name, old.coded, old.rounds, old.color) == ("Open", "FIDE_DUTCH_2025", 9, "w")
     assert old.points == {**STANDARD_POINTS, "PAB": 5}
 
 

@@ -178,7 +178,7 @@ async def test_a_preview_shows_the_second_games_that_an_act_would_begin_with() -
     seen = await house.live.matchmaker.preview(None, {})
     pairs = {frozenset(pair[:2]) for pair in (*seen.second, *seen.decided.pairing.pairs)}
     assert pairs == {frozenset({1, 2}), frozenset({3, 4})}
-    assert [pair.reason for pair in seen.second] == ["Second game of opening odd, colours swapped."]
+    assert [pair.reason for pair in seen.second] == ["Second game of opening odd, colors swapped."]
     assert house.opponents() == set()
     await house.act()
     assert house.opponents() == {frozenset({"anna", "bert"}), frozenset({"carl", "dora"})}
@@ -259,7 +259,7 @@ async def test_a_game_that_goes_on_after_a_restart_is_remembered_once() -> None:
     assert memory.balance(1) == 1
 
 
-async def test_a_game_without_result_gives_the_colours_back() -> None:
+async def test_a_game_without_result_gives_the_colors_back() -> None:
     house = await House().open()
     await house.arrive("anna", "bert")
     blacks = []

@@ -61,7 +61,7 @@ def run(settings: Config, during: Callable[[App], Awaitable[None]]) -> int:
             async with asyncio.timeout(10):
                 await during(app)
         finally:
-            app._signalled()
+            app._signaled()
 
     clock = PollClock()
     app = App(settings, clock, LogCounts(), "test", lambda app: works.append(asyncio.create_task(work(app))))
@@ -163,16 +163,16 @@ def test_a_game_that_is_just_being_committed_is_played_to_its_end(
         await writer.wait_closed()
 
     async def during(app: App) -> None:
-        submit, signalled = Beginner.submit, app._signalled
+        submit, signaled = Beginner.submit, app._signaled
 
-        def signalled_meanwhile(*args: Any) -> None:
+        def signaled_meanwhile(*args: Any) -> None:
             submit(*args)
-            signalled()
+            signaled()
             submitted.set()
 
         submitted = asyncio.Event()
-        monkeypatch.setattr(Beginner, "submit", signalled_meanwhile)
-        monkeypatch.setattr(app, "_signalled", lambda: None)
+        monkeypatch.setattr(Beginner, "submit", signaled_meanwhile)
+        monkeypatch.setattr(app, "_signaled", lambda: None)
         playing.extend([asyncio.ensure_future(resign(*await knock(app, name))) for name in ("anna", "bert")])
         await submitted.wait()
 
@@ -199,7 +199,7 @@ def test_a_signal_while_old_results_are_folded_ends_the_start_in_order(
     async def until_told(venue: object, shared: object) -> None:
         folded = shared.folded  # type: ignore[attr-defined]
         folded("9x9", 20_000)  # nobody has said anything yet
-        app._signalled()
+        app._signaled()
         folded("9x9", 40_000)
         pytest.fail("the start went on")
 

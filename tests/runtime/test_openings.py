@@ -39,7 +39,7 @@ def test_the_second_game_is_owed_with_swapped_colors() -> None:
     openings.began(3, 2, "odd", 0)
     assert owed(openings, 2, 3) == [(2, 3, "odd")]
     assert owed(openings, 2, 4) == []
-    assert openings.owed((2, 3), BOOK, 0)[0].why == "Second game of opening odd, colours swapped."
+    assert openings.owed((2, 3), BOOK, 0)[0].why == "Second game of opening odd, colors swapped."
     openings.began(2, 3, "odd", 5)
     assert owed(openings, 2, 3) == []
 
@@ -201,7 +201,7 @@ async def test_the_second_game_follows_with_swapped_colors() -> None:
     assert colors[0] != colors[1]
     assert colors[2] != colors[3]
     why = [pairing.reason for pairing in house.store.of(PairingAdded)]
-    assert [reason == "Second game of opening odd, colours swapped." for reason in why] == [False, True, False, True]
+    assert [reason == "Second game of opening odd, colors swapped." for reason in why] == [False, True, False, True]
 
 
 async def test_it_follows_when_both_are_free_again_and_not_before() -> None:

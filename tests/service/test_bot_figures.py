@@ -1,4 +1,4 @@
-"""What a bot's page counts: expected points, colours, spoilt games, time signed in."""
+"""What a bot's page counts: expected points, colors, spoilt games, time signed in."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_games_promise_by_their_results() -> None:
     assert unknown == (None, None)
 
 
-def test_colours_and_what_was_spoilt() -> None:
+def test_colors_and_what_was_spoilt() -> None:
     rows = [
         Verdict("black", "score", "won", 6),
         Verdict("black", "time", "lost", 2),

@@ -47,7 +47,7 @@ def test_two_expected_scores_are_one_game(one: float, other: float) -> None:
     assert expected_score(one, other) + expected_score(other, one) == pytest.approx(1)
 
 
-def test_colours_as_they_were_had() -> None:
+def test_colors_as_they_were_had() -> None:
     assert Chances(0.8, 0.4).a_game(3, 1) == pytest.approx(2.8 / 4)
     assert Chances(0.8, 0.4).a_game(0, 0) == pytest.approx(0.6)
 

@@ -92,7 +92,7 @@ def _void(game: VersionGame) -> VersionGame:
     return VersionGame(game.seq, game.game, game.at, game.opponent, game.color, None, game.repeat)
 
 
-def test_a_score_is_held_against_the_expectation_of_its_colour() -> None:
+def test_a_score_is_held_against_the_expectation_of_its_color() -> None:
     # First it always has Black, and wins nearly always; then it always has White, and loses as surely.
     rng = random.Random(2)
     games = [

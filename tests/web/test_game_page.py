@@ -31,8 +31,8 @@ DELAY_S = 150.0
 
 
 @pytest.fixture(scope="module")
-def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("analysed") / "cgos.sqlite"
+def analyzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("analyzed") / "cgos.sqlite"
     schema.prepare(path)
     records = Builder().build()
     said = {
@@ -45,8 +45,8 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-async def history(analysed: Path) -> AsyncIterator[History]:
-    async with History(analysed) as opened:
+async def history(analyzed: Path) -> AsyncIterator[History]:
+    async with History(analyzed) as opened:
         yield opened
 
 

@@ -1,4 +1,4 @@
-"""The style sheet's colours, by day and by night; no class that nobody bears."""
+"""The style sheet's colors, by day and by night; no class that nobody bears."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ SHEET = (STATIC / "style.css").read_text(encoding="utf-8")
 
 _TWO = re.compile(r"--([\w-]+): var\(--day, (#\w+)\) var\(--night, (#\w+)\);")
 PAIRS = {name: (day, night) for name, day, night in _TWO.findall(SHEET)}
-"""Colour -> by day, by night."""
+"""Color -> by day, by night."""
 
 
-def test_every_colour_is_said_for_day_and_night_in_words_that_old_browsers_know() -> None:
+def test_every_color_is_said_for_day_and_night_in_words_that_old_browsers_know() -> None:
     assert len(PAIRS) == SHEET.count("var(--day, #") == SHEET.count("var(--night, #")
     assert ": light-dark(" not in SHEET
     switches = re.findall(r"--day: (\w*);\s*--night: (\w*);", SHEET)
@@ -22,7 +22,7 @@ def test_every_colour_is_said_for_day_and_night_in_words_that_old_browsers_know(
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two colours, 1..21 (WCAG 2.2, relative luminance)."""
+    """Of two colors, 1..21 (WCAG 2.2, relative luminance)."""
 
     def luminance(color: str) -> float:
         parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]

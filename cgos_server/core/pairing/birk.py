@@ -2,7 +2,7 @@
 
 Source: Christoph Birk, "A new pairing system idea for CGOS", computer-go list, 5 October 2006. Decides whom the one who
 picks takes, and the sentences that explain it; who may be picked is :mod:`cgos_server.core.pairing.picking`'s. Must not
-know: storage, sessions, colours, when a round is due.
+know: storage, sessions, colors, when a round is due.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Birk:
     """The method with its options.
 
     :ivar formula: how many are drawn: a name or an own expression, see :mod:`cgos_server.core.pairing.formula`; more
-        candidates bring nearer neighbours together, ``one`` pairs at random
+        candidates bring nearer neighbors together, ``one`` pairs at random
     :ivar bye: who sits out when the number is odd. ``fair``: set aside before pairing, who has sat out least recently
         since its last game (those who have not: who waits shortest; ties by lot). ``natural``: whoever is left over,
         which is mostly the lowest ranked
@@ -111,7 +111,7 @@ def sample(size: int, n: int, rng: Rng) -> list[int]:
 
 METHOD: Final = MatchmakerDeclaration(
     name="birk",
-    about="one after the other draws an opponent among its nearest neighbours, as Birk's CGOS does",
+    about="one after the other draws an opponent among its nearest neighbors, as Birk's CGOS does",
     make=Birk,
     options={
         "formula": Formula(default="fifth", meaning="how many candidates are drawn"),

@@ -6,7 +6,7 @@ here because it was proposed. Low rated players' games count most, as their con 
 1500 points the best opponent is some 200 points weaker; but in a round in which everybody plays, close pairs win: the
 sum of con_A S_A + con_B S_B is a constant less the sum of (1/2 - S_A)(con_A - con_B).
 
-Decides what games are worth by this measure. Must not know: waiting, constraints, colours, how rounds are chosen.
+Decides what games are worth by this measure. Must not know: waiting, constraints, colors, how rounds are chosen.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Constraints:
     :ivar repeat_last: how many last games are looked at
     :ivar max_expected: largest expected score, 0.5 to 1 (1: no limit)
     :ivar patience: microseconds of waiting after which the first barriers give way; see :class:`Judge`
-    :ivar colour_cost: bits that a pair costs in which both are owed the same colour
+    :ivar color_cost: bits that a pair costs in which both are owed the same color
     :ivar anchor_cost: bits that a pair of anchors costs
     :ivar newcomer_cost: bits that a pair of provisional versions costs while there are well-known ones to meet
     :ivar repeat_cost: bits that a pair costs for each recent meeting of the two
@@ -94,7 +94,7 @@ class Constraints:
     repeat_last: int = 100
     max_expected: float = 1.0
     patience: int = 10_000_000
-    colour_cost: float = 0.05
+    color_cost: float = 0.05
     anchor_cost: float = 0.2
     newcomer_cost: float = 0.1
     repeat_cost: float = 0.0
@@ -105,7 +105,7 @@ FREE = Constraints(
     same_family=Kin.FREE,
     avoid_last=False,
     repeat_most=1_000_000,
-    colour_cost=0.0,
+    color_cost=0.0,
     anchor_cost=0.0,
     newcomer_cost=0.0,
 )
@@ -118,7 +118,7 @@ SURE = 2.0
 """Standard deviations of a difference within which it may well lie."""
 
 MOST_OWED = 4
-"""A colour owed more often than this costs no more: a version that was out of balance for once could meet nobody."""
+"""A color owed more often than this costs no more: a version that was out of balance for once could meet nobody."""
 
 MOST_COST = 100.0
 """Bits: what costs more costs no more than this, so that whoever has waited long can afford any game."""
@@ -349,16 +349,16 @@ class Judge:
     def costs(self, i: Ints, j: Ints) -> Floats:
         """(m,) what speaks against each pair, in bits, 0 to MOST_COST.
 
-        Both owed the same colour: `colour_cost` times how often the less owed one is, at most MOST_OWED times. Two
+        Both owed the same color: `color_cost` times how often the less owed one is, at most MOST_OWED times. Two
         anchors: `anchor_cost`. Two provisional ones while some candidate is not: `newcomer_cost`. `repeat_cost` for
         each meeting among the remembered games of either, the larger of the two counts.
         """
         c = self.constraints
         cost: Floats = np.zeros(len(i))
-        if c.colour_cost:
+        if c.color_cost:
             one, other = self._balance[i], self._balance[j]
             owed = np.minimum(np.minimum(np.abs(one), np.abs(other)), MOST_OWED)
-            cost += c.colour_cost * np.where(np.sign(one) == np.sign(other), owed, 0)
+            cost += c.color_cost * np.where(np.sign(one) == np.sign(other), owed, 0)
         if c.anchor_cost:
             cost += c.anchor_cost * (self._anchor[i] & self._anchor[j])
         if self._welcome:

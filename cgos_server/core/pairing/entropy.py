@@ -2,7 +2,7 @@
 
 After Vuorinen (2010, sections 2.4.5-2.4.6), who predicts by the EGF's win curve, and Shannon (1948). Decides what a
 game is worth by this measure (`Entropy`), and the best round of a tournament by nothing else (`entropy_round`). Must
-not know: waiting, constraints, colours.
+not know: waiting, constraints, colors.
 
 It asks how open a game is, never how much is known of the two, so that versions at equal ratings meet again and again:
 on a server worth is halved for each of their meetings among their last games.

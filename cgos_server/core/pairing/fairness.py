@@ -38,7 +38,7 @@ def colors(a: int, b: int, as_black: Callable[[int, int], int], balance: Callabl
         return Colors(
             black,
             white,
-            f"Even between the two ({a_black} each); over all games Black's balance of colours is the lower one"
+            f"Even between the two ({a_black} each); over all games Black's balance of colors is the lower one"
             f" ({low:+d} against {high:+d}).",
         )
     black, white = (a, b) if rng.random() < 0.5 else (b, a)

@@ -42,7 +42,7 @@ class Information:
         f q / (1 + f v),  v = C_ii + C_jj - 2 C_ij,  q = G_ii + G_jj - 2 G_ij,  f = (ln 10 / 400)^2 E[p (1 - p)],
 
     with C the covariance and G = C diag(no anchor) C: one step of A-optimal design (Chaloner and Verdinelli 1995). This
-    form keeps the gauge: a centred one forgets what the anchors are good for.
+    form keeps the gauge: a centered one forgets what the anchors are good for.
 
     Worth measures that drop by what a game of these two usually brings between equals (our choice):
 

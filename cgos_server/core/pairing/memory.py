@@ -1,4 +1,4 @@
-"""What a venue's matchmaker remembers of the games played so far: who met whom, with which colours, how fast.
+"""What a venue's matchmaker remembers of the games played so far: who met whom, with which colors, how fast.
 
 Everything is kept so that one game costs the same however many there were. Must not know: storage, who is idle now,
 how pairs are made.
@@ -25,7 +25,7 @@ class Memory:
     """Of one venue.
 
     :param last: how many of a version's last games are remembered one by one
-    :param meetings: (black, white) -> games with these colours so far
+    :param meetings: (black, white) -> games with these colors so far
     :param recent: version -> its last opponents, oldest first
     :param thinking: version -> microseconds that it thinks in a game
     """
@@ -70,7 +70,7 @@ class Memory:
         self._count(black, white, 1)
 
     def undone(self, black: int, white: int) -> None:
-        """A game of these two has ended without a result: it gave nobody a colour."""
+        """A game of these two has ended without a result: it gave nobody a color."""
         self._count(black, white, -1)
 
     def thought(self, version: int, us: int) -> None:
@@ -99,7 +99,7 @@ class Memory:
         return recent[-1] if recent else None
 
     def as_black(self, black: int, white: int) -> int:
-        """Games with these colours, of all."""
+        """Games with these colors, of all."""
         return self._blacks.get((black, white), 0)
 
     def balance(self, version: int) -> int:

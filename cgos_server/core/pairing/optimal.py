@@ -50,8 +50,8 @@ _WHOLE: Final = 1_000_000
 _MOST_LOSS: Final = 100
 """In a wide round a pair that costs more bits than this is not distinguished from one that costs so many."""
 
-_NEIGHBOURS: Final = 8
-"""In a wide round, why somebody stays unpaired is told from so many neighbours in rating on either side."""
+_NEIGHBORS: Final = 8
+"""In a wide round, why somebody stays unpaired is told from so many neighbors in rating on either side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +257,8 @@ class _Field:
         if self.n <= MOST_EXACT:
             i, j = np.triu_indices(self.n, 1)
             return i, j
-        apart = np.arange(1, _NEIGHBOURS + 1)
-        i = np.repeat(np.arange(self.n), _NEIGHBOURS)
+        apart = np.arange(1, _NEIGHBORS + 1)
+        i = np.repeat(np.arange(self.n), _NEIGHBORS)
         j = i + np.tile(apart, self.n)
         inside = j < self.n
         return i[inside], j[inside]
@@ -304,7 +304,7 @@ class _Field:
     def _nobody(self, at: int) -> str:
         """Why there is no open pair for it, as the rest of a sentence."""
         if self.n > MOST_EXACT:
-            return f"stays unpaired: nobody within {_NEIGHBOURS} places of it in rating may meet it now."
+            return f"stays unpaired: nobody within {_NEIGHBORS} places of it in rating may meet it now."
         others = np.flatnonzero(np.arange(self.n) != at)
         possible = others[self.judge.possible(np.full(len(others), at), others)]
         if not len(possible):

@@ -1,8 +1,8 @@
-"""Versions that pick an opponent one after another, as Birk's method and those by neighbours do it: whom each may pick
+"""Versions that pick an opponent one after another, as Birk's method and those by neighbors do it: whom each may pick
 now, who is set aside beforehand, what becomes of those who are left.
 
 Decides nothing about which of the permitted partners is taken: the method's own `Choose` does. Must not know: storage,
-sessions, colours.
+sessions, colors.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ _OWN: Final[Mapping[str, str]] = MappingProxyType(
         "birk": _HOME + "birk:METHOD",
         "entropy": _HOME + "by_objective:ENTROPY",
         "expected-change": _HOME + "by_objective:EXPECTED_CHANGE",
-        "permuted": _HOME + "neighbours:PERMUTED",
-        "adjacent": _HOME + "neighbours:ADJACENT",
-        "random": _HOME + "neighbours:RANDOM",
+        "permuted": _HOME + "neighbors:PERMUTED",
+        "adjacent": _HOME + "neighbors:ADJACENT",
+        "random": _HOME + "neighbors:RANDOM",
     }
 )
 

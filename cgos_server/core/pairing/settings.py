@@ -28,7 +28,7 @@ CONSTRAINTS: Mapping[str, Option] = MappingProxyType(
         "repeat_last": _MANY,
         "max_expected": Number(0.51, 1.0),
         "patience_s": Seconds(0.0, 86_400.0),
-        "colour_cost": _BITS,
+        "color_cost": _BITS,
         "anchor_cost": _BITS,
         "newcomer_cost": _BITS,
         "repeat_cost": _BITS,

@@ -1,7 +1,7 @@
 """A good matching of thousands of versions on a line, when an exact one would take minutes.
 
 Good partners stand near each other on the line, but how near is not what matters most: those who should be White and
-those who should be Black drift apart along it like a random walk, so that among a version's neighbours there may be
+those who should be Black drift apart along it like a random walk, so that among a version's neighbors there may be
 none of the other kind. Therefore the versions are lined up anew with the kinds side by side, and half way between;
 each line is paired as well as windows of it can be, and the better parts are kept. Whom the windows leave over gets
 into a pair further away, and at last blocks of some dozen versions are matched exactly. The method is our choice; how
@@ -28,7 +28,7 @@ not exceed WORD_BITS: :class:`cgos_server.core.pairing.matching.Packing`, made w
 
 LOCAL_PAIRS: Final = 64
 """For so many pairs the levels of a weight should add up without running into each other. Thousands would not fit into
-a word; but what is compared here are always two ways to pair some dozen neighbours, and one unit of a higher level then
+a word; but what is compared here are always two ways to pair some dozen neighbors, and one unit of a higher level then
 outweighs whatever those can differ by below it."""
 
 _WINDOW: Final = 8
@@ -89,7 +89,7 @@ def near_best(ratings: Floats, owed: Ints, weigh: Weigh) -> list[tuple[int, int]
 
 def _lines(ratings: Floats, owed: Ints) -> list[Ints]:
     """Orders in which good partners stand near each other: by rating; with those owed White beside those owed Black;
-    half way between. Only the first where nobody is owed one of the colours."""
+    half way between. Only the first where nobody is owed one of the colors."""
     line = np.argsort(ratings, kind="stable")
     white, black = owed > 0, owed < 0
     if not (white.any() and black.any()):

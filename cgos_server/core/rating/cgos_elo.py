@@ -63,7 +63,7 @@ class CgosElo(Plain):
         return spread > self.provisional_k
 
     def predict(self, state: State, black: int, white: int) -> Outcome:
-        """Colour is taken to be worth nothing, and a draw to be half a win and half a loss."""
+        """Color is taken to be worth nothing, and a draw to be half a win and half a loss."""
         score = expected(state[black].mean - state[white].mean)
         return Outcome(score, 0.0, 1.0 - score)
 

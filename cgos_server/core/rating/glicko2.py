@@ -164,7 +164,7 @@ class Glicko2(Classical[State]):
         return State({}, {})
 
     def predict(self, state: State, black: int, white: int) -> Outcome:
-        """With both players' uncertainty. Colour is worth nothing, a draw is half a win and half a loss."""
+        """With both players' uncertainty. Color is worth nothing, a draw is half a win and half a loss."""
         b, w = state.ratings[black], state.ratings[white]
         score = expected(b.mean, w.mean, math.hypot(b.spread, w.spread))
         return Outcome(score, 0.0, 1.0 - score)

@@ -193,7 +193,7 @@ def total_change(rating: float, x: float, eps: float = EPS) -> float:
 
 def abs_change(rating: float, x: float) -> float:
     """By how much a game between players of `rating` and `rating + x` can be expected to move both, in points and
-    without regard to sign; with epsilon 0, colours and handicap left aside. Raises ValueError as above."""
+    without regard to sign; with epsilon 0, colors and handicap left aside. Raises ValueError as above."""
     finite(rating, x)
     low, high = min(rating, rating + x), max(rating, rating + x)
     s_low, _ = expectancy(low, high, variant="thesis", eps=0.0)

@@ -80,7 +80,7 @@ class Graded(Plain):
         """The score (0..1) to expect of `black`."""
 
     def predict(self, state: State, black: int, white: int) -> Outcome:
-        """Colour is taken to be worth nothing, and a draw to be half a win and half a loss."""
+        """Color is taken to be worth nothing, and a draw to be half a win and half a loss."""
         score = self.chance(state[black].mean, state[white].mean)
         return Outcome(score, 0.0, 1.0 - score)
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from cgos_server.core.rating.bayes.likelihood import log_likelihood, normaliser
+from cgos_server.core.rating.bayes.likelihood import log_likelihood, normalizer
 from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
 from cgos_server.core.rating.curvature import Curvature, Ties, covariance, prior_precision, today, untied, with_results
 from cgos_server.core.rating.timeline import Snapshot, first_and_last
@@ -81,8 +81,8 @@ class Span(NamedTuple):
     :ivar version: dense index
     :ivar span: number of the span on the version's grid; 0 for an anchor
     :ivar days: the middle of the span, days since the epoch
-    :ivar mean: Elo, not centred
-    :ivar shown_mean: Elo, in the gauge of the anchors, or centred
+    :ivar mean: Elo, not centered
+    :ivar shown_mean: Elo, in the gauge of the anchors, or centered
     :ivar shown_sd: Elo, of that
     """
 
@@ -97,7 +97,7 @@ class Span(NamedTuple):
 class HistoryFit(NamedTuple):
     """What a refit found.
 
-    :ivar x: (n,) every version's strength in its last span, Elo, not centred
+    :ivar x: (n,) every version's strength in its last span, Elo, not centered
     :ivar C: (n, n) their covariance
     :ivar curvature: what :func:`~cgos_server.core.rating.curvature.covariance` makes it of
     :ivar spans: all spans, by version and time
@@ -372,7 +372,7 @@ def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float,
     """One Newton step for the logarithm of the draw parameter, which has a normal prior about 0, and its length."""
     d, advantage = _differences(x, size, cells)
     games = cells.wins + cells.draws + cells.losses
-    drawn = normaliser(Q_ELO * (d + advantage), draw).drawn
+    drawn = normalizer(Q_ELO * (d + advantage), draw).drawn
     log_draw = math.log(draw)
     slope = float(cells.draws.sum() - games @ drawn) - log_draw / _LOG_DRAW_SD**2
     weight = float(games @ (drawn * (1.0 - drawn))) + 1.0 / _LOG_DRAW_SD**2
@@ -389,5 +389,5 @@ def _gauged(job: Job, nodes: _Nodes, mean: Floats, C: Floats) -> tuple[Floats, F
         return mean, np.sqrt(variance)
     members = nodes.last[list(job.established)] if job.established else nodes.last
     across = C[:size, members].mean(axis=1)
-    centred = variance - 2.0 * across + across[members].mean()
-    return mean - mean[members].mean() + job.model.initial, np.sqrt(np.maximum(centred, 1e-9))
+    centered = variance - 2.0 * across + across[members].mean()
+    return mean - mean[members].mean() + job.model.initial, np.sqrt(np.maximum(centered, 1e-9))

@@ -177,7 +177,7 @@ class Timeline:
             self._widen(longest)
 
     def _widen(self, version: int) -> None:
-        """The version's spans become twice as long; two that were neighbours may become one."""
+        """The version's spans become twice as long; two that were neighbors may become one."""
         self._widths[version] *= 2
         spans = self._spans[version]
         before = len(spans)

@@ -221,7 +221,7 @@ class WholeHistory(Answers):
         cold = cold or not fit.spans
         known = {(span.version, span.span): span.mean for span in fit.spans}
         anchored = [state.anchors.get(at, (self.initial, 0.0))[0] for at in range(len(state.ids))]
-        now = tuple(anchored if cold else state.belief.all_shown(centred=False)[0].tolist())
+        now = tuple(anchored if cold else state.belief.all_shown(centered=False)[0].tolist())
         everybody = [] if state.anchors else enumerate(self._ratings(state, *state.ids))
         established = tuple(at for at, rating in everybody if not rating.provisional)
         return Job(

@@ -18,7 +18,7 @@ from cgos_server.core.rating.graded import logistic
 from cgos_server.core.tournaments.base import Chance, Event, Explanation, Pair, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
-from cgos_server.core.tournaments.colours import game
+from cgos_server.core.tournaments.colors import game
 from cgos_server.core.tournaments.epm_search import explore
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.groups import pair_group
@@ -109,7 +109,7 @@ class AccelRat(ByRounds):
     For informative games between equals in any number of rounds; it does not find a winner, since the strong meet the
     strong whatever their points. Nobody meets the same opponent twice unless the whole field cannot be paired
     otherwise; pairs that must not meet never do. In an odd field the lowest rated of those with the fewest byes sits
-    out. Colours: :mod:`cgos_server.core.tournaments.colours`; draws: `colour` (better placed, other).
+    out. Colors: :mod:`cgos_server.core.tournaments.colors`; draws: `color` (better placed, other).
 
     Source: AccelRat 2.5 (Matthews) as described by Vuorinen (2010), section 3.3. "The closest two players" there is
     read as the closest to the top one, which is how the program's own description has it. Backtracking, byes, and what
@@ -123,7 +123,7 @@ class AccelRat(ByRounds):
       games of a round count together, from the ratings before it; only games really played count.
     - `k`: of `elo`.
     - `unrated`: what those without a rating begin with.
-    - `defer_neighbours`: in the first half of the planned rounds, or in two where none are planned, neighbours in the
+    - `defer_neighbors`: in the first half of the planned rounds, or in two where none are planned, neighbors in the
       order and members of one club avoid each other; the two highest rated do before the last planned round too. They
       meet all the same where there is no other way. What AccelRat 2.5 calls early is not known: our choice.
 
@@ -135,12 +135,12 @@ class AccelRat(ByRounds):
     tie_breakers = ("points", "performance")
 
     def __init__(
-        self, update: str = "elo", k: float = K, unrated: float = UNRATED, defer_neighbours: bool = False
+        self, update: str = "elo", k: float = K, unrated: float = UNRATED, defer_neighbors: bool = False
     ) -> None:
         self._update = update
         self._k = k
         self._unrated = unrated
-        self._defer = defer_neighbours
+        self._defer = defer_neighbors
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         now = self.ratings(event, ledger)
@@ -225,6 +225,6 @@ SYSTEM: Final = TournamentDeclaration(
         "update": Choice(("elo", "gor", "none"), default="elo", meaning="how results move the ratings that pair"),
         "k": Number(0, 400, default=K, meaning="the K of elo"),
         "unrated": Number(-10_000, 10_000, default=UNRATED, meaning="the rating of those who have none"),
-        "defer_neighbours": Flag(default=False, meaning="whether neighbours in the ranking meet later"),
+        "defer_neighbors": Flag(default=False, meaning="whether neighbors in the ranking meet later"),
     },
 )

@@ -26,7 +26,7 @@ WIN, DRAW, LOSS = 2, 1, 0
 
 How: TypeAlias = Literal["played", "forfeit", "void", "no-contest"]
 """Played: counts for everything, a forfeit after the first move included. Forfeit: never started; points as given, no
-colours. Void: annulled and to be played again, such as where the server was at fault; no points, no colours.
+colors. Void: annulled and to be played again, such as where the server was at fault; no points, no colors.
 No-contest: annulled for good; likewise. However it ended, the two have been paired."""
 
 
@@ -77,7 +77,7 @@ class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
 
     :ivar result: None until it has ended
     :ivar handicap: stones that Black receives
-    :ivar reason: why these two meet, and with these colours
+    :ivar reason: why these two meet, and with these colors
     :ivar id: 1, 2... in the order in which games joined the record, never given twice in an event; 0: not of a record
     """
 

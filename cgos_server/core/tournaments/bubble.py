@@ -52,13 +52,13 @@ class Bubble:
 
     * A round is a step: the matches of whoever came. An engine may play several matches in it. The next step needs the
       results of all of them. Steps without a match are part of the next round.
-    * `games_per_match` 2: a second game with colours reversed, and the sum decides; both 0: no points. 1: White for
+    * `games_per_match` 2: a second game with colors reversed, and the sum decides; both 0: no points. 1: White for
       the one who has had it less often, else for the lower in the old list. Matches count 2, 1, 0 half points (our
       choices).
     * `unpark_below` may be 1 to `active_size` - 1, so that whoever returns has somebody to play, and the run ends;
       without it 5, or less in a small active set.
     * Standings inside the active set: see :func:`cgos_server.core.tournaments.bubble_run.table`.
-    * Games that are void are played again with the same colours, as further games of the present round; forfeits count
+    * Games that are void are played again with the same colors, as further games of the present round; forfeits count
       as they were given (our choice).
     * Withdrawals (our choice): from the old list or the parked somebody is just taken out. In the active set its
       results no longer count in standings, its opponents keep their number of matches, and somebody comes for it as
@@ -71,7 +71,7 @@ class Bubble:
     Source: H. G. Muller, "New tournament form", WinBoard forum, 19 June 2007. Its summary says that whoever comes plays
     all nine others; the text, that it plays those whom it has not met, is followed. The text takes the parked only
     after drops, the summary after parking too: the summary is followed. With exactly `unpark_below` met an engine stays
-    parked. What ties, draws and colours do is not in the source.
+    parked. What ties, draws and colors do is not in the source.
 
     Standings: `list` (the new ranking; while the run goes on: the rest of the old list, the parked, the active set, the
     ranked), then the event's tie-breakers, or points and games with Black. Who has withdrawn or waits for the next run

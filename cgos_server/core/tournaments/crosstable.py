@@ -1,6 +1,6 @@
 """Crosstables: who met whom, by rounds and pair by pair, as values and as the text that people know.
 
-The text of a cell of a round is the opponent's number in the table, a sign and a colour:
+The text of a cell of a round is the opponent's number in the table, a sign and a color:
 
 - ``12+w`` a win with White against number 12, ``12=b`` a draw with Black, ``12-b2`` a loss with Black and two stones;
 - ``12+!`` and ``12-!`` a forfeit without a game, ``12x`` a void game, ``12n`` one without contest, ``12?w`` no result
@@ -31,7 +31,7 @@ class Cell(Struct, frozen=True):
     :ivar opponent: its number in the table; None without one
     :ivar points: half points, own
     :ivar against: half points of the opponent
-    :ivar white: had White; None where nobody had a colour
+    :ivar white: had White; None where nobody had a color
     :ivar handicap: stones that Black received
     """
 
@@ -167,9 +167,9 @@ def _by_rounds(line: Line, count: int, numbers: dict[int, int]) -> tuple[tuple[C
 
 def _cell(entry: Entry, numbers: dict[int, int]) -> Cell:
     opponent = None if entry.opponent is None else numbers[entry.opponent]
-    has_colour = entry.kind in ("game", "open")
+    has_color = entry.kind in ("game", "open")
     text = _cell_text(entry, opponent)
-    white = entry.white if has_colour else None
+    white = entry.white if has_color else None
     return Cell(
         kind=entry.kind,
         opponent=opponent,

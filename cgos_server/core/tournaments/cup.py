@@ -35,7 +35,7 @@ from cgos_server.core.tournaments.bracket import (
 from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.knockout import REPLAYS, colours, games_of, needless, placed
+from cgos_server.core.tournaments.knockout import REPLAYS, colors, games_of, needless, placed
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.words import counted, listed
 from cgos_server.errors import Code, Invalid
@@ -55,15 +55,15 @@ class Cup:
     (Vuorinen), in the standard bracket of the better half. `third_place`: the losers of the semifinals meet for it, in
     the round of the final. `replays`: how often a drawn match is played again before the better seed advances.
 
-    A match can have several games, all in its round: a draw is played again with colours swapped, a void game with the
-    same colours and without counting. A forfeit decides. If neither gets a point, both are out, and whoever waits for
+    A match can have several games, all in its round: a draw is played again with colors swapped, a void game with the
+    same colors and without counting. A forfeit decides. If neither gets a point, both are out, and whoever waits for
     the winner advances without a game; where that is the final there is no winner, and standings and `next` say so. A
     corrected result takes back the later matches that had other opponents by the old one. So does the opponent of
     somebody who has withdrawn, or who asked for a bye in a round in which he has a match: that loses it (our choice: a
     cup cannot wait). Advancing without a game is recorded as a bye. Whoever enters late is not paired, and the summary
     says so. Two who must not meet cannot be kept apart: their match is refused.
 
-    Colours (our choice, Vuorinen is silent): who has the lower colour balance; else those who had different colours
+    Colors (our choice, Vuorinen is silent): who has the lower color balance; else those who had different colors
     last change them; else the better seed has Black in matches of odd number.
 
     `ready_games` offers each match as soon as those before it are decided, with the number of its own round, and
@@ -229,7 +229,7 @@ class Cup:
                 if each.again is not None:
                     game = Game(each.again.white, each.again.black, reason=f"{title}: {each.again.reason}")
                 else:
-                    white, black, why = colours(known, better, worse, max(each.number, 1))
+                    white, black, why = colors(known, better, worse, max(each.number, 1))
                     reason = f"{title}: seed {seeds[better]} against seed {seeds[worse]}; {why}"
                     game = Game(white, black, reason=reason)
                 games.append(game)

@@ -24,7 +24,7 @@ from cgos_server.core.tournaments.base import (
 )
 from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
 from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.knockout import REPLAYS, colours, folded, games_of, match, needless, placed
+from cgos_server.core.tournaments.knockout import REPLAYS, colors, folded, games_of, match, needless, placed
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.words import listed
@@ -76,14 +76,14 @@ class DoubleElimination:
     among these the best seed; a group of one passes too. If each group has one, they meet in the final. If the unbeaten
     loses it, both have one loss, and another match decides.
 
-    Option `replays`: how often a drawn match is played again, in its round and with colours swapped, before the better
+    Option `replays`: how often a drawn match is played again, in its round and with colors swapped, before the better
     seed advances. A void game is played again and counts for nothing. A forfeit decides; if neither gets a point, both
     have lost. Whoever withdraws is out; whoever returns has the losses of before. Who asked for a bye sits out that
     round, without a loss and without a pass. A pass is recorded as a bye. Whoever enters late, or asks for a bye in the
     first round, is not paired, and the summary says so. Two who must not meet are kept apart as long as others are left
     for them, else the round is refused, replays too.
 
-    Colours (our choice): who has the lower colour balance; else those who had different colours last change them;
+    Colors (our choice): who has the lower color balance; else those who had different colors last change them;
     else the better seed has Black on odd boards.
 
     `pair` and `ready_games` wait for all games of a round; then they give its replays as further games of it, or the
@@ -347,7 +347,7 @@ def _kept_apart(names: Mapping[int, str], ids: Sequence[int]) -> Refused:
 
 def _game(known: Ledger, state: _State, pair: tuple[int, int], board: int, reason: str) -> Game:
     better, worse = sorted(pair, key=lambda id_: state.seeds[id_])
-    white, black, why = colours(known, better, worse, board)
+    white, black, why = colors(known, better, worse, board)
     return Game(white, black, reason=f"{reason}, seed {state.seeds[better]} against seed {state.seeds[worse]}; {why}")
 
 

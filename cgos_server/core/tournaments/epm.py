@@ -32,7 +32,7 @@ class Epm(GroupByGroup):
     which its members prefer their opponents, best member first, and takes the first without rematches; that is not the
     one of the smallest total cost. Where it gives up, after a million pairs tried, the smallest total cost is taken.
     Nobody meets the same opponent twice unless the whole field cannot be paired otherwise; pairs that must not meet
-    never do. Byes and colours as in McMahon. Draws: `order` (id), `seeding` (id; cost `random`), `colour` (better
+    never do. Byes and colors as in McMahon. Draws: `order` (id), `seeding` (id; cost `random`), `color` (better
     placed, other).
 
     Source: Vuorinen (2010), section 6.1, with the repairs told in :mod:`cgos_server.core.tournaments.epm_search`. The

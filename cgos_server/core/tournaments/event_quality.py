@@ -21,7 +21,7 @@ from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.graded import logistic
 from cgos_server.core.tournaments.base import Event, Floats, Game, Round, Standings
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.quality import ColourStatistics, colours, longest_run
+from cgos_server.core.tournaments.quality import ColorStatistics, colors, longest_run
 from cgos_server.core.tournaments.total_error import TotalError, relative_strengths, total_error
 
 BANDS: Final = (0, 50, 100, 200, 300, 400, 600)
@@ -103,7 +103,7 @@ def event_quality(event: Event, standings: Standings, scores: Sequence[Mapping[i
     rated = [game for game in even if game.white in ratings and game.black in ratings]
     differences = [abs(ratings[game.white] - ratings[game.black]) for game in rated]
     places = [(row.place, ratings[row.entrant]) for row in standings.rows if row.entrant in ratings]
-    statistics = colours(event)
+    statistics = colors(event)
     lines = ledger(event).lines.values()
     small = len(event.entrants) <= MOST_SOLVED
     return EventQuality(
@@ -155,7 +155,7 @@ def _bands(games: Sequence[Game], ratings: Mapping[int, float]) -> Iterable[Band
         )
 
 
-def _round(each: Round, statistics: ColourStatistics, before: Mapping[int, int]) -> RoundQuality:
+def _round(each: Round, statistics: ColorStatistics, before: Mapping[int, int]) -> RoundQuality:
     pairs = {game.pair for game in each.games}
     gaps = [abs(before[one] - before[other]) for one, other in pairs]
     return RoundQuality(

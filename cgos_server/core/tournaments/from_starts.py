@@ -16,7 +16,7 @@ from cgos_server.core.options import Choice, Flag, Number, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
-from cgos_server.core.tournaments.colours import game, once_more
+from cgos_server.core.tournaments.colors import game, once_more
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.grades import FLOOR, GRADES, grade_index, rating_of, starting_points
 from cgos_server.core.tournaments.groups import CostOf, pair_groups
@@ -119,7 +119,7 @@ class FromStarts(ByRounds):
         return Scores(starts, scores, [one.id for one in sorted(field.players, key=key)])
 
     def game(self, scores: Scores, ledger: Ledger, better: int, other: int, rng: Chance, reason: str) -> Game:
-        """A game of these two with its colours, and its stones where there is handicap."""
+        """A game of these two with its colors, and its stones where there is handicap."""
         return self.with_stones(scores, ledger, one=better, other=other, reason=reason) or game(
             ledger, better, other=other, rng=rng, reason=reason
         )

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import choice, coin, shuffled
-from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
+from cgos_server.core.tournaments.colors import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field, forbidden_pairs, name_of
 from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, Scores
 from cgos_server.core.tournaments.grades import FLOOR
@@ -34,7 +34,7 @@ Labels: TypeAlias = Mapping[int, str | int]
 class Drawn(NamedTuple):
     """Two who were drawn together.
 
-    :ivar wants_white: the first one's wish, which decides where both have had their colours alike
+    :ivar wants_white: the first one's wish, which decides where both have had their colors alike
     """
 
     first: int
@@ -117,8 +117,8 @@ class GoDraw(FromStarts):
        from the second one; where he has met all of these, from the third, and so on. Countries of equal size are one
        for that (our choice: where all are alone in theirs, the next rule would have nobody to choose from). When one
        country is left, the same by clubs; then at random.
-    3. The first of a pair wants the colour that he has had less, or one by lot. His opponent is taken from those who
-       want the other colour, else from all of them. Who has had both alike fits either wish, and where both want the
+    3. The first of a pair wants the color that he has had less, or one by lot. His opponent is taken from those who
+       want the other color, else from all of them. Who has had both alike fits either wish, and where both want the
        same, he gets it who has had it less, then the first (our choice). With handicap the weaker has Black.
     4. Where nobody is left to choose, the group is drawn anew, its floater included, at most 50 times; then it is
        searched as EPM does, with costs by lot. If that fails it is handled as one with the next group, the last one

@@ -3,7 +3,7 @@ where a group cannot be paired without rematches.
 
 Places of a group are 1 (the best) to n. Source: Vuorinen (2010), section 4.2.3; three of its gaps are filled by our
 choices: `double_folding` below; whom a floater meets (:func:`pair_groups`); what follows where there is no pairing
-without rematches (the same). Must not know: systems, what a group has in common, colours.
+without rematches (the same). Must not know: systems, what a group has in common, colors.
 """
 
 from __future__ import annotations

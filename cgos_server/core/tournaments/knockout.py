@@ -1,4 +1,4 @@
-"""What systems have in common in which whoever loses is out: how a match ends, its colours, who meets whom by folding.
+"""What systems have in common in which whoever loses is out: how a match ends, its colors, who meets whom by folding.
 
 A match is one game, and more where that was drawn or void; all are games of one round. Must not know: brackets, groups.
 """
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from cgos_server.core.options import Number
 from cgos_server.core.tournaments.base import Event, Game, Standings
-from cgos_server.core.tournaments.colours import Colours, by_record
+from cgos_server.core.tournaments.colors import Colors, by_record
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.perfect import Matching
 from cgos_server.core.tournaments.standings import ranked
@@ -49,7 +49,7 @@ class Match(NamedTuple):
 def match(games: Sequence[Game], better: int, worse: int, replays: int) -> Match:
     """How a match stands after some games.
 
-    A draw is played again with colours swapped, up to `replays` times, then the better seed advances; a void game is
+    A draw is played again with colors swapped, up to `replays` times, then the better seed advances; a void game is
     played again as it was and counts for nothing; a game that gives nobody points is lost by both (all our choice). A
     forfeit decides like any game.
 
@@ -72,7 +72,7 @@ def match(games: Sequence[Game], better: int, worse: int, replays: int) -> Match
             return Match(winner=better, losers=(worse,))
         else:
             draws += 1
-            again = Game(game.black, game.white, reason=f"replay {draws} of {replays} after a draw, colours swapped")
+            again = Game(game.black, game.white, reason=f"replay {draws} of {replays} after a draw, colors swapped")
     return Match(again=again)
 
 
@@ -98,10 +98,10 @@ def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:
     return found
 
 
-def colours(ledger: Ledger, better: int, worse: int, board: int) -> Colours:
-    """Who has White in the first game of a match (our choice): who has the lower colour balance; else those who had
-    different colours last change them; else the better seed has Black on odd boards. No lot decides, so that
-    colours do not depend on when a game begins.
+def colors(ledger: Ledger, better: int, worse: int, board: int) -> Colors:
+    """Who has White in the first game of a match (our choice): who has the lower color balance; else those who had
+    different colors last change them; else the better seed has Black on odd boards. No lot decides, so that
+    colors do not depend on when a game begins.
 
     :param board: from 1
     """
@@ -109,8 +109,8 @@ def colours(ledger: Ledger, better: int, worse: int, board: int) -> Colours:
     if found is not None:
         return found
     if board % 2:
-        return Colours(worse, better, f"the better seed has Black on board {board}")
-    return Colours(better, worse, f"the better seed has White on board {board}")
+        return Colors(worse, better, f"the better seed has Black on board {board}")
+    return Colors(better, worse, f"the better seed has White on board {board}")
 
 
 def folded(order: Sequence[int], barred: Iterable[tuple[int, int]]) -> list[tuple[int, int]] | None:

@@ -1,4 +1,4 @@
-"""What everybody has done so far, read off an event's rounds once: points, colours, byes, whom they have met.
+"""What everybody has done so far, read off an event's rounds once: points, colors, byes, whom they have met.
 
 Must not know: any system, tie-breakers.
 """

@@ -29,9 +29,9 @@ class McMahon(GroupByGroup):
     Groups are those of equal whole points, from the top (that half points count with the points below them is our
     choice). Nobody meets the same opponent twice unless the whole field cannot be paired otherwise; pairs that must not
     meet never do. In an odd field the lowest of those with the fewest byes sits out. Who floats, whom he meets, and
-    when groups are paired together: :func:`cgos_server.core.tournaments.groups.pair_groups`. Colours:
-    :mod:`cgos_server.core.tournaments.colours`. Order inside a group: standings, then rating, then a lot (our choice).
-    Draws: `order` (id), `seeding` (id; method `random`), `colour` (better placed, other).
+    when groups are paired together: :func:`cgos_server.core.tournaments.groups.pair_groups`. Colors:
+    :mod:`cgos_server.core.tournaments.colors`. Order inside a group: standings, then rating, then a lot (our choice).
+    Draws: `order` (id), `seeding` (id; method `random`), `color` (better placed, other).
 
     Source: Vuorinen (2010), chapter 4. Standings: MMS, SOS, SODOS, CUSS, then a shared place.
 

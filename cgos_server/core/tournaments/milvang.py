@@ -44,11 +44,11 @@ def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:
     drawish = np.maximum(0.0, (mean - 1200.0) / 1200.0)
     drawish = drawish * drawish
     wins = _rising(
-        ahead, low=-1492.0 + 0.391 * mean, centre=40.0, high=1691.0 - 0.428 * mean, at_centre=0.45 - 0.10 * drawish
+        ahead, low=-1492.0 + 0.391 * mean, center=40.0, high=1691.0 - 0.428 * mean, at_center=0.45 - 0.10 * drawish
     )
     # Black's chance falls as White's rises: the same curve seen from the other side.
     loses = _rising(
-        -ahead, low=-(1428.0 - 0.388 * mean), centre=80.0, high=1753.0 - 0.416 * mean, at_centre=0.46 - 0.13 * drawish
+        -ahead, low=-(1428.0 - 0.388 * mean), center=80.0, high=1753.0 - 0.416 * mean, at_center=0.46 - 0.13 * drawish
     )
     draws = 1.0 - wins - loses
     below = draws < 0.0
@@ -75,9 +75,9 @@ def rating_sd(strength: Floats) -> Floats:
     return np.maximum(0.0, 150.0 - strength / 20.0)
 
 
-def _rising(ahead: Floats, low: Floats, centre: float, high: Floats, at_centre: Floats) -> Floats:
-    """0 up to `low`, two parabolas that meet at (`centre`, `at_centre`), 1 from `high` on."""
-    left = np.maximum(0.0, (ahead - low) / (centre - low))
-    right = np.maximum(0.0, (high - ahead) / (high - centre))
-    found: Floats = np.where(ahead <= centre, at_centre * (left * left), 1.0 - (1.0 - at_centre) * (right * right))
+def _rising(ahead: Floats, low: Floats, center: float, high: Floats, at_center: Floats) -> Floats:
+    """0 up to `low`, two parabolas that meet at (`center`, `at_center`), 1 from `high` on."""
+    left = np.maximum(0.0, (ahead - low) / (center - low))
+    right = np.maximum(0.0, (high - ahead) / (high - center))
+    found: Floats = np.where(ahead <= center, at_center * (left * left), 1.0 - (1.0 - at_center) * (right * right))
     return found

@@ -27,7 +27,7 @@ from cgos_server.core.tournaments.base import (
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.chance import Lots, coin
-from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, once_more
+from cgos_server.core.tournaments.colors import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.ledger import Ledger, Line
 from cgos_server.core.tournaments.mwm_weights import (
@@ -47,38 +47,38 @@ from cgos_server.errors import Code, NotFound
 _RELAXED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "strict": "",
-        "colour_relaxed": "No round of new pairs keeps everybody's colours within {beta}, so this one need not.",
+        "color_relaxed": "No round of new pairs keeps everybody's colors within {beta}, so this one need not.",
         "rematch": "No round of new pairs is possible, so pairs may meet again, as seldom as can be.",
-        "rematch_colour_relaxed": "No round of new pairs is possible, and none that keeps everybody's colours within "
-        "{beta}, so pairs may meet again, as seldom as can be, and colours may differ more.",
+        "rematch_color_relaxed": "No round of new pairs is possible, and none that keeps everybody's colors within "
+        "{beta}, so pairs may meet again, as seldom as can be, and colors may differ more.",
     }
 )
 
 
 class Mwm(ByRounds):
-    """MWM Swiss: near scores first, balanced colours second, the order of pairing third, over the whole field at once.
+    """MWM Swiss: near scores first, balanced colors second, the order of pairing third, over the whole field at once.
 
     For fields in which a round robin would take too long, where the final ranking shall be as true as possible; any
     number of rounds. Everybody plays in every round, but one of an odd field: the last in rank of those with the
     fewest byes, so that nobody has a second one before everybody has had one (after that: our choice). Guaranteed
-    in every round: nobody has had one colour in over `beta` games more than the other, and nobody meets the same
+    in every round: nobody has had one color in over `beta` games more than the other, and nobody meets the same
     opponent twice. Where no such round exists, this round alone lets go of, in this order (our choice; the source
-    has nothing): the colours (`colour_relaxed`), new opponents (`rematch`: as few and as rare rematches as can be,
-    before all else), or both (`rematch_colour_relaxed`). Pairs that must not meet never do; where that leaves no
+    has nothing): the colors (`color_relaxed`), new opponents (`rematch`: as few and as rare rematches as can be,
+    before all else), or both (`rematch_color_relaxed`). Pairs that must not meet never do; where that leaves no
     round, it is refused.
 
     Ranks are by score, rating, then the order of `ties`; no rating counts as the lowest (our choice). Of all possible
     rounds the one is made that is best in the sums over its pairs of, first, the distances of the scores; second, the
-    differences of the colour balances, the larger the better; third, what the order of pairing says. These are whole
+    differences of the color balances, the larger the better; third, what the order of pairing says. These are whole
     numbers and compared exactly; rounds equal in all three are separated by fixed numbers of the ranks (our choice).
     Who has had White less often gets White; between equals a coin decides.
 
-    Games that were not played leave the colours alone but count as met (our choice). A late entrant begins with
+    Games that were not played leave the colors alone but count as met (our choice). A late entrant begins with
     nothing. Byes asked for do not count as byes of an odd field.
 
     Source: Sauer, Cseh & Lenzner (2022; 2024). They scale the three sums by 10,000 and 100, which does not always keep
     their order, hence the exact comparison; any beta between 1 and 2 is said to keep balances within 1, which holds for
-    1 alone, hence `beta` is rounded down; that up to n / 2 rounds are always possible overlooks the colours: with beta
+    1 alone, hence `beta` is rounded down; that up to n / 2 rounds are always possible overlooks the colors: with beta
     1 and 8 players about one event in twenty has no strict round 4. The first two weights and the numbers of the random
     orders are reconstructed from their published figures: :mod:`cgos_server.core.tournaments.mwm_weights`. Standings
     are theirs: FIDE C.02.13 (2020) for individual Swiss events with consistent ratings, then the rating.
@@ -86,12 +86,12 @@ class Mwm(ByRounds):
     Options:
 
     - `order`: `dutch`, the upper half of a score group against the lower, 1-5, 2-6, 3-7, 4-8; `burstein`, the first
-      against the last, 1-8, 2-7, 3-6, 4-5, which in their simulations ranks best; `monrad`, neighbours, 1-2, 3-4, 5-6,
+      against the last, 1-8, 2-7, 3-6, 4-5, which in their simulations ranks best; `monrad`, neighbors, 1-2, 3-4, 5-6,
       7-8; `random`; `random2`, random between the halves of a score group.
-    - `beta`: largest difference of the colours, 1 or more.
+    - `beta`: largest difference of the colors, 1 or more.
     - `ties`: order of those with equal ratings: `listed`, that of registration, or `lot`, drawn once for the event.
 
-    Draws: `u` (smaller id, larger id), the numbers of the random orders; `colour` (better ranked, other), true if the
+    Draws: `u` (smaller id, larger id), the numbers of the random orders; `color` (better ranked, other), true if the
     better ranked has White; and of the lots of round 0 `order` (id).
 
     Details: `order`, `beta`; `level`: `strict` or what was let go; `total`: the sums of the three weights (half points;
@@ -190,7 +190,7 @@ def _games(
     ids: Sequence[int], lines: Sequence[Line], decision: Decision, ledger: Ledger, rng: Chance
 ) -> tuple[Game, ...]:
     balance = np.array([line.balance for line in lines], dtype=np.int64)
-    whites = whites_of(balance, decision.pairs, lambda i, j: coin(rng, "colour", ids[i], ids[j]))
+    whites = whites_of(balance, decision.pairs, lambda i, j: coin(rng, "color", ids[i], ids[j]))
     games: list[Game] = []
     for (i, j), better_is_white in zip(decision.pairs, whites, strict=True):
         points = (
@@ -198,10 +198,10 @@ def _games(
             if lines[i].score == lines[j].score
             else f"{lines[i].score / 2:g} and {lines[j].score / 2:g} points"
         )
-        colours = BY_LOT if lines[i].balance == lines[j].balance else LOWER_BALANCE
+        colors = BY_LOT if lines[i].balance == lines[j].balance else LOWER_BALANCE
         again = once_more(ledger, ids[i], ids[j])
         white, black = (ids[i], ids[j]) if better_is_white else (ids[j], ids[i])
-        games.append(Game(white, black, reason=f"{points}, ranks {i + 1} and {j + 1}; {colours}{again}"))
+        games.append(Game(white, black, reason=f"{points}, ranks {i + 1} and {j + 1}; {colors}{again}"))
     return tuple(games)
 
 
@@ -218,11 +218,11 @@ def _require_opponents(names: Sequence[str], barred: Bools) -> None:
 
 SYSTEM: Final = TournamentDeclaration(
     name="mwm",
-    about="near scores, then even colours, then an order of pairing, over the whole field at once",
+    about="near scores, then even colors, then an order of pairing, over the whole field at once",
     make=Mwm,
     options={
         "order": Choice(ORDERS, default="burstein", meaning="whom of a score group the method would like to meet"),
-        "beta": Number(1, 1_000, default=2, meaning="largest difference between games with either colour"),
+        "beta": Number(1, 1_000, default=2, meaning="largest difference between games with either color"),
         "ties": Choice(("listed", "lot"), default="listed", meaning="the order of those with equal ratings"),
     },
 )

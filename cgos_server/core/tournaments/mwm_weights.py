@@ -2,7 +2,7 @@
 
 Every entrant is its rank, 0 the best. A pair weighs (w1, w2, w3), larger is better, and the sums over whole rounds
 compare in this order, exactly: w1, the distance of the scores in half points, negative; w2, the difference of the
-colour balances; w3, what the order of pairing makes of the two ranks. After Sauer, Cseh & Lenzner (2022; 2024), whose
+color balances; w3, what the order of pairing makes of the two ranks. After Sauer, Cseh & Lenzner (2022; 2024), whose
 formulae are partly lost: w1 and the numbers of the random orders are those that reproduce their published figures, w2
 is one of two forms that their figures do not tell apart (our choices). Must not know: events, ids, byes.
 """
@@ -21,12 +21,12 @@ from cgos_server.core.tournaments.base import Ints, Pair
 from cgos_server.errors import Code, NotFound
 
 Bools: TypeAlias = NDArray[np.bool_]
-Level: TypeAlias = Literal["strict", "colour_relaxed", "rematch", "rematch_colour_relaxed"]
+Level: TypeAlias = Literal["strict", "color_relaxed", "rematch", "rematch_color_relaxed"]
 Third: TypeAlias = Callable[[Ints, Ints], Ints]
 """The third component of pairs of ranks i < j, each (m,)."""
 
-LEVELS: Final[tuple[Level, ...]] = ("strict", "colour_relaxed", "rematch", "rematch_colour_relaxed")
-"""Which rules hold, in the order in which they are tried: all; colours free; rematches allowed; both."""
+LEVELS: Final[tuple[Level, ...]] = ("strict", "color_relaxed", "rematch", "rematch_color_relaxed")
+"""Which rules hold, in the order in which they are tried: all; colors free; rematches allowed; both."""
 
 ORDERS: Final = ("dutch", "burstein", "monrad", "random", "random2")
 
@@ -193,7 +193,7 @@ class _Field:
             may &= ~self.barred
         if "rematch" not in level:
             may &= self.times == 0
-        if "colour" not in level:
+        if "color" not in level:
             may &= np.abs(self.balance[:, None] + self.balance) < 2 * self.beta
         if near < inf:
             may &= self.detour - self.detour[:, None] <= near

@@ -25,13 +25,13 @@ def bits(mask: int) -> Iterator[int]:
 class Matching:
     """A largest matching of a graph.
 
-    :param neighbours: (n,) mask of each vertex; symmetric, without loops
+    :param neighbors: (n,) mask of each vertex; symmetric, without loops
     """
 
-    def __init__(self, neighbours: Sequence[int]) -> None:
-        self._neighbours = list(neighbours)
-        self._mates = [_NOBODY] * len(neighbours)
-        self._present = (1 << len(neighbours)) - 1
+    def __init__(self, neighbors: Sequence[int]) -> None:
+        self._neighbors = list(neighbors)
+        self._mates = [_NOBODY] * len(neighbors)
+        self._present = (1 << len(neighbors)) - 1
         self._single = self._present
         self._enlarge()
 
@@ -40,12 +40,12 @@ class Matching:
         """Whether everybody present has a mate."""
         return not self._single
 
-    def allow(self, neighbours: Sequence[int]) -> None:
+    def allow(self, neighbors: Sequence[int]) -> None:
         """Goes on with more edges.
 
-        :param neighbours: (n,) no edge of before is missing
+        :param neighbors: (n,) no edge of before is missing
         """
-        self._neighbours = list(neighbours)
+        self._neighbors = list(neighbors)
         self._enlarge()
 
     def take(self, first: int, second: int) -> bool:
@@ -78,15 +78,13 @@ class Matching:
         pairs: Pairs = []
         while self._present:
             first = (self._present & -self._present).bit_length() - 1
-            second = next(
-                second for second in bits(self._neighbours[first] & self._present) if self.take(first, second)
-            )
+            second = next(second for second in bits(self._neighbors[first] & self._present) if self.take(first, second))
             pairs.append((first, second))
         return pairs
 
     def _enlarge(self) -> None:
         for vertex in bits(self._single):  # of two mates each may be the easier one: plain pairs first
-            free = self._neighbours[vertex] & self._single
+            free = self._neighbors[vertex] & self._single
             if self._single >> vertex & 1 and free:
                 self._join(vertex, (free & -free).bit_length() - 1)
         for vertex in bits(self._single):  # a failed search stays one when others have been paired (Edmonds 1965)
@@ -106,13 +104,13 @@ class Matching:
         the way that it was found, inside a blossom also the other way round; the vertices of a blossom share their
         `base`.
         """
-        mates, neighbours = self._mates, self._neighbours
+        mates, neighbors = self._mates, self._neighbors
         above = [_NOBODY] * len(mates)
         base = list(range(len(mates)))
         outer = seen = 1 << root
         queue = [root]
         for vertex in queue:
-            near = neighbours[vertex] & self._present
+            near = neighbors[vertex] & self._present
             goal = near & self._single
             if goal:
                 self._flip((goal & -goal).bit_length() - 1, vertex, above)

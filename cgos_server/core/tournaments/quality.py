@@ -21,12 +21,12 @@ from cgos_server.core.tournaments.mwm_weights import Third, of_ranks, pair_field
 from cgos_server.errors import Code, Invalid
 
 
-class ColourStatistics(NamedTuple):
-    """Colours of an event.
+class ColorStatistics(NamedTuple):
+    """Colors of an event.
 
     :ivar differences: after each round, the sum over all players of |games with White - with Black|
     :ivar largest: largest such difference of one player after any round
-    :ivar in_a_row: longest run of one colour of anybody, over games really played
+    :ivar in_a_row: longest run of one color of anybody, over games really played
     :ivar whites: games with White of each player, by id
     :ivar blacks: and with Black
     """
@@ -48,7 +48,7 @@ class StrengthDifference(NamedTuple):
 
     @property
     def share(self) -> float:
-        """1 where there was nothing to reach. Above 1 only where the pairs made were worse in score or colours."""
+        """1 where there was nothing to reach. Above 1 only where the pairs made were worse in score or colors."""
         return self.made / self.most if self.most else 1.0
 
 
@@ -133,8 +133,8 @@ def float_pairs(event: Event) -> int:
     return found
 
 
-def colours(event: Event) -> ColourStatistics:
-    """Colours of the games really played."""
+def colors(event: Event) -> ColorStatistics:
+    """Colors of the games really played."""
     differences = []
     largest = 0
     for each in event.rounds:
@@ -144,7 +144,7 @@ def colours(event: Event) -> ColourStatistics:
     lines = ledger(event).lines
     longest = max(map(longest_run, lines.values()), default=0)
     whites, blacks = ({id_: getattr(line, side) for id_, line in lines.items()} for side in ("whites", "blacks"))
-    return ColourStatistics(
+    return ColorStatistics(
         differences=tuple(differences), largest=largest, in_a_row=longest, whites=whites, blacks=blacks
     )
 
@@ -174,12 +174,12 @@ def unforeseen(event: Event, strength: Mapping[int, float]) -> Unforeseen:
 def strength_difference(event: Event, strength: Mapping[int, float], beta: int = 2) -> StrengthDifference:
     """How far apart opponents were in true strength, against the most that was possible.
 
-    The most is what pairing by maximum weight matching reaches for the same players when, after score and colours, it
+    The most is what pairing by maximum weight matching reaches for the same players when, after score and colors, it
     looks at nothing but the strength difference (in thousandths; exponent 1 is our choice, as the expression of Sauer,
     Cseh & Lenzner is lost), its relaxations included. Both sums are over all rounds (our choice). Byes count nothing;
     a pair that met several times in a round counts once.
 
-    :param beta: largest allowed difference of somebody's colours
+    :param beta: largest allowed difference of somebody's colors
     :raises Refused: where a player has no strength, or met several others in a round
     """
     require(strength, [one.id for one in event.entrants])

@@ -21,10 +21,10 @@ from cgos_server.errors import Refused
 class Recheck(Struct, frozen=True, omit_defaults=True):
     """What came of pairing a round again.
 
-    :ivar agrees: the same games with the same colours, and the same byes
+    :ivar agrees: the same games with the same colors, and the same byes
     :ivar missing: (White, Black) that the system pairs and the record has not
     :ivar unexpected: (White, Black) of the record that the system does not pair
-    :ivar swapped: (White, Black) of the record which the system pairs with the other colours
+    :ivar swapped: (White, Black) of the record which the system pairs with the other colors
     :ivar byes: ids that the system gives a bye
     :ivar recorded_byes: ids that the record gives one
     :ivar refusal: why the system would not pair the round at all
@@ -116,7 +116,7 @@ def _stood(event: Event) -> Event:
 
 
 def _among(games: Sequence[Game], wanted: Game) -> Game | None:
-    """The first of them with the same two and the same colours."""
+    """The first of them with the same two and the same colors."""
     return next((game for game in games if (game.white, game.black) == (wanted.white, wanted.black)), None)
 
 

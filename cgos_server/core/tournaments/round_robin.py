@@ -31,17 +31,17 @@ class Board(NamedTuple):
 
 
 class RoundRobin(ByRounds):
-    """Everybody meets everybody once, or twice with colours reversed.
+    """Everybody meets everybody once, or twice with colors reversed.
 
     For a small field that shall be compared fully. N entrants take N - 1 rounds, N where N is odd; twice as many with
     `double`. Numbers are the order of registration of those who are there when the first round begins. With an odd N
     everybody has exactly one free round (a bye) in a cycle.
 
-    Options. `double`: a second cycle, in the same order, with colours reversed. `table`: who meets whom when, `circle`
+    Options. `double`: a second cycle, in the same order, with colors reversed. `table`: who meets whom when, `circle`
     (Vuorinen 2010, section 3.1) or `berger` (FIDE Handbook, Berger tables; Schurig 1886, made known by Berger).
-    `colours` of the circle: `balanced` (our choice, the default): the counts of colours of one entrant differ by 1 over
+    `colors` of the circle: `balanced` (our choice, the default): the counts of colors of one entrant differ by 1 over
     a cycle, by at most 2 where N is odd; or `literal`, Vuorinen's rule: the upper row has Black in odd rounds and White
-    in even ones, by which counts differ by up to 4. The Berger tables have their own colours: the counts differ by 1,
+    in even ones, by which counts differ by up to 4. The Berger tables have their own colors: the counts differ by 1,
     and by 0 where N is odd.
 
     Standings: points, then Sonneborn-Berger (our choice; Vuorinen names none). Vuorinen argues against the direct
@@ -60,14 +60,14 @@ class RoundRobin(ByRounds):
     name = "round-robin"
     tie_breakers = ("points", "sonneborn-berger")
 
-    def __init__(self, double: bool = False, table: str = "circle", colours: str = "balanced") -> None:
-        if (table, colours) == ("berger", "literal"):
+    def __init__(self, double: bool = False, table: str = "circle", colors: str = "balanced") -> None:
+        if (table, colors) == ("berger", "literal"):
             raise Invalid(
                 Code.TOURNAMENT_OPTION,
-                "round-robin: the Berger tables have their own colours. Leave out colours, or choose table=circle.",
+                "round-robin: the Berger tables have their own colors. Leave out colors, or choose table=circle.",
             )
         self._cycles = 2 if double else 1
-        self._table, self._colours = table, colours
+        self._table, self._colors = table, colors
 
     def length(self, event: Event) -> int:
         return self._cycles * rounds_for(len(starters(event, keep_byes=True)))
@@ -134,7 +134,7 @@ class RoundRobin(ByRounds):
     def _boards(self, seats: int, number: int) -> list[Board]:
         if self._table == "berger":
             return berger(seats, number)
-        return circle(seats, number, balanced=self._colours == "balanced")
+        return circle(seats, number, balanced=self._colors == "balanced")
 
     def _require_allowed(self, event: Event, seats: Sequence[int | None], number: int) -> None:
         """Raises Refused where two who must not meet are still to meet."""
@@ -162,7 +162,7 @@ def circle(seats: int, number: int, balanced: bool = True) -> list[Board]:
 
     :param seats: an even number
     :param number: 1 to seats - 1
-    :param balanced: colours, see :class:`RoundRobin`
+    :param balanced: colors, see :class:`RoundRobin`
     """
     half = seats // 2
     upper, lower = list(range(1, half + 1)), list(range(half + 1, seats + 1))
@@ -188,10 +188,10 @@ def berger(seats: int, number: int) -> list[Board]:
     :param number: 1 to seats - 1
     """
     ring = seats - 1
-    centre = next(at for at in range(1, seats) if (2 * at - number - 1) % ring == 0)
-    pairs = [(centre, seats) if 2 * centre <= seats else (seats, centre)]
+    center = next(at for at in range(1, seats) if (2 * at - number - 1) % ring == 0)
+    pairs = [(center, seats) if 2 * center <= seats else (seats, center)]
     for step in range(1, seats // 2):
-        low, high = sorted(((centre + step - 1) % ring + 1, (centre - step - 1) % ring + 1))
+        low, high = sorted(((center + step - 1) % ring + 1, (center - step - 1) % ring + 1))
         pairs.append((low, high) if (low + high) % 2 else (high, low))
     return [Board(white, black, True) for white, black in pairs]
 
@@ -208,8 +208,8 @@ SYSTEM: Final = TournamentDeclaration(
     options={
         "double": Flag(default=False, meaning="whether everybody meets everybody twice"),
         "table": Choice(("circle", "berger"), default="circle", meaning="where the order of the games is taken from"),
-        "colours": Choice(
-            ("balanced", "literal"), default="balanced", meaning="whether colours are evened out or as in the circle"
+        "colors": Choice(
+            ("balanced", "literal"), default="balanced", meaning="whether colors are evened out or as in the circle"
         ),
     },
 )

@@ -35,7 +35,7 @@ from cgos_server.core.tournaments.chance import Lots, ManyLots
 from cgos_server.core.tournaments.event import begin, open_games
 from cgos_server.core.tournaments.milvang import chances_of, rating_sd
 from cgos_server.core.tournaments.quality import (
-    colours,
+    colors,
     float_pairs,
     kendall,
     ndcg,
@@ -54,7 +54,7 @@ MOST_ROUNDS = 10_000
 """An event that goes on longer will not end."""
 
 BETA = 2
-"""Largest difference of colours that the strength difference is measured by, where the system has no such option."""
+"""Largest difference of colors that the strength difference is measured by, where the system has no such option."""
 
 MOST_STRENGTH = 100_000.0
 """In Elo; sums of ratings stay exact."""
@@ -92,8 +92,8 @@ class Measures(Struct, frozen=True):
     :ivar kendall: normalized tau of the final ranking, which equal places do not have: they go by rating, then by order
         of registration
     :ivar float_pairs: pairs of different scores, in all rounds
-    :ivar colour_difference: sum of all players' \\|whites - blacks\\| after a round, the mean over all rounds
-    :ivar largest_colour_difference: of one player after any round
+    :ivar color_difference: sum of all players' \\|whites - blacks\\| after a round, the mean over all rounds
+    :ivar largest_color_difference: of one player after any round
     :ivar unforeseen: share of games that the weaker one won
     :ivar draws: share of games
     :ivar best_first: 1 where the strongest player is ranked first, else 0
@@ -106,8 +106,8 @@ class Measures(Struct, frozen=True):
     spearman: float
     ndcg: float
     float_pairs: float
-    colour_difference: float
-    largest_colour_difference: float
+    color_difference: float
+    largest_color_difference: float
     unforeseen: float
     draws: float
     best_first: float
@@ -162,7 +162,7 @@ def simulate(plan: Plan, seed: int) -> Simulated:
 
     :param seed: the event's; a simulation itself draws ``normal`` and ``angle`` for the ratings and ``strength`` before
         the first round (each by id), and in each round ``outcome`` (by White's and Black's id, and from the second game
-        on the number of the game, where the same two have several with the same colours)
+        on the number of the game, where the same two have several with the same colors)
     :raises Refused: where the plan cannot be, or the system refuses to go on
     """
     method = check(plan)
@@ -232,7 +232,7 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
 
     :param order: ids, best first
     """
-    seen = colours(event)
+    seen = colors(event)
     games = [game for each in event.rounds for game in each.games]
     upset = unforeseen(event, strength)
     draws = sum(game.result == DRAWN for game in games)
@@ -243,8 +243,8 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
         spearman=spearman(order, strength),
         ndcg=ndcg(order, strength),
         float_pairs=float(float_pairs(event)),
-        colour_difference=sum(seen.differences) / max(1, len(seen.differences)),
-        largest_colour_difference=float(seen.largest),
+        color_difference=sum(seen.differences) / max(1, len(seen.differences)),
+        largest_color_difference=float(seen.largest),
         unforeseen=upset.share,
         draws=draws / max(1, len(games)),
         best_first=float(order[0] == strongest),

@@ -129,7 +129,7 @@ class _State:
         self.before = np.zeros((b, n, rounds), dtype=np.int64)
         self.games: list[tuple[Ints, Ints, Ints]] = []
         self.sat_out: list[Ints] = []
-        self.colour_differences: list[Ints] = []
+        self.color_differences: list[Ints] = []
         self.float_pairs = np.zeros(b, dtype=np.int64)
         self.widest = np.zeros(b, dtype=np.int64)
         self.apart = np.zeros((2, b), dtype=np.int64)
@@ -152,22 +152,22 @@ class _State:
             self._compare(field, one, other)
         self.float_pairs += (self.score[self.rows, one] != self.score[self.rows, other]).sum(axis=1)
         ahead = self.balance[self.rows, one] - self.balance[self.rows, other]
-        coins = lots.units("colour", one + 1, other + 1) < 0.5
+        coins = lots.units("color", one + 1, other + 1) < 0.5
         better_has_white = np.where(ahead == 0, coins, ahead < 0)
         white, black = np.where(better_has_white, one, other), np.where(better_has_white, other, one)
         numbers = lots.units("outcome", white + 1, black + 1)
         wins, holds = (table[self.rows, white, black] for table in (self.wins, self.holds))
         made = np.where(numbers < wins, WIN, np.where(numbers < holds, DRAW, LOSS))
-        for players, others, points, colour in ((white, black, made, 1), (black, white, WIN - made, -1)):
+        for players, others, points, color in ((white, black, made, 1), (black, white, WIN - made, -1)):
             self.opponents[self.rows, players, at] = others
             self.made[self.rows, players, at] = points
-            self.had_white[self.rows, players, at] = colour == 1
-            self.balance[self.rows, players] += colour
+            self.had_white[self.rows, players, at] = color == 1
+            self.balance[self.rows, players] += color
             self.times[self.rows, players, others] += 1
         self.score += self.made[:, :, at]
         self.games.append((white, black, made))
         balances = np.abs(self.balance)
-        self.colour_differences.append(balances.sum(axis=1))
+        self.color_differences.append(balances.sum(axis=1))
         self.widest = np.maximum(self.widest, balances.max(axis=1))
 
     def _sit_out(self, ranked: Ints, at: int) -> Ints:
@@ -231,8 +231,8 @@ class _State:
             "spearman": spearman_of(places),
             "ndcg": ndcg_of(places),
             "float_pairs": self.float_pairs.astype(np.float64),
-            "colour_difference": np.sum(self.colour_differences, axis=0) / rounds,
-            "largest_colour_difference": self.widest.astype(np.float64),
+            "color_difference": np.sum(self.color_differences, axis=0) / rounds,
+            "largest_color_difference": self.widest.astype(np.float64),
             "unforeseen": ((made - DRAW) * ahead < 0).sum(axis=(1, 2)) / games,
             "draws": (made == DRAW).sum(axis=(1, 2)) / games,
             "best_first": (order[:, 0] == truth[:, 0]).astype(np.float64),

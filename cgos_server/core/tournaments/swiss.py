@@ -14,7 +14,7 @@ from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanatio
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.chance import Lots
-from cgos_server.core.tournaments.colours import game
+from cgos_server.core.tournaments.colors import game
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.groups import METHODS, by_method, pair_groups
 from cgos_server.core.tournaments.ledger import Ledger
@@ -34,8 +34,8 @@ class Swiss(ByRounds):
 
     Order inside a group: standings (points and tie-breakers), then the initial order. The initial order is that of the
     ratings, then of those without one, by lot; equal ratings by lot as well. That lot is one for the whole event:
-    `order`, keyed by id, of the lots of round 0. Other draws: `seeding` (id; method `random`), `colour` (better placed,
-    other). Colours: :mod:`cgos_server.core.tournaments.colours`.
+    `order`, keyed by id, of the lots of round 0. Other draws: `seeding` (id; method `random`), `color` (better placed,
+    other). Colors: :mod:`cgos_server.core.tournaments.colors`.
 
     Source: Vuorinen (2010). Who floats, whom he meets, when groups are paired together and the last way
     out are our choice: :func:`cgos_server.core.tournaments.groups.pair_groups`; so are `adjacent`, the second bye, the

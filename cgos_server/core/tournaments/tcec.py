@@ -1,4 +1,4 @@
-"""TCEC's Swiss: who meets whom follows from points, seeds and colours alone, and every round can be paired.
+"""TCEC's Swiss: who meets whom follows from points, seeds and colors alone, and every round can be paired.
 
 Must not know: how seeds are made, how matchings are found, other systems.
 """
@@ -33,7 +33,7 @@ from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted
 
 BOUND = 2
-"""What the colour balances of two opponents may add up to, either way."""
+"""What the color balances of two opponents may add up to, either way."""
 
 
 class Tcec(ByRounds):
@@ -41,16 +41,16 @@ class Tcec(ByRounds):
 
     Players stand in **pairing order**: points, then seed. The first one meets the next one whom it may meet so that
     all others can still be paired, then the first one left does, and so on. Two may meet if no round of the **history**
-    has their pair and their colour balances (games with White less games with Black) add up to -2 to 2. Where that
+    has their pair and their color balances (games with White less games with Black) add up to -2 to 2. Where that
     leaves no way to pair everybody, the oldest rounds leave the history for good, one by one, until there is one: so a
     round can always be paired, and the oldest meetings are repeated first.
 
     What it guarantees: without withdrawals, late entries and unplayed games nobody has more than two games more with
-    one colour than with the other. Byes go to those with the fewest.
+    one color than with the other. Byes go to those with the fewest.
 
     * Odd field: of those with the fewest byes the last in pairing order sits out. A bye counts as a win in each game
       of the round (for double rounds our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
-    * Colours of a single round: the higher balance gets Black; equal balances: the higher score gets Black; else the
+    * Colors of a single round: the higher balance gets Black; equal balances: the higher score gets Black; else the
       second of the pair has White in rounds 1, 4, 5, 8, 9..., the first one in rounds 2, 3, 6, 7...
     * `double`: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
     * `seeding`: `equal-distance` is the default, since the source recommends groups of equal strength or lots, and
@@ -58,21 +58,21 @@ class Tcec(ByRounds):
       equal parts, seeds dealt from them in turn; `random`: by lot; `listed`: the order of registration, for seeds that
       somebody has set. Unknown ratings count as the lowest. Who enters late gets the next seeds (our choice).
     * Games are listed in the order in which they are to be started: the last pair first; in double rounds the list
-      once more with colours reversed.
+      once more with colors reversed.
 
-    Source: TCEC wiki, "TCEC Swiss Tournament System", revision of 8 March 2021. It says that colour balances have the
+    Source: TCEC wiki, "TCEC Swiss Tournament System", revision of 8 March 2021. It says that color balances have the
     parity of the round, which needs an event without byes. Where it is silent (our choices): after withdrawals, late
-    entries or unplayed games the colour bound of 2 may leave no way to pair everybody even with an empty history; it
-    then grows for this round, by 1 at a time, before any round is removed. A game that never started gives no colours,
+    entries or unplayed games the color bound of 2 may leave no way to pair everybody even with an empty history; it
+    then grows for this round, by 1 at a time, before any round is removed. A game that never started gives no colors,
     but the two have met. A round without pairs is no part of the history. Who returns keeps seed, points, byes,
-    colours and history. Forbidden pairs stay so; where they spoil the choice of who sits out, the next one does. A
+    colors and history. Forbidden pairs stay so; where they spoil the choice of who sits out, the next one does. A
     round whose explanation says nothing of removals is taken to have removed what the rule removes.
 
     Order of standings: points; fewer byes; more games with Black; Sonneborn-Berger; seed (from the third on our
     choice).
 
     Details of a round's explanation: `pairing_order` (ids), `bye` (id or None), `history_removed` (numbers of rounds,
-    in order of removal), `colour_bound`, `pairs` ([first, second]), `playing_order` ([White, Black]).
+    in order of removal), `color_bound`, `pairs` ([first, second]), `playing_order` ([White, Black]).
 
     Draws: only for ``seeding="random"``: purpose ``seed``, key id, of round 0.
     """
@@ -114,7 +114,7 @@ class Tcec(ByRounds):
             "pairing_order": order,
             "bye": bye,
             "history_removed": list(way.removed),
-            "colour_bound": way.bound,
+            "color_bound": way.bound,
             "pairs": [list(pair) for pair in pairs],
             "playing_order": [[game.white, game.black] for game in games],
         }
@@ -149,7 +149,7 @@ class Tcec(ByRounds):
 class _Way(NamedTuple):
     """How everybody can be paired.
 
-    :ivar bound: of colours
+    :ivar bound: of colors
     :ivar removed: numbers of the rounds that had to leave the history, oldest first
     :ivar matching: perfect; vertices are places in the pool
     """
@@ -198,7 +198,7 @@ def _way(
     forbidden: Collection[Pair],
     past: Iterable[tuple[int, frozenset[Pair]]],
 ) -> _Way | None:
-    """With the least colour bound, then with as few rounds removed as possible; None: forbidden pairs leave none.
+    """With the least color bound, then with as few rounds removed as possible; None: forbidden pairs leave none.
 
     :param pool: ids, an even number
     """
@@ -206,13 +206,13 @@ def _way(
     never = _masks(len(pool), place, forbidden)
     most = 2 * max((abs(balance[id_]) for id_ in pool), default=0)
     bound = BOUND
-    allowed = _by_colour(pool, balance, bound, never)
+    allowed = _by_color(pool, balance, bound, never)
     matching = Matching(allowed)
     while not matching.is_perfect:
         if bound >= most:
             return None
         bound += 1
-        allowed = _by_colour(pool, balance, bound, never)
+        allowed = _by_color(pool, balance, bound, never)
         matching.allow(allowed)
 
     rounds = deque(
@@ -245,8 +245,8 @@ def _masks(count: int, place: Mapping[int, int], pairs: Iterable[Pair]) -> list[
     return masks
 
 
-def _by_colour(pool: Sequence[int], balance: Mapping[int, int], bound: int, never: Sequence[int]) -> list[int]:
-    """(n,) whom the colours, and what is never allowed, let each place meet."""
+def _by_color(pool: Sequence[int], balance: Mapping[int, int], bound: int, never: Sequence[int]) -> list[int]:
+    """(n,) whom the colors, and what is never allowed, let each place meet."""
     having: Counter[int] = Counter()
     for at, id_ in enumerate(pool):
         having[balance[id_]] |= 1 << at
@@ -259,12 +259,12 @@ def _first_has_black(
 ) -> tuple[bool, str]:
     """Whether the first of a pair has Black in a single round, and why."""
     if balance[first] != balance[second]:
-        return balance[first] > balance[second], "Black for the higher colour balance"
+        return balance[first] > balance[second], "Black for the higher color balance"
     if scores[first] != scores[second]:
-        return scores[first] > scores[second], "equal colour balances: Black for the higher score"
+        return scores[first] > scores[second], "equal color balances: Black for the higher score"
     first_black = number % 4 in (0, 1)
     nth = "second" if first_black else "first"
-    return first_black, f"equal colour balances and scores: White for the {nth} of a pair in this round"
+    return first_black, f"equal color balances and scores: White for the {nth} of a pair in this round"
 
 
 def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
@@ -273,7 +273,7 @@ def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
         said.append(f"{sits_out} sits out: the last of those with the fewest byes.")
     if way.bound > BOUND:
         said.append(
-            f"Colour balances of opponents may add up to {way.bound} either way: with {BOUND} not everybody could be "
+            f"Color balances of opponents may add up to {way.bound} either way: with {BOUND} not everybody could be "
             "paired."
         )
     if way.removed:

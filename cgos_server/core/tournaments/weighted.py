@@ -26,7 +26,7 @@ DUPLICATE: Final = 500_000_000_000_000
 SCORE: Final = 100_000_000_000
 DRAW_UP_DOWN: Final = 100_000_000
 SEED: Final = 5_000_000
-COLOUR: Final = 1_000_000
+COLOR: Final = 1_000_000
 
 FAR: Final = 3
 """Pairs of groups further apart have no part for who is drawn up and down."""
@@ -81,7 +81,7 @@ def weights(
             other = players[b]
             apart = abs(one.group - other.group)
             weight = 0 if (a, b) in met else DUPLICATE
-            weight += _colour(one.balance, other.balance)
+            weight += _color(one.balance, other.balance)
             weight += SCORE * (groups - apart) * (2 * groups + apart) // (2 * groups * groups)
             if apart == 0:
                 weight += _seed(one, other, seeding)
@@ -121,13 +121,13 @@ class Weighted(FromStarts):
 
     For fields of any size in which many wishes are to be met as well as possible together. Any number of rounds will
     do. Guarantees the heaviest of all pairings, so: never fewer rematches than possible (up to some thousands of
-    entrants), then McMahon scores as close as possible, then who floats, then the seeding in the groups and colours.
+    entrants), then McMahon scores as close as possible, then who floats, then the seeding in the groups and colors.
 
     Weights restate the evaluation function of OpenGotha (Vannier, user's guide, "Pairing evaluation function"; parts
     that the guide leaves out are as the program has them); Vuorinen (2010) gives none. For each pair:
 
     - not paired before: 5e14
-    - colours: 1e6 where one has had more White and the other more Black, half of it where one is even and the other is
+    - colors: 1e6 where one has had more White and the other more Black, half of it where one is even and the other is
       2 or more off
     - scores: 1e11 (1 - x) (1 + x/2), x = difference of groups / number of groups; groups are those of equal whole
       points, so half points count with the points below them (our choice)
@@ -137,8 +137,8 @@ class Weighted(FromStarts):
 
     Each part is rounded down by itself (our choice), and whole numbers are compared exactly. Parts for random pairing,
     categories, handicap and geography are left out (our choice). Of several pairings of the same weight a lot decides:
-    `tie` with the keys (smaller id, larger id), the largest sum of lots. Colours:
-    :mod:`cgos_server.core.tournaments.colours`. In an odd field the lowest of those with the fewest byes sits out.
+    `tie` with the keys (smaller id, larger id), the largest sum of lots. Colors:
+    :mod:`cgos_server.core.tournaments.colors`. In an odd field the lowest of those with the fewest byes sits out.
 
     Options: those of McMahon for starting points, absences and handicap; `seeding` inside groups (`folding`: best with
     last; `translation`: best of the upper half with best of the lower half); `from_above` and `from_below`: from where
@@ -192,10 +192,10 @@ class Weighted(FromStarts):
         return self.round(field, scores, games, out.byes, why, details)
 
 
-def _colour(one: int, other: int) -> int:
+def _color(one: int, other: int) -> int:
     if one * other < 0:
-        return COLOUR
-    return COLOUR // 2 if (one == 0 and abs(other) >= 2) or (other == 0 and abs(one) >= 2) else 0
+        return COLOR
+    return COLOR // 2 if (one == 0 and abs(other) >= 2) or (other == 0 and abs(one) >= 2) else 0
 
 
 def _seed(one: Placed, other: Placed, seeding: str) -> int:

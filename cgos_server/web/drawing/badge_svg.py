@@ -14,7 +14,7 @@ STYLES: Final = ("flat", "square", "plain", "large")
 """Rounded, with corners, without the dark field on the left, and twice as high."""
 
 COLORS: Final = {"known": "#2c6e49", "provisional": "#8a5a00", "none": "#5f6368"}
-"""What the right field's colour says: a settled rating, a provisional one, none. White letters have a contrast of at
+"""What the right field's color says: a settled rating, a provisional one, none. White letters have a contrast of at
 least 5 to 1 on each."""
 
 LONGEST: Final = 40

@@ -1,7 +1,7 @@
 """A rating over time or over games as an SVG picture: the mean as a line in its 95 % band, with ticks that people count
 by.
 
-Pure functions of numbers; colours are classes that the style sheet fills. Must not know: whose rating it is, where it
+Pure functions of numbers; colors are classes that the style sheet fills. Must not know: whose rating it is, where it
 comes from.
 """
 

@@ -1,7 +1,7 @@
 """A Go board as an SVG picture: grid, star points, coordinates, stones, a mark on the last move, words for the blind;
 besides, where they are known, whose each point will be and which moves were considered.
 
-What stands on the board is in groups of their own, so that a script can put other stones on the same grid. Colours are
+What stands on the board is in groups of their own, so that a script can put other stones on the same grid. Colors are
 classes that the style sheet fills, with attributes for where there is none; nothing is inline, so that a strict content
 policy holds. Must not know: rules, games, where the stones come from.
 """

@@ -118,7 +118,7 @@ def _paper() -> tuple[Image, ImageDraw]:
 
 def _png(image: Image) -> bytes:
     written = io.BytesIO()
-    # Few colours, and edges in between: a palette of 64 is not told from the whole, and is a third as large.
+    # Few colors, and edges in between: a palette of 64 is not told from the whole, and is a third as large.
     image.quantize(64).save(written, "PNG", optimize=True)
     return written.getvalue()
 

@@ -1,7 +1,7 @@
 """What both bots of a game thought of it, move by move, as an SVG picture: a curve for each, and between them an area
 where they did not agree.
 
-Colours are classes that the style sheet fills. Must not know: what is drawn, where the figures come from.
+Colors are classes that the style sheet fills. Must not know: what is drawn, where the figures come from.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A crosstable as the rows of an HTML table whose cells are coloured by how far a score was from what was expected.
+"""A crosstable as the rows of an HTML table whose cells are colored by how far a score was from what was expected.
 
-Written in Python and not as a template, since a table of fifty has 2 500 cells. Pure; colours are classes that the
+Written in Python and not as a template, since a table of fifty has 2 500 cells. Pure; colors are classes that the
 style sheet fills. Must not know: where records come from.
 """
 
@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from cgos_server.web.words import shade
 
 _CAUTION: Final = 10
-"""So many games as expected are added before a score is coloured, so that a single game shouts nothing: our choice."""
+"""So many games as expected are added before a score is colored, so that a single game shouts nothing: our choice."""
 
 _STEPS: Final = (0.03, 0.09, 0.17, 0.27, 0.39)
 """From which distance on, in points a game, a cell takes each of the five shades of a side: our choice."""
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
 
 
 def heat(cell: Cell) -> str:
-    """The class of a colour: ``m5`` (far below what was expected) over ``m0`` to ``q5`` (far above)."""
+    """The class of a color: ``m5`` (far below what was expected) over ``m0`` to ``q5`` (far above)."""
     off = (cell.points - cell.games * cell.expected) / (cell.games + _CAUTION)
     step = sum(abs(off) >= limit for limit in _STEPS)
     return shade(step if off > 0 else -step)

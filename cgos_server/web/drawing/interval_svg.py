@@ -1,6 +1,6 @@
 """Ratings with their intervals as small SVG bars on one scale, so that a column of them can be compared by eye.
 
-Colours are classes that the style sheet fills. Must not know: whose ratings they are.
+Colors are classes that the style sheet fills. Must not know: whose ratings they are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """When somebody was there, as a strip from left to right.
 
-Pure; colours are classes that the style sheet fills. Must not know: who it is.
+Pure; colors are classes that the style sheet fills. Must not know: who it is.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class ShownStruct(NamedTuple):
     fields: list[ShownField]
 
 
-class Catalogue:
+class Catalog:
     """Everything on the page that is the same for every visitor."""
 
     def __init__(self) -> None:
@@ -146,13 +146,13 @@ class ApiDocs:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._known: Catalogue | None = None
+        self._known: Catalog | None = None
         self._venue = next(iter(site.settings.venues), "9x9")
 
     @property
-    def _catalogue(self) -> Catalogue:
+    def _catalog(self) -> Catalog:
         """Made when it is first needed."""
-        self._known = self._known or Catalogue()
+        self._known = self._known or Catalog()
         return self._known
 
     async def page(self, request: Request) -> Response:
@@ -178,7 +178,7 @@ class ApiDocs:
             address=address,
             prefix=PREFIX,
             groups=groups,
-            structs=self._catalogue.structs,
+            structs=self._catalog.structs,
             limits=[(limit.value, openapi.LIMITS[limit], amounts[limit]) for limit in Limit],
             coded=coded,
         )
@@ -195,8 +195,8 @@ class ApiDocs:
                 *(_param(param, "path") for param in operation.params()),
                 *(_param(param, "query") for param in operation.query),
             ],
-            body=None if operation.body is None else self._catalogue.shown(operation.body),
-            answers=[self._catalogue.shown(kind) for kind in openapi.answers(operation)],
+            body=None if operation.body is None else self._catalog.shown(operation.body),
+            answers=[self._catalog.shown(kind) for kind in openapi.answers(operation)],
             media=[media for media in operation.media if media != JSON],
             limits=[limit.value for limit in openapi.limits(operation)],
             failures=[(status, openapi.FAILURES[status]) for status in openapi.statuses(operation)],

@@ -101,7 +101,7 @@ class GamePages:
             last=last,
             moves=view.move_lines(game, said),
             said=view.said_with(game, ply, now),
-            analysed=bool(said),
+            analyzed=bool(said),
             shown=shown,
             curves=view.curves(view.opinions(game, said), last, ply),
             texts=view.texts(game, ply),

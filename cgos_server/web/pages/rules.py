@@ -141,7 +141,7 @@ def _game(rules: Ruleset, venue: VenueSettings) -> list[Rule]:
         found.append(
             Rule(
                 "Openings",
-                f"{share} of new pairs begin with one of {venue.openings} openings and play it twice, colours swapped.",
+                f"{share} of new pairs begin with one of {venue.openings} openings and play it twice, colors swapped.",
             )
         )
     else:

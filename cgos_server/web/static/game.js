@@ -318,7 +318,7 @@ function played(live) {
   const state = document.getElementById("state");
   state.textContent = `In progress: ${sideWord(clock.color)} to play move ${moves.length + 1}.`;
   if (said !== undefined) {
-    for (const label of document.querySelectorAll(".analysed")) label.hidden = false;
+    for (const label of document.querySelectorAll(".analyzed")) label.hidden = false;
   }
   if (!later) later = requestAnimationFrame(settle);
 }

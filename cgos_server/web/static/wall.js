@@ -62,7 +62,7 @@ function remove(number) {
   const game = shown.get(number);
   shown.delete(number);
   if (game === undefined) return;
-  // Whoever is on it by keyboard goes on at its neighbour.
+  // Whoever is on it by keyboard goes on at its neighbor.
   if (game.place.contains(document.activeElement)) {
     (game.place.nextElementSibling ?? game.place.previousElementSibling)?.querySelector("a")?.focus();
   }

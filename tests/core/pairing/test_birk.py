@@ -288,7 +288,7 @@ def test_who_was_passed_over_too_often_picks_first_and_is_not_set_aside() -> Non
 def test_a_pair_that_costs_more_than_both_allow_waits() -> None:
     a, b = (c._replace(balance=4) for c in field(2000.0, 1900.0))
     act = Act([a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
-    method = Birk(constraints=Constraints(colour_cost=9.0))
+    method = Birk(constraints=Constraints(color_cost=9.0))
     pairing = method.pair(act, Scripted(0.0))
     assert pairing.pairs == []
     assert pairing.sits_out[1].startswith("A (2000) waits for a better opponent")

@@ -55,7 +55,7 @@ def test_two_equals_at_the_bottom_are_worth_all() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_over_a_whole_round_close_pairs_win(seed: int) -> None:
-    """For one player alone the best opponent is some 200 points weaker; for a round it is the neighbour."""
+    """For one player alone the best opponent is some 200 points weaker; for a round it is the neighbor."""
     rng = random.Random(seed)
     act = Act([Candidate(k, f"bot-{k}", rng.gauss(1500.0, 350.0)) for k in range(100)])
     ratings = {c.id: c.rating for c in act.candidates}

@@ -87,7 +87,7 @@ def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> Non
         a, b = act.candidates[one], act.candidates[other]
         expected = constraints.repeat_cost * known.get(frozenset((a.id, b.id)), 0)
         if a.balance * b.balance > 0:
-            expected += constraints.colour_cost * min(abs(a.balance), abs(b.balance), 4)
+            expected += constraints.color_cost * min(abs(a.balance), abs(b.balance), 4)
         expected += constraints.anchor_cost * (a.anchor and b.anchor)
         expected += constraints.newcomer_cost * (a.provisional and b.provisional and welcome)
         assert cost == pytest.approx(expected)

@@ -38,7 +38,7 @@ def test_then_all_games() -> None:
     black, white, why = colors(1, 2, lambda _x, _y: 4, balance.__getitem__, lot)
     assert (black, white) == (2, 1)
     assert why == (
-        "Even between the two (4 each); over all games Black's balance of colours is the lower one (-1 against +2)."
+        "Even between the two (4 each); over all games Black's balance of colors is the lower one (-1 against +2)."
     )
     assert lot.asked == 0
 

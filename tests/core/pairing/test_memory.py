@@ -54,7 +54,7 @@ def test_a_shorter_memory_forgets_at_once(past: list[tuple[int, int]], last: int
     assert memory.remembered(1) == min(less, len(counted(past, 1, last)) + 1)
 
 
-def test_a_game_without_result_counts_for_no_colour_and_one_that_goes_on_does() -> None:
+def test_a_game_without_result_counts_for_no_color_and_one_that_goes_on_does() -> None:
     memory = Memory(5, {(1, 2): 3}, {1: [2], 2: [1]}, {})
     memory.restored(1, 2)
     assert (memory.as_black(1, 2), memory.balance(2), memory.remembered(1)) == (4, -4, 1)

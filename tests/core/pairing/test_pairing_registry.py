@@ -13,7 +13,7 @@ from support.core.acts import wishes
 
 from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import Constraints, Kin
-from cgos_server.core.pairing.neighbours import Neighbours
+from cgos_server.core.pairing.neighbors import Neighbors
 from cgos_server.core.pairing.registry import METHODS, keys, matchmaker, matchmakers
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import CONSTRAINTS, SHARED, WAITING, flat, shared
@@ -24,17 +24,17 @@ def test_defaults_and_options() -> None:
     assert matchmaker("birk", {}) == Birk("fifth", "fair", Constraints(), Waiting())
     method = matchmaker("birk", {"formula": "half", "bye": "natural", "avoid_last": False, "patience_s": 2.5})
     assert method == Birk("half", "natural", Constraints(avoid_last=False, patience=2_500_000))
-    assert matchmaker("permuted", {"window": 300}) == Neighbours("permuted", 300.0)
+    assert matchmaker("permuted", {"window": 300}) == Neighbors("permuted", 300.0)
     assert matchmaker("birk", {"same_owner": "discouraged"}) == Birk(constraints=Constraints(Kin.DISCOURAGED))
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_is_rebuilt_from_its_record(name: str) -> None:
-    method = matchmaker(name, {"colour_cost": 0.3, "max_expected": 0.9, "pass_over": 7})
+    method = matchmaker(name, {"color_cost": 0.3, "max_expected": 0.9, "pass_over": 7})
     assert method.name == name
     recorded = json.loads(json.dumps(dict(method.options)))
     assert set(recorded) == set(keys(name)) == {*matchmakers().find(name).options, *SHARED}
-    assert recorded["colour_cost"] == 0.3
+    assert recorded["color_cost"] == 0.3
     again = matchmaker(name, recorded)
     assert again == method
     assert again.options == method.options
@@ -86,7 +86,7 @@ def test_flat_and_back(constraints: Constraints, waiting: Waiting) -> None:
         ("adjacent", {"repeat_most": 2.5}, "whole number"),
         ("adjacent", {"repeat_last": True}, "whole number"),
         ("adjacent", {"patience_s": -1}, "number from 0 to 86400"),
-        ("adjacent", {"colour_cost": float("nan")}, "number from 0 to 100"),
+        ("adjacent", {"color_cost": float("nan")}, "number from 0 to 100"),
         ("adjacent", {"fairness": float("inf")}, "number from 0 to 100"),
         ("adjacent", {"overdue": -1}, "number from 0 to 1000"),
         ("permuted", {"window": -3}, "number from 0 to 100000"),

@@ -15,7 +15,7 @@ from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker, Pairing
 from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
-from cgos_server.core.pairing.neighbours import ORDERS, Neighbours
+from cgos_server.core.pairing.neighbors import ORDERS, Neighbors
 from cgos_server.core.pairing.picking import Picking
 from cgos_server.core.pairing.ranking import by_rating
 from cgos_server.core.pairing.rolling import Waiting, turns
@@ -25,7 +25,7 @@ from cgos_server.core.venue import Policy
 def made(name: str, constraints: Constraints, waiting: Waiting) -> Matchmaker:
     if name == "birk":
         return Birk(constraints=constraints, waiting=waiting)
-    return Neighbours(name, constraints=constraints, waiting=waiting)
+    return Neighbors(name, constraints=constraints, waiting=waiting)
 
 
 def paired(method: Matchmaker, act: Act, seed: int, **limits: int) -> Pairing:
@@ -59,7 +59,7 @@ def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(act: Act, s
 
 @given(acts(policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
 def test_in_a_wide_field_the_same_rules_hold(act: Act, name: str, constraints: Constraints, seed: int) -> None:
-    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
+    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbors(name, constraints=constraints)
     pairing = paired(method, act, seed, NARROW=0)
     seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
     assert sorted(seen) == sorted(c.id for c in act.candidates)
@@ -84,7 +84,7 @@ def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(
 def test_who_draws_a_game_that_is_not_worth_it_in_a_wide_field_waits_with_the_other() -> None:
     candidates = [Candidate(v, f"bot-{v}", 2000.0 - v, balance=4) for v in range(1, 5)]
     act = Act(candidates, policy=Policy.ROLLING, connected=40, flow=0.1)
-    method = Birk("half", constraints=Constraints(colour_cost=9.0))
+    method = Birk("half", constraints=Constraints(color_cost=9.0))
     pairing = paired(method, act, 1, NARROW=0)
     assert pairing.pairs == []
     assert all("came together, but their game is not worth it yet" in why for why in pairing.sits_out.values())
@@ -170,7 +170,7 @@ def test_whose_turn_it_is_picks_first_and_is_told(policy: Policy) -> None:
 def test_nobody_is_told_that_all_others_were_paired_who_were_not(
     act: Act, constraints: Constraints, name: str, seed: int, wide: bool
 ) -> None:
-    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbours(name, constraints=constraints)
+    method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbors(name, constraints=constraints)
     pairing = paired(method, act, seed, **({"NARROW": 0} if wide else {}))
     assert all(why for why in pairing.sits_out.values())
     assert len(pairing.sits_out) == 1 or not any("all others" in why for why in pairing.sits_out.values())
@@ -180,7 +180,7 @@ def test_the_last_one_waits_because_of_those_who_wait() -> None:
     """Of two alone neither thinks their game worth it yet."""
     both = [Candidate(v, f"bot-{v}", 2000.0 - v, balance=4) for v in (1, 2)]
     act = Act(both, policy=Policy.ROLLING, connected=40, flow=0.1)
-    pairing = Birk(constraints=Constraints(colour_cost=9.0)).pair(act, random.Random(1))
+    pairing = Birk(constraints=Constraints(color_cost=9.0)).pair(act, random.Random(1))
     assert len(pairing.sits_out) == 2
     assert all("waits for a better opponent" in why for why in pairing.sits_out.values())
 
@@ -192,7 +192,7 @@ def test_who_was_set_aside_is_called_back_for_one_who_is_left_over() -> None:
         Candidate(v, f"bot-{v}", float(-v), 1_000_000 * (v != 3), apart=kin if v in kin else ()) for v in range(1, 6)
     ]
     for narrow in (0, 128):
-        pairing = paired(Neighbours("adjacent", constraints=FREE), Act(candidates), 1, NARROW=narrow)
+        pairing = paired(Neighbors("adjacent", constraints=FREE), Act(candidates), 1, NARROW=narrow)
         assert ids(pairing) == [(1, 4), (2, 3)]
         assert "bot-3 (-3), set aside before, met it after all." in pairing.pairs[1].reason
         assert pairing.sits_out == {5: "bot-5 (-5) was left over when all others had been paired."}

@@ -36,7 +36,7 @@ def test_fast_bots_meet_everybody_and_nobody_waits_long(method: str, hours: floa
     barrier = play(40, 3 * hours, method, Policy.BARRIER)
     alone = play(40, hours, method, fairness=0.0)
     assert rolling.own_share <= 1.25 * barrier.own_share < alone.own_share
-    assert rolling.utilisation > 0.85 > 0.5 > barrier.utilisation
+    assert rolling.utilization > 0.85 > 0.5 > barrier.utilization
     assert rolling.wait_p50 < 3 * INTERVAL
     assert rolling.most_often <= 0.1
 

@@ -61,15 +61,15 @@ class Field:
 
 
 def bits(ratings: Floats, owed: Ints, i: Ints, j: Ints) -> Ints:
-    """Millionths of a bit that a game tells, less 0.05 bit where both are owed the same colour."""
+    """Millionths of a bit that a game tells, less 0.05 bit where both are owed the same color."""
     win = 1.0 / (1.0 + 10.0 ** (np.abs(ratings[i] - ratings[j]) / 400.0))
     told = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
     return np.rint(1e6 * (told - 0.05 * (owed[i] * owed[j] > 0))).astype(np.int64)
 
 
 def after_rounds(n: int, seed: int, rounds: int = 5, *, drawn: bool = False) -> Field:
-    """After so many rounds paired the same way, whose pairs are barred: colours are owed as they were played, or drawn
-    at random, so that one colour is short here and the other there."""
+    """After so many rounds paired the same way, whose pairs are barred: colors are owed as they were played, or drawn
+    at random, so that one color is short here and the other there."""
     rng = np.random.default_rng(seed)
     ratings = rng.normal(2000.0, 350.0, n)
     balance = np.zeros(n, dtype=np.int64)
@@ -161,14 +161,14 @@ def test_as_many_are_paired_as_can_be_though_many_must_not_meet(n: int, kind: st
     assert told > best_told - 10_000
 
 
-def test_a_colour_that_is_short_here_is_found_further_away() -> None:
+def test_a_color_that_is_short_here_is_found_further_away() -> None:
     field = after_rounds(1500, 4, rounds=0, drawn=True)
     pairs = field.near_best()
     blind = near_best(field.ratings, np.zeros_like(field.owed), field.weigh)
-    neighbours = [tuple(sorted(pair)) for pair in np.argsort(field.ratings).reshape(-1, 2).tolist()]
-    assert field.total(pairs) > field.total(blind) > field.total(neighbours)
+    neighbors = [tuple(sorted(pair)) for pair in np.argsort(field.ratings).reshape(-1, 2).tolist()]
+    assert field.total(pairs) > field.total(blind) > field.total(neighbors)
     _, _, told = field.worth(pairs)
-    assert told > 1e6 - 10_000  # an odd 5 % of pairs with the same colour owed would cost a quarter of it
+    assert told > 1e6 - 10_000  # an odd 5 % of pairs with the same color owed would cost a quarter of it
 
 
 def test_it_asks_seldom_whatever_the_field() -> None:

@@ -163,8 +163,8 @@ def test_none_and_the_unrated() -> None:
     assert pairs(found) == [(1, 2), (3, 4)]
 
 
-def test_neighbours_and_club_mates_wait_if_asked() -> None:
-    event = accelrat(planned=4, update="none", defer_neighbours=True)
+def test_neighbors_and_club_mates_wait_if_asked() -> None:
+    event = accelrat(planned=4, update="none", defer_neighbors=True)
     first = next_round(event)
     assert pairs(first) == [(1, 3), (2, 5), (4, 6)]
     assert first.explanation.details["deferred"] == []
@@ -175,7 +175,7 @@ def test_neighbours_and_club_mates_wait_if_asked() -> None:
 
 
 def test_the_top_two_meet_in_the_last_round_at_the_earliest() -> None:
-    event = accelrat(planned=4, update="none", defer_neighbours=True)
+    event = accelrat(planned=4, update="none", defer_neighbors=True)
     met_in = {}
     for number_ in range(1, 5):
         event = play(event, by_lot(number_), 1)
@@ -184,7 +184,7 @@ def test_the_top_two_meet_in_the_last_round_at_the_earliest() -> None:
 
 
 def test_who_should_wait_meets_all_the_same_where_there_is_no_other_way() -> None:
-    found = next_round(accelrat(SIX[:2], planned=4, defer_neighbours=True))
+    found = next_round(accelrat(SIX[:2], planned=4, defer_neighbors=True))
     assert pairs(found) == [(1, 2)]
     assert found.explanation.details["deferred"] == [[1, 2]]
     assert "should have waited" in found.explanation.summary

@@ -287,8 +287,8 @@ def test_everybody_is_ranked_and_two_meet_once(
     assert sorted(new_ranking(event)) == [one.id for one in event.entrants]
     assert all(each.games for each in event.rounds)
     assert [row.place for row in standings(event).rows] == list(range(1, count + 1))
-    colours = Counter((game.white, game.black) for each in event.rounds for game in each.games)
-    assert set(colours.values()) <= {1}
+    colors = Counter((game.white, game.black) for each in event.rounds for game in each.games)
+    assert set(colors.values()) <= {1}
     assert all(game.reason for each in event.rounds for game in each.games)
     assert all(each.explanation.summary for each in event.rounds)
     plain = replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
@@ -305,7 +305,7 @@ def test_a_strong_newcomer_is_carried_to_the_top_and_a_long_list_takes_half_of_a
     assert len(_met(event)) < count * (count - 1) / 4
 
 
-def test_one_game_a_match_gives_everybody_both_colours() -> None:
+def test_one_game_a_match_gives_everybody_both_colors() -> None:
     event = next_round(event_of(10, games_per_match=1))
     whites = Counter(game.white for game in event.games)
     assert len(event.games) == 45
@@ -381,7 +381,7 @@ def test_the_sum_of_its_games_decides_a_match(results: tuple[Result, Result], po
     assert match(*results) == points
 
 
-def test_what_was_void_is_played_again_with_the_same_colours() -> None:
+def test_what_was_void_is_played_again_with_the_same_colors() -> None:
     event = event_of(6, active_size=3)
     event = finish(begin(event, next_round(event)), lambda game: VOID if game.white == 6 else WHITE_WINS)
     again = next_round(event)
@@ -397,7 +397,7 @@ def test_what_was_void_is_played_again_with_the_same_colours() -> None:
     assert is_over(replace(event, planned=1))
 
 
-def test_the_only_game_of_a_match_is_played_again_with_the_same_colours() -> None:
+def test_the_only_game_of_a_match_is_played_again_with_the_same_colors() -> None:
     event = event_of(8, active_size=4, games_per_match=1)
     event = begin(event, next_round(event))
     for game in event.rounds[0].games:

@@ -32,7 +32,7 @@ def test_the_generator_is_the_published_one() -> None:
 
 
 def test_the_state_is_the_one_that_recorded_events_were_drawn_with() -> None:
-    for seed, number, purpose, keys in ((7, 3, "colour", (4, 9)), (-1, 0, "order", (10**9,)), (2**40, 12, "", ())):
+    for seed, number, purpose, keys in ((7, 3, "color", (4, 9)), (-1, 0, "order", (10**9,)), (2**40, 12, "", ())):
         state = int.from_bytes(hashlib.sha256(f"{seed}/{number}/{purpose}".encode()).digest()[:8], "big")
         for key in (*keys, 0):
             state = _splitmix((state + 0x9E3779B97F4A7C15 * (key + 1)) & _MASK)
@@ -50,11 +50,11 @@ def test_arrays_draw_what_numbers_draw(seed: int, number: int, purpose: str, key
 
 def test_a_draw_depends_on_seed_round_purpose_and_keys_and_on_nothing_else() -> None:
     first = Lots(7, 3)
-    drawn = first.unit("colour", 1, 2)
+    drawn = first.unit("color", 1, 2)
     first.unit("other")
-    assert first.unit("colour", 1, 2) == drawn == Lots(7, 3).unit("colour", 1, 2)
-    others = [Lots(8, 3).unit("colour", 1, 2), Lots(7, 4).unit("colour", 1, 2), first.unit("colours", 1, 2)]
-    others += [first.unit("colour", 2, 1), first.unit("colour", 1), first.unit("colour", 1, 2, 0)]
+    assert first.unit("color", 1, 2) == drawn == Lots(7, 3).unit("color", 1, 2)
+    others = [Lots(8, 3).unit("color", 1, 2), Lots(7, 4).unit("color", 1, 2), first.unit("colors", 1, 2)]
+    others += [first.unit("color", 2, 1), first.unit("color", 1), first.unit("color", 1, 2, 0)]
     assert len({drawn, *others}) == 7
 
 

@@ -480,7 +480,7 @@ def test_a_corrected_result_sends_the_other_one_on() -> None:
 
 
 @given(n=st.integers(2, 16), seed=st.integers(0, 1_000))
-def test_colours_are_as_even_as_two_can_have_them(n: int, seed: int) -> None:
+def test_colors_are_as_even_as_two_can_have_them(n: int, seed: int) -> None:
     event = play(_event(n), by_lot(seed))
     whites: Counter[int] = Counter()
     for each in event.rounds:

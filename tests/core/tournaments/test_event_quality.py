@@ -12,7 +12,7 @@ from support.core.tournaments import better_wins, by_lot, entrants, play
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result, Round
 from cgos_server.core.tournaments.event_quality import Band, EventQuality, event_quality, kendall_of_places
-from cgos_server.core.tournaments.quality import colours, float_pairs, kendall
+from cgos_server.core.tournaments.quality import colors, float_pairs, kendall
 from cgos_server.core.tournaments.total_error import relative_strengths, total_error
 
 
@@ -53,8 +53,8 @@ def test_it_is_made_of_the_measures_of_single_things(event: Event) -> None:
     found = quality_of(event)
     assert found.total_error == total_error(event, relative_strengths(event))
     assert sum(each.floats for each in found.rounds) == float_pairs(event)
-    assert tuple(each.color_difference for each in found.rounds) == colours(event).differences
-    assert max((run for run, _ in found.streaks), default=0) == colours(event).in_a_row
+    assert tuple(each.color_difference for each in found.rounds) == colors(event).differences
+    assert max((run for run, _ in found.streaks), default=0) == colors(event).in_a_row
     assert sum(band.games for band in found.bands) + found.uneven + found.unrated == found.games
     assert sum(count for _, count in found.balances) == len(event.entrants)
 

@@ -59,7 +59,7 @@ def fair(count: int, share: float, of: int = SEEDS) -> bool:
     return abs(count - share * of) <= 5 * math.sqrt(of * share * (1 - share))
 
 
-def test_colours_of_equals_are_a_fair_lot() -> None:
+def test_colors_of_equals_are_a_fair_lot() -> None:
     rounds = drawn(started(0, 0))
     assert fair(sum(round_.games[0].white == 1 for round_ in rounds), 1 / 2)
 
@@ -171,13 +171,13 @@ def test_who_has_met_all_of_the_second_country_meets_the_third() -> None:
     assert {round_.explanation.details["restarts"].get("1", 0) for round_ in rounds} > {0}
 
 
-def test_wishes_for_colours_are_met_where_they_fit() -> None:
+def test_wishes_for_colors_are_met_where_they_fit() -> None:
     event = with_rounds(started(0, 0, 0, 0), [Game(1, 2, DRAWN), Game(3, 4, DRAWN)])
     for round_ in drawn(event, 60):
         assert {(game.white, game.black) for game in round_.games} == {(2, 3), (4, 1)}
 
 
-def test_who_had_it_less_gets_the_colour_that_both_want() -> None:
+def test_who_had_it_less_gets_the_color_that_both_want() -> None:
     event = with_rounds(
         started(0, 0, 0, 0),
         [Game(1, 2, DRAWN), Game(3, 4, DRAWN)],
@@ -263,7 +263,7 @@ def test_handicap() -> None:
 
 @settings(max_examples=15)
 @given(starts=st.lists(st.integers(0, 9), max_size=9), seed=st.integers(0, 99))
-def test_colours_never_go_to_who_had_them_more(starts: list[int], seed: int) -> None:
+def test_colors_never_go_to_who_had_them_more(starts: list[int], seed: int) -> None:
     event = replace(started(*starts), seed=seed)
     for number in range(4):
         round_ = next_round(event)

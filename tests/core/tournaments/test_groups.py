@@ -242,8 +242,8 @@ def test_there_are_only_as_many_rematches_as_there_must_be(
 
 def outwards(group: list[int]) -> list[int]:
     """From the middle outwards, the upper one first."""
-    centre = (len(group) + 1) // 2
-    places = [place for d in range(len(group)) for place in ((centre - d, centre + d) if d else (centre,))]
+    center = (len(group) + 1) // 2
+    places = [place for d in range(len(group)) for place in ((center - d, center + d) if d else (center,))]
     return [group[place - 1] for place in places if 1 <= place <= len(group)]
 
 

@@ -20,14 +20,14 @@ from cgos_server.core.tournaments.base import (
     Result,
     Round,
 )
-from cgos_server.core.tournaments.knockout import Match, colours, folded, games_of, match, placed
+from cgos_server.core.tournaments.knockout import Match, colors, folded, games_of, match, placed
 from cgos_server.core.tournaments.ledger import ledger
 
 Pairs = list[tuple[int, int]]
 
 
 def _games(*results: Result | None) -> list[Game]:
-    """Games of 1 (White first) and 2, with colours swapped after each draw."""
+    """Games of 1 (White first) and 2, with colors swapped after each draw."""
     white, black, games = 1, 2, []
     for result in results:
         games.append(Game(white, black, result))
@@ -54,7 +54,7 @@ def test_a_game_without_a_result_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize("replays", [0, 1, 2])
-def test_draws_are_replayed_with_colours_swapped(replays: int) -> None:
+def test_draws_are_replayed_with_colors_swapped(replays: int) -> None:
     for draws in range(1, replays + 1):
         found = match(_games(*[DRAWN] * draws), 2, 1, replays)
         assert not found.is_decided
@@ -84,32 +84,32 @@ def _after(*games: Game) -> Event:
 def test_who_had_white_less_often_has_white() -> None:
     known = ledger(_after(Game(1, 3, WHITE_WINS)))
     for board in (1, 2):
-        assert colours(known, 1, 2, board)[:2] == (2, 1)
-        assert colours(known, 2, 1, board)[:2] == (2, 1)
-        assert colours(known, 3, 2, board)[:2] == (3, 2)
+        assert colors(known, 1, 2, board)[:2] == (2, 1)
+        assert colors(known, 2, 1, board)[:2] == (2, 1)
+        assert colors(known, 3, 2, board)[:2] == (3, 2)
 
 
-def test_forfeits_have_no_colours() -> None:
+def test_forfeits_have_no_colors() -> None:
     known = ledger(_after(Game(1, 3, Result(2, 0, "forfeit"))))
-    assert colours(known, 1, 2, 1)[:2] == (2, 1)
-    assert colours(known, 1, 2, 2)[:2] == (1, 2)
+    assert colors(known, 1, 2, 1)[:2] == (2, 1)
+    assert colors(known, 1, 2, 2)[:2] == (1, 2)
 
 
-def test_colours_change_where_counts_are_equal() -> None:
+def test_colors_change_where_counts_are_equal() -> None:
     known = ledger(_after(Game(1, 3, DRAWN), Game(4, 1, DRAWN), Game(2, 4, DRAWN), Game(3, 2, DRAWN)))
     # 1 and 2 had White, then Black; 3 had Black, then White.
     for board in (1, 2):
-        assert colours(known, 1, 3, board)[:2] == (1, 3)
-        assert colours(known, 3, 1, board)[:2] == (1, 3)
-    assert colours(known, 1, 2, 1)[:2] == (2, 1)
-    assert colours(known, 1, 2, 2)[:2] == (1, 2)
+        assert colors(known, 1, 3, board)[:2] == (1, 3)
+        assert colors(known, 3, 1, board)[:2] == (1, 3)
+    assert colors(known, 1, 2, 1)[:2] == (2, 1)
+    assert colors(known, 1, 2, 2)[:2] == (1, 2)
 
 
 def test_who_has_not_played_changes_with_who_has() -> None:
     known = ledger(_after(Game(1, 3, DRAWN), Game(4, 1, DRAWN)))
     for board in (1, 2):
-        assert colours(known, 1, 2, board)[:2] == (1, 2)
-        assert colours(known, 2, 1, board)[:2] == (1, 2)
+        assert colors(known, 1, 2, board)[:2] == (1, 2)
+        assert colors(known, 2, 1, board)[:2] == (1, 2)
 
 
 def _tried(order: list[int], barred: set[tuple[int, int]]) -> Pairs | None:

@@ -190,7 +190,7 @@ def test_stones_are_the_difference_less_the_reduction(
         assert f"receives {stones} stones" in game.reason
 
 
-def test_who_receives_stones_is_black_whatever_colours_he_had() -> None:
+def test_who_receives_stones_is_black_whatever_colors_he_had() -> None:
     event = with_rounds(
         started(8, 8, 0, 0, handicap=True, reduction=0),
         [Game(3, 1, BLACK_WINS), Game(4, 2, BLACK_WINS)],

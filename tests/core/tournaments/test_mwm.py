@@ -73,7 +73,7 @@ def script(case: Case, coins: dict[tuple[int, int], bool], otherwise: Chance) ->
         keys = sorted(map(number, (one, other)))
         draws[("u", *keys)] = (value + 0.5) / 1_000_000
     for keys_of, better in coins.items():
-        draws[("colour", *keys_of)] = 0.25 if better else 0.75
+        draws[("color", *keys_of)] = 0.25 if better else 0.75
 
     class Both(Scripted):
         def unit(self, purpose: str, *keys: int) -> float:
@@ -162,7 +162,7 @@ def is_whole_event(case: Case) -> int:
         games = tuple(Game(*board, Result(half, 2 - half)) for board, half in zip(boards, halves, strict=True))
         event = begin(event, replace(round_, games=games))
         after = ledger(event)
-        assert sum(abs(line.balance) for line in after.lines.values()) == expected["abs_colour_difference_after"]
+        assert sum(abs(line.balance) for line in after.lines.values()) == expected["abs_color_difference_after"]
         floats = sum(known.lines[a].score != known.lines[b].score for a, b in boards)
         assert floats == expected["float_pairs"]
     assert system_of(event).is_over(event)
@@ -195,7 +195,7 @@ def relaxed(round_: Round) -> str:
     rounds=st.integers(2, 6),
 )
 @settings(max_examples=40)
-def test_colours_stay_balanced_and_opponents_new(size: int, seed: int, order: str, beta: float, rounds: int) -> None:
+def test_colors_stay_balanced_and_opponents_new(size: int, seed: int, order: str, beta: float, rounds: int) -> None:
     event = event_of(size, seed, order=order, beta=beta)
     bound = int(beta)
     for _ in range(rounds):
@@ -208,9 +208,9 @@ def test_colours_stay_balanced_and_opponents_new(size: int, seed: int, order: st
         for game in last.games:
             sides = (before.lines[game.white].balance, before.lines[game.black].balance)
             assert sides[0] <= sides[1]
-            if "colour" not in level:
+            if "color" not in level:
                 assert max(abs(after.lines[id_].balance) for id_ in game.pair) <= max(bound, *map(abs, sides))
-        if all("colour" not in relaxed(each) for each in event.rounds):
+        if all("color" not in relaxed(each) for each in event.rounds):
             assert max(abs(line.balance) for line in after.lines.values()) <= bound
         points = [abs(before.lines[game.white].score - before.lines[game.black].score) for game in last.games]
         total = last.explanation.details["total"]
@@ -275,7 +275,7 @@ def test_the_bye_goes_down_the_ranks_and_round_once() -> None:
     assert sorted(seen) == [1, 2, 3, 4, 5]
 
 
-def test_two_meet_again_and_again_with_colours_in_turn() -> None:
+def test_two_meet_again_and_again_with_colors_in_turn() -> None:
     event = play(event_of(2, planned=4), by_lot(1))
     assert [relaxed(each) for each in event.rounds] == ["strict", "rematch", "rematch", "rematch"]
     assert [each.explanation.details["total"][0] for each in event.rounds[1:]] == [-1, -2, -3]
@@ -299,9 +299,9 @@ def test_each_relaxation_is_said() -> None:
     strict = next_round(crossed)
     assert relaxed(strict) == "strict"
     forced = forbid(forbid(crossed, 1, 4), 2, 3)
-    colours = next_round(forced)
-    assert relaxed(colours) == "colour_relaxed"
-    assert "within 1, so this one need not" in colours.explanation.summary
+    colors = next_round(forced)
+    assert relaxed(colors) == "color_relaxed"
+    assert "within 1, so this one need not" in colors.explanation.summary
     again = next_round(forbid(forbid(forced, 1, 3), 4, 2))
     assert relaxed(again) == "rematch"
     assert {game.pair for game in again.games} == {(1, 2), (3, 4)}
@@ -309,9 +309,9 @@ def test_each_relaxation_is_said() -> None:
     for one, other in ((1, 4), (2, 3), (1, 2), (3, 4)):
         stuck = forbid(stuck, one, other)
     both = next_round(with_games(stuck, (1, 3), (2, 4)))
-    assert relaxed(both) == "rematch_colour_relaxed"
+    assert relaxed(both) == "rematch_color_relaxed"
     assert {(game.white, game.black) for game in both.games} == {(3, 1), (4, 2)}
-    assert "none that keeps everybody's colours within 1" in both.explanation.summary
+    assert "none that keeps everybody's colors within 1" in both.explanation.summary
 
 
 def test_forbidden_pairs_never_meet() -> None:

@@ -108,17 +108,17 @@ def third_by_hand(state: State, i: int, j: int) -> int:
 def by_hand(state: State) -> tuple[str, tuple[int, ...], list[Pairs]] | None:
     """The level, the best total and all rounds that have it."""
     n = len(state.score)
-    for level, again, any_colour in (
+    for level, again, any_color in (
         ("strict", False, False),
-        ("colour_relaxed", False, True),
+        ("color_relaxed", False, True),
         ("rematch", True, False),
-        ("rematch_colour_relaxed", True, True),
+        ("rematch_color_relaxed", True, True),
     ):
         weights = {}
         for i, j in itertools.combinations(range(n), 2):
             if (i, j) in state.barred or (not again and (i, j) in state.times):
                 continue
-            if not any_colour and not -2 * state.beta < state.c[i] + state.c[j] < 2 * state.beta:
+            if not any_color and not -2 * state.beta < state.c[i] + state.c[j] < 2 * state.beta:
                 continue
             tail = (state.score[j] - state.score[i], abs(state.c[i] - state.c[j]), third_by_hand(state, i, j))
             weights[i, j] = (-state.times.get((i, j), 0), *tail) if again else tail
@@ -217,8 +217,8 @@ def test_the_power_is_the_tables(vectors: Vectors) -> None:
     assert power(halves).tolist() == [power_by_hand(x) for x in halves.tolist()]
 
 
-def test_colours_count_more_than_any_distance_of_ranks() -> None:
-    """One score group of 240, Monrad: with the factors 10,000 and 100 neighbours would be paired, whose colours fit
+def test_colors_count_more_than_any_distance_of_ranks() -> None:
+    """One score group of 240, Monrad: with the factors 10,000 and 100 neighbors would be paired, whose colors fit
     worse."""
     c = [1, 1, *[1, -1] * 118, -1, -1]
     times = np.zeros((240, 240), dtype=np.int64)
@@ -231,9 +231,9 @@ def test_colours_count_more_than_any_distance_of_ranks() -> None:
 
 LARGE = {
     "strict": ((-50, 0), (0, 8)),
-    "colour_relaxed": ((-50, 0), (0, 50)),
+    "color_relaxed": ((-50, 0), (0, 50)),
     "rematch": ((-5, 0), (-50, 0), (0, 8)),
-    "rematch_colour_relaxed": ((-5, 0), (-50, 0), (0, 50)),
+    "rematch_color_relaxed": ((-5, 0), (-50, 0), (0, 50)),
 }
 
 

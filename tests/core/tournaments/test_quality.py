@@ -16,7 +16,7 @@ from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WIN
 from cgos_server.core.tournaments.mwm_weights import pair_field
 from cgos_server.core.tournaments.quality import (
     StrengthDifference,
-    colours,
+    colors,
     difference_of,
     float_pairs,
     kendall,
@@ -99,8 +99,8 @@ def test_float_pairs_are_pairs_of_different_scores(event: Event) -> None:
     assert float_pairs(event) == 3
 
 
-def test_colours_count_games_really_played(event: Event) -> None:
-    found = colours(event)
+def test_colors_count_games_really_played(event: Event) -> None:
+    found = colors(event)
     assert found.differences == (4, 4, 4)
     assert found.whites == {1: 2, 2: 0, 3: 1, 4: 0, 5: 1}
     assert found.blacks == {1: 1, 2: 1, 3: 1, 4: 1, 5: 0}
@@ -119,7 +119,7 @@ def test_nothing_to_reach_is_reached() -> None:
 
 
 def test_largest_strength_difference(vectors: Vectors) -> None:
-    for case in vectors("ranking_quality")["normalised_strength_difference"]:
+    for case in vectors("ranking_quality")["normalized_strength_difference"]:
         players = sorted(case["players"], key=lambda one: (-one["score"], -one["elo"], one["order"]))
         rank = {one["id"]: at for at, one in enumerate(players)}
         times = np.zeros((len(players), len(players)), dtype=np.int64)
@@ -131,7 +131,7 @@ def test_largest_strength_difference(vectors: Vectors) -> None:
         made = sum(abs(case["strength"][one] - case["strength"][other]) for one, other in case["pairs"])
         assert made == case["total_strength_difference"]
         assert best.total[-1] / 1000 == pytest.approx(case["maximum_total"], abs=1e-9)
-        assert made / (best.total[-1] / 1000) == pytest.approx(case["normalised_strength_difference"], abs=1e-9)
+        assert made / (best.total[-1] / 1000) == pytest.approx(case["normalized_strength_difference"], abs=1e-9)
 
 
 def test_strength_difference_of_an_event() -> None:

@@ -11,18 +11,18 @@ from msgspec.structs import replace
 from support.core.tournaments import by_lot, entrants, finish, play
 
 from cgos_server.core.tournaments.base import Event, Request
-from cgos_server.core.tournaments.colours import BY_LOT, LOWER_BALANCE, last_colour
+from cgos_server.core.tournaments.colors import BY_LOT, LOWER_BALANCE, last_color
 from cgos_server.core.tournaments.event import begin, request_bye
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import next_round
 
-CHANGED = "colours change from the last game"
+CHANGED = "colors change from the last game"
 
 
 @pytest.mark.parametrize("word", ["swiss", "mcmahon", "godraw", "epm", "weighted", "accelrat", "dutch", "random2"])
 @settings(max_examples=8)
 @given(size=st.integers(2, 9), seed=st.integers(0, 10_000), rounds=st.integers(1, 7))
-def test_colours_rematches_and_byes(word: str, size: int, seed: int, rounds: int) -> None:
+def test_colors_rematches_and_byes(word: str, size: int, seed: int, rounds: int) -> None:
     event = Event(word, entrants([2000.0 - 30 * k for k in range(size)]), seed=seed)
     event = replace(request_bye(event, Request(1 + seed % size, 2)), bye_points=seed % 3)
     for number in range(rounds):
@@ -33,7 +33,7 @@ def test_colours_rematches_and_byes(word: str, size: int, seed: int, rounds: int
                 assert white.balance < black.balance
             else:
                 assert white.balance == black.balance
-                last = (last_colour(white), last_colour(black))
+                last = (last_color(white), last_color(black))
                 if CHANGED in game.reason:
                     assert last in [(False, True), (False, None), (None, True)]
                 else:

@@ -1,4 +1,4 @@
-"""Round robin: the tables, colours, who is missing."""
+"""Round robin: the tables, colors, who is missing."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _event(n: int, **options: Any) -> Event:
     return Event("round-robin", entrants([None] * n), options=options)
 
 
-@pytest.mark.parametrize("colours", ["literal", "balanced"])
-def test_vectors(case: dict[str, Any], colours: str) -> None:
+@pytest.mark.parametrize("colors", ["literal", "balanced"])
+def test_vectors(case: dict[str, Any], colors: str) -> None:
     n = case["n"]
-    event = _event(n, colours=colours)
+    event = _event(n, colors=colors)
     balance: Counter[int] = Counter()
     for expected in case["rounds"]:
         paired = next_round(event)
@@ -53,14 +53,14 @@ def test_vectors(case: dict[str, Any], colours: str) -> None:
         for row in ("upper", "lower"):
             ids = [None if seat == case["dummy_seat"] else seat for seat in expected[row]]
             assert paired.explanation.details[row] == ids
-        assert [[game.black, game.white] for game in paired.games] == expected[f"colour_{colours}_black_white"]
+        assert [[game.black, game.white] for game in paired.games] == expected[f"color_{colors}_black_white"]
         free = [] if expected["free"] is None else [expected["free"]]
         assert [bye.entrant for bye in paired.byes] == free
         for game in paired.games:
             balance.update({game.black: 1, game.white: -1})
         event = finish(begin(event, paired), better_wins)
     assert is_over(event)
-    assert {str(id_): balance[id_] for id_ in range(1, n + 1)} == case[f"black_minus_white_{colours}"]
+    assert {str(id_): balance[id_] for id_ in range(1, n + 1)} == case[f"black_minus_white_{colors}"]
 
 
 @pytest.mark.parametrize(("seats", "table"), [(6, BERGER_6), (10, BERGER_10)])
@@ -89,7 +89,7 @@ def test_a_table_has_every_pair_once(table: Any, half: int) -> None:
     assert pairs == list(combinations(range(1, 2 * half + 1), 2))
 
 
-@pytest.mark.parametrize("options", [{}, {"table": "berger"}, {"colours": "literal"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"table": "berger"}, {"colors": "literal"}], ids=str)
 @pytest.mark.parametrize("double", [False, True])
 @given(n=st.integers(2, 11), seed=st.integers(0, 1_000))
 def test_everybody_meets_everybody(options: dict[str, Any], double: bool, n: int, seed: int) -> None:
@@ -110,7 +110,7 @@ def test_everybody_meets_everybody(options: dict[str, Any], double: bool, n: int
         assert both == ([1, 1] if double else [0, 1])
     assert all(byes[id_] == cycles * (n % 2) for id_ in range(1, n + 1))
     most = {"balanced": 1 + n % 2, "berger": 1 - n % 2, "literal": 4}[
-        "berger" if options.get("table") else options.get("colours", "balanced")
+        "berger" if options.get("table") else options.get("colors", "balanced")
     ]
     if not double:
         assert all(abs(n - 1 - 2 * whites[id_]) <= most for id_ in range(1, n + 1))
@@ -118,9 +118,9 @@ def test_everybody_meets_everybody(options: dict[str, Any], double: bool, n: int
         next_round(event)
 
 
-def test_berger_tables_have_their_own_colours() -> None:
-    with pytest.raises(Refused, match="Leave out colours, or choose table=circle"):
-        next_round(_event(4, table="berger", colours="literal"))
+def test_berger_tables_have_their_own_colors() -> None:
+    with pytest.raises(Refused, match="Leave out colors, or choose table=circle"):
+        next_round(_event(4, table="berger", colors="literal"))
 
 
 @pytest.mark.parametrize("n", [0, 1])

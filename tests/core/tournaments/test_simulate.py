@@ -16,7 +16,7 @@ from cgos_server.core.tournaments.chance import Lots, ManyLots
 from cgos_server.core.tournaments.milvang import chances
 from cgos_server.core.tournaments.mwm import Mwm
 from cgos_server.core.tournaments.mwm_weights import ORDERS
-from cgos_server.core.tournaments.quality import colours, float_pairs, kendall, strength_difference, unforeseen
+from cgos_server.core.tournaments.quality import colors, float_pairs, kendall, strength_difference, unforeseen
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS
 from cgos_server.core.tournaments.simulate import (
     Plan,
@@ -85,7 +85,7 @@ def test_games_end_as_often_as_the_model_says() -> None:
     assert abs(found - expected) < 5 * math.sqrt(variance)
 
 
-def test_elo_has_no_draws_and_no_colours() -> None:
+def test_elo_has_no_draws_and_no_colors() -> None:
     strengths = np.array([1500.0, 1700.0])
     wins, holds = game_chances("elo", strengths, strengths[::-1].copy())
     assert wins.sum() == pytest.approx(1.0)
@@ -100,7 +100,7 @@ def test_measures_are_those_of_the_event() -> None:
     seen = done.measures
     assert seen.kendall == kendall(done.order, done.strength)
     assert seen.float_pairs == float_pairs(done.event)
-    assert seen.colour_difference == statistics.fmean(colours(done.event).differences)
+    assert seen.color_difference == statistics.fmean(colors(done.event).differences)
     assert seen.unforeseen == unforeseen(done.event, done.strength).share
     assert seen.strength_difference == strength_difference(done.event, done.strength).share
     assert seen.games == 25
@@ -144,7 +144,7 @@ def test_every_system_can_be_simulated(name: str, players: int) -> None:
         (Plan("dutch", 4, 3, math.nan), "no strength"),
         (Plan("dutch", 4), "how many"),
         (Plan("none", 4, 3), "no tournament system"),
-        (Plan("dutch", 4, 3, options={"colour": 1}), "no option"),
+        (Plan("dutch", 4, 3, options={"color": 1}), "no option"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(plan: Plan, says: str) -> None:
@@ -236,7 +236,7 @@ def test_seeds_of_a_series_are_all_different() -> None:
 
 
 def test_games_played_again_in_a_round_are_drawn_anew() -> None:
-    # A drawn match of a cup is played again, twice at most: the third game has the first one's colours.
+    # A drawn match of a cup is played again, twice at most: the third game has the first one's colors.
     thirds = []
     for seed in range(40):
         for each in simulate(Plan("cup", 16, None, 2000.0, 2100.0), seed).event.rounds:

@@ -88,7 +88,7 @@ def _as_expected(details: dict[str, Any], expected: dict[str, Any], name: str) -
     assert details["pairing_order"] == [number_of(one) for one in expected["pairing_order"]], name
     assert details["bye"] == number_of(expected["bye"])
     assert details["history_removed"] == expected["history_removed"]
-    assert details["colour_bound"] == expected["colour_bound"]
+    assert details["color_bound"] == expected["color_bound"]
     assert details["pairs"] == pairs_of(expected["pairs"])
     assert details["playing_order"] == pairs_of(expected["playing_order"])
 
@@ -142,7 +142,7 @@ class Literal:
             self.byes[said["bye"]] += 1
             self.score[said["bye"]] += 4 if self.double else 2
         said["pairs"] = [list(pair) for pair in pairs]
-        said["colour_bound"] = bound
+        said["color_bound"] = bound
         said["playing_order"] = self._playing_order(pairs)
         return said
 
@@ -152,9 +152,9 @@ class Literal:
         first = left[0]
         found: list[list[tuple[int, int]]] = []
         for second in left[1:]:
-            colours = abs(self.wgd[first] + self.wgd[second]) <= bound
+            colors = abs(self.wgd[first] + self.wgd[second]) <= bound
             met = any({first, second} in pairs for _, pairs in self.history)
-            if colours and (without_history or not met):
+            if colors and (without_history or not met):
                 rest = [id_ for id_ in left if id_ not in (first, second)]
                 found += [[(first, second), *others] for others in self._all_pairings(rest, bound, without_history)]
         return found
@@ -250,7 +250,7 @@ def _without_explanations(event: Event) -> Event:
 
 @settings(max_examples=25)
 @given(st.integers(2, 12), st.booleans(), st.integers(0, 10_000))
-def test_colours_stay_within_two_and_byes_within_one(size: int, double: bool, seed: int) -> None:
+def test_colors_stay_within_two_and_byes_within_one(size: int, double: bool, seed: int) -> None:
     event = event_of(size, double=double)
     for number in range(1, size + 4):
         event = play_round(event, by_lot(seed + number, draws=0.3))
@@ -259,7 +259,7 @@ def test_colours_stay_within_two_and_byes_within_one(size: int, double: bool, se
         assert max(line.byes for line in lines) - min(line.byes for line in lines) <= 1
         if size % 2 == 0 and number % 2 and not double:
             assert {abs(line.balance) for line in lines} == {1}
-        assert event.rounds[-1].explanation.details["colour_bound"] == 2
+        assert event.rounds[-1].explanation.details["color_bound"] == 2
 
 
 @pytest.mark.parametrize("size", [12, 20])
@@ -277,7 +277,7 @@ def test_nobody_meets_again_before_a_round_has_left_the_history(size: int) -> No
                for each in event.rounds if each.explanation.details["history_removed"])  # fmt: skip
 
 
-def test_a_second_game_has_the_other_colours() -> None:
+def test_a_second_game_has_the_other_colors() -> None:
     round_ = next_round(event_of(6, double=True))
     first, second = round_.games[:3], round_.games[3:]
     assert [(game.black, game.white) for game in second] == [(game.white, game.black) for game in first]
@@ -377,8 +377,8 @@ def test_what_an_explanation_says_was_removed_stays_removed() -> None:
     assert history(corrected) == history(event)
 
 
-def games(*colours: tuple[int, int]) -> tuple[Game, ...]:
-    return tuple(Game(white, black, DRAWN) for white, black in colours)
+def games(*colors: tuple[int, int]) -> tuple[Game, ...]:
+    return tuple(Game(white, black, DRAWN) for white, black in colors)
 
 
 def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
@@ -390,12 +390,12 @@ def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
     assert "Pairs of rounds 1, 2 may meet again" in paired.explanation.summary
 
 
-def test_the_colour_bound_grows_no_more_than_it_must() -> None:
+def test_the_color_bound_grows_no_more_than_it_must() -> None:
     event = replace(event_of(4), rounds=(Round(1, games((1, 3), (2, 4))), Round(2, games((1, 4)))))
     for id_ in (3, 4):
         event = withdraw(event, id_)
     paired = next_round(event)
-    assert paired.explanation.details["colour_bound"] == 3
+    assert paired.explanation.details["color_bound"] == 3
     assert [(game.white, game.black) for game in paired.games] == [(2, 1)]
     assert "may add up to 3" in paired.explanation.summary
 

@@ -93,11 +93,11 @@ def fields(draw: st.DrawFn) -> tuple[list[Placed], set[Pair], int]:
 
 def by_the_formula(one: Placed, other: Placed, groups: int, seeding: str, above: str, below: str) -> int:
     """Everything but rematches, in exact fractions."""
-    colour = 0
+    color = 0
     if one.balance * other.balance < 0:
-        colour = 10**6
+        color = 10**6
     elif one.balance * other.balance == 0 and max(abs(one.balance), abs(other.balance)) >= 2:
-        colour = 5 * 10**5
+        color = 5 * 10**5
     upper, lower = sorted((one, other))
     apart = lower.group - upper.group
     x = Fraction(apart, groups)
@@ -119,7 +119,7 @@ def by_the_formula(one: Placed, other: Placed, groups: int, seeding: str, above:
             n, p = who.size, who.place
             wish += Fraction({"middle": n - 1 - abs(2 * p - n + 1), "top": n - 1 - p, "bottom": p}[where], n)
         draw = s * 2 * 10**7 + 10**7 * wish
-    return colour + score.__floor__() + seed.__floor__() + draw.__floor__()
+    return color + score.__floor__() + seed.__floor__() + draw.__floor__()
 
 
 @given(fields(), st.sampled_from(SEEDINGS), st.sampled_from(PLACES), st.sampled_from(PLACES))
@@ -185,7 +185,7 @@ def test_where_floaters_are_taken_from(above: str, below: str) -> None:
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
-def test_colours_that_fit_decide_between_equals(first: tuple[Game, ...], expected: set[Pair], seed: int) -> None:
+def test_colors_that_fit_decide_between_equals(first: tuple[Game, ...], expected: set[Pair], seed: int) -> None:
     event = replace(begin(flat(4, seeding="translation"), Round(1, first)), seed=seed)
     assert pairs_of(next_round(event)) == expected
 

@@ -43,7 +43,7 @@ class Venue:
         return self.say(Kind.GAME, black=black, white=white, score2=score2, **fields)
 
     def play(self, black: int, white: int, results: str) -> None:
-        """``+`` Black wins, ``-`` loses, ``=`` draw; colours alternate, the result is always `black`'s."""
+        """``+`` Black wins, ``-`` loses, ``=`` draw; colors alternate, the result is always `black`'s."""
         for number, result in enumerate(results):
             score2 = "-=+".index(result)
             if number % 2:

@@ -53,7 +53,7 @@ def pool(
 def simulated(
     truth: Floats, games: int, seed: int, *, advantage: float = 0.0, draw: float = 0.0, anchors: Sequence[int] = ()
 ) -> Pool:
-    """`games` games between random pairs of versions whose strengths are `truth`, random colours."""
+    """`games` games between random pairs of versions whose strengths are `truth`, random colors."""
     rng = np.random.default_rng(seed)
     n = len(truth)
     first = rng.integers(0, n, games)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cgos_server.config import enrol_venues, load
+from cgos_server.config import enroll_venues, load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
@@ -162,7 +162,7 @@ async def open_past(
         raise error
 
     store = await open_store(config.server.location, failed=failed, on_error=_raise)
-    venue = next(venue for venue in await enrol_venues(config, store, T0, "here") if venue.name == VENUE)
+    venue = next(venue for venue in await enroll_venues(config, store, T0, "here") if venue.name == VENUE)
     past = RatedPast(store, venue, systems, seed)
     await past.begin(names)
     return past

@@ -1,4 +1,4 @@
-"""Cells of a crosstable: their colours, figures and links."""
+"""Cells of a crosstable: their colors, figures and links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_better_score_is_never_a_colder_cell(games: int, expected: float, one:
 
 
 @given(st.integers(1, 500), st.floats(0.01, 0.99), st.floats(0, 1))
-def test_the_other_side_has_the_opposite_colour(games: int, expected: float, share: float) -> None:
+def test_the_other_side_has_the_opposite_color(games: int, expected: float, share: float) -> None:
     mine = ORDER.index(heat(Cell(share * games, games, expected)))
     theirs = ORDER.index(heat(Cell((1 - share) * games, games, 1 - expected)))
     assert abs(mine + theirs - (len(ORDER) - 1)) <= 1  # to the last digit of floats, at a step

@@ -43,14 +43,14 @@ class Answers:
 
     def _rating(self, state: Holder, version: int) -> Rating:
         """Raises KeyError for a version that never entered."""
-        at, centred = state.find(version), not state.anchors
+        at, centered = state.find(version), not state.anchors
         if at is None:
             return self._newcomer(state)
         anchor = state.anchors.get(at)
         games = state.games[at]
         if anchor is not None:
             return Rating(mean=anchor[0], spread=anchor[1], games=games, provisional=False, anchor=True)
-        mean, sd = state.belief.shown(at, centred)
+        mean, sd = state.belief.shown(at, centered)
         return Rating(mean, sd, games, self.is_provisional(sd, games))
 
     def _newcomer(self, state: Holder) -> Rating:
@@ -85,6 +85,6 @@ class Answers:
         return Snapshot(state.belief.lend(), free, at)
 
     def joint(self, state: Holder, versions: Sequence[int]) -> Together:
-        """What is known of these versions together, by the joint distribution as it is: neither centred nor widened by
+        """What is known of these versions together, by the joint distribution as it is: neither centered nor widened by
         the prior's share."""
         return self.snapshot(state, versions).compute()

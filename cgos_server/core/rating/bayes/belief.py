@@ -37,11 +37,11 @@ class Shown(NamedTuple):
 
 
 class Lent(NamedTuple):
-    """A belief's arrays, for somebody who reads them later. In the order (K centres, n versions).
+    """A belief's arrays, for somebody who reads them later. In the order (K centers, n versions).
 
     :ivar covariance: (K + n, K + n), of the last refit; never written again
     :ivar gain: (n,) precision that results since then have added to each version's own, 1/Elo^2
-    :ivar gain_centred: (n,) the same of the version minus the mean of those that the belief is centred on
+    :ivar gain_centered: (n,) the same of the version minus the mean of those that the belief is centered on
     :ivar variance: of a version that has not joined
     :ivar common: covariance of two such
     :ivar row: (K + n,) covariances of such a version with all that is here
@@ -49,14 +49,14 @@ class Lent(NamedTuple):
 
     covariance: Floats
     gain: Floats
-    gain_centred: Floats
+    gain_centered: Floats
     variance: float
     common: float
     row: Floats
 
 
 def head(posterior: Floats, versions: int) -> Floats:
-    """A mean or covariance of the order (versions, centres) in the order (centres, versions), so that versions can be
+    """A mean or covariance of the order (versions, centers) in the order (centers, versions), so that versions can be
     added at the end. Any number of axes, all of that order."""
     for axis in range(posterior.ndim):
         posterior = np.roll(posterior, posterior.shape[axis] - versions, axis=axis)
@@ -64,7 +64,7 @@ def head(posterior: Floats, versions: int) -> Floats:
 
 
 class Belief:
-    """A normal distribution of the strengths of n versions, and of the prior's centres before them.
+    """A normal distribution of the strengths of n versions, and of the prior's centers before them.
 
     `C` is the covariance of the last refit, extended and updated by facts, but not by results. A result moves the
     means along it, by one Newton step for one more factor: C (e_i - e_j) g / (1 + w v), g and w the first and minus
@@ -73,7 +73,7 @@ class Belief:
     too much for a variance. For the same reason w in the denominator grows by what either player's results since the
     refit weigh, whichever is more (our choice): without that, ratings swing where refits stay away for long.
 
-    :param x: (K + n,) means: K centres of the prior, then versions
+    :param x: (K + n,) means: K centers of the prior, then versions
     :param C: (K + n, K + n) their covariance; only read, copied before it is written
     :param own_precision: (n,) precision of each version's prior site on itself, 1/Elo^2
     :param hyper: width, weights, advantage and draw parameter of the last refit
@@ -95,7 +95,7 @@ class Belief:
         self._site = own_precision.tolist()
         n = self._size - self._k
         self._gain = [0.0] * n
-        self._gain_centred = [0.0] * n
+        self._gain_centered = [0.0] * n
         self._heard = [0.0] * n
         self._everybody = established is None
         self._established = frozenset() if established is None else frozenset(established.tolist())
@@ -134,7 +134,7 @@ class Belief:
         for index, row, at in ((first, a, at_a), (second, b, at_b)):
             own = C.item(row, row)
             self._gain[index] += _precision_gained(own, shrink * at * at)
-            self._gain_centred[index] += _precision_gained(self._centred(row, own), shrink * (at - drift) ** 2)
+            self._gain_centered[index] += _precision_gained(self._centered(row, own), shrink * (at - drift) ** 2)
 
     def enter(self) -> None:
         """A version of which nothing is known joins: it has the moments of the mixture. O(n)."""
@@ -148,7 +148,7 @@ class Belief:
         self._size = size + 1
         self._site.append(1.0 / self._spread())
         self._gain.append(0.0)
-        self._gain_centred.append(0.0)
+        self._gain_centered.append(0.0)
         self._heard.append(0.0)
         self._sums[size] = C[size, :size][self._mask[:size]].sum()
         if self._everybody or size - k in self._established:
@@ -181,32 +181,32 @@ class Belief:
 
     # --- what is asked ------------------------------------------------------------------------------------------
 
-    def shown(self, index: int, centred: bool) -> Shown:
-        """Where a version stands. `centred`: relative to the mean of the established versions, held at the prior's
+    def shown(self, index: int, centered: bool) -> Shown:
+        """Where a version stands. `centered`: relative to the mean of the established versions, held at the prior's
         `initial`. The sd contains the prior's share phi, which stands in for the uncertainty of the mixture."""
         row = self._k + index
         variance = self._C.item(row, row)
         inflation = 1.0 + self._phi(index, _shrunk(variance, self._gain[index]))
         mean = self._x.item(row)
-        if centred:
+        if centered:
             mean += self._prior.initial - self._origin
-            variance = _shrunk(self._centred(row, variance), self._gain_centred[index])
+            variance = _shrunk(self._centered(row, variance), self._gain_centered[index])
         else:
             variance = _shrunk(variance, self._gain[index])
         return Shown(mean, sqrt(variance * inflation))
 
-    def shown_newcomer(self, centred: bool) -> Shown:
+    def shown_newcomer(self, centered: bool) -> Shown:
         """As :meth:`shown`, of a version that has not joined because nothing is known of it. O(n)."""
         mean, variance, row = self._newcomer()
         inflation = 1.0 + self._share(1.0 / self._spread(), variance)
-        if centred:
+        if centered:
             mean += self._prior.initial - self._origin
             members = self._members
             common = float(row[self._mask[: self._size]].sum())
             variance = max(variance - 2.0 * common / members + self._total / members**2, _LEAST_VARIANCE)
         return Shown(mean, sqrt(variance * inflation))
 
-    def all_shown(self, centred: bool) -> tuple[Floats, Floats]:
+    def all_shown(self, centered: bool) -> tuple[Floats, Floats]:
         """Means and sds of all versions, as :meth:`shown` has them."""
         k, size = self._k, self._size
         variance = np.diagonal(self._C)[k:size]
@@ -214,22 +214,22 @@ class Belief:
         plain = variance / (1.0 + variance * gain)
         phi = np.clip(np.asarray(self._site) * plain, 0.0, 1.0) if k else np.zeros(size - k)
         means = self._x[k:size].copy()
-        if centred:
+        if centered:
             means += self._prior.initial - self._origin
             sums = self._sums[k:size]
             moved = variance - 2.0 * sums / self._members + self._total / self._members**2
             moved = np.maximum(moved, _LEAST_VARIANCE)
-            plain = moved / (1.0 + moved * np.asarray(self._gain_centred))
+            plain = moved / (1.0 + moved * np.asarray(self._gain_centered))
         return means, np.sqrt(plain * (1.0 + phi))
 
     def marginal(self, index: int) -> tuple[float, float]:
-        """Mean and variance of one version, neither centred nor widened."""
+        """Mean and variance of one version, neither centered nor widened."""
         row = self._k + index
         return self._x.item(row), _shrunk(self._C.item(row, row), self._gain[index])
 
-    def difference(self, one: int | None, other: int | None, centred: bool) -> tuple[float, float]:
+    def difference(self, one: int | None, other: int | None, centered: bool) -> tuple[float, float]:
         """Mean and variance of r_one - r_other as shown: with the prior's share phi of either variance on top. None
-        stands for a version that has not joined. `centred` as of :meth:`shown`: without anchors nobody knows where the
+        stands for a version that has not joined. `centered` as of :meth:`shown`: without anchors nobody knows where the
         pool as a whole stands, which is no part of what is not known of two that are in it.
 
         Our choice, measured in pools of two clusters (64 versions, 5, 10 and 20 games each): 95 % intervals of
@@ -239,10 +239,10 @@ class Belief:
         for index in (one, other):
             if index is None:
                 phi = self._share(1.0 / self._spread(), self._newcomer()[1])
-                sd = self.shown_newcomer(centred).sd
+                sd = self.shown_newcomer(centered).sd
             else:
                 phi = self._phi(index, self.marginal(index)[1])
-                sd = self.shown(index, centred).sd
+                sd = self.shown(index, centered).sd
             variance += phi * sd**2 / (1.0 + phi)
         return mean, variance
 
@@ -274,9 +274,9 @@ class Belief:
         at = probabilities(mean + sqrt(variance) * _NODES, self._hyper.advantage, self._hyper.draw)
         return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
 
-    def superiority(self, one: int | None, other: int | None, centred: bool) -> float:
+    def superiority(self, one: int | None, other: int | None, centered: bool) -> float:
         """The probability (0..1) that r_one > r_other, of two versions. Arguments as of :meth:`difference`."""
-        mean, variance = self.difference(one, other, centred)
+        mean, variance = self.difference(one, other, centered)
         return 0.5 * erfc(-mean / sqrt(2.0 * variance))
 
     def lend(self) -> Lent:
@@ -289,7 +289,7 @@ class Belief:
         return Lent(
             covariance=self._C[:size, :size],
             gain=np.array(self._gain),
-            gain_centred=np.array(self._gain_centred),
+            gain_centered=np.array(self._gain_centered),
             variance=variance,
             common=common,
             row=row,
@@ -307,7 +307,7 @@ class Belief:
         return float(w @ self._x[: k - 1]), float(row[: k - 1] @ w) + self._spread(), row
 
     def _spread(self) -> float:
-        """Variance of a new version given the centres: s^2 and the scatter between the components' centres."""
+        """Variance of a new version given the centers: s^2 and the scatter between the components' centers."""
         if not self._k:
             return self._prior.sd**2
         q = self._k - 1
@@ -322,7 +322,7 @@ class Belief:
         """The part of what is known that is the prior's own factor."""
         return min(max(precision * variance, 0.0), 1.0) if self._k else 0.0
 
-    def _centred(self, row: int, variance: float) -> float:
+    def _centered(self, row: int, variance: float) -> float:
         """Variance of r_i minus the mean of the established."""
         members = self._members
         return max(variance - 2.0 * self._sums.item(row) / members + self._total / members**2, _LEAST_VARIANCE)

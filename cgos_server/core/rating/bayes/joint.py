@@ -1,6 +1,6 @@
 """The joint precision matrix of all unknowns: what is in it from the start, and what the sites add.
 
-Unknowns are the versions' strengths, the centres m_1..m_Q and their mean M, all relative to the prior's `initial`: that
+Unknowns are the versions' strengths, the centers m_1..m_Q and their mean M, all relative to the prior's `initial`: that
 changes no result and keeps the numbers small. Decides the layout. Must not know: how sites are found.
 """
 
@@ -94,13 +94,13 @@ class Joint:
         shift[:n] += np.bincount(one, V, n)
         shift[:n] -= np.bincount(two, V, n)
         if q:
-            centres = slice(n, n + q)
+            centers = slice(n, n + q)
             diagonal[free] += PS[:, 0, 0]
-            precision[free, centres] += PS[:, 0, 1:]
-            precision[centres, free] += PS[:, 0, 1:].T
-            precision[centres, centres] += PS[:, 1:, 1:].sum(axis=0)
+            precision[free, centers] += PS[:, 0, 1:]
+            precision[centers, free] += PS[:, 0, 1:].T
+            precision[centers, centers] += PS[:, 1:, 1:].sum(axis=0)
             shift[free] += PH[:, 0]
-            shift[centres] += PH[:, 1:].sum(axis=0)
+            shift[centers] += PH[:, 1:].sum(axis=0)
         return precision, shift
 
     def solve(self, T: Floats, V: Floats, PS: Floats, PH: Floats) -> Marginals:
@@ -126,11 +126,11 @@ def join(pool: Pool, components: int, merged: Cells | None = None) -> Joint:
         np.add.at(base, (a, b), sign * known)
     where = np.flatnonzero(free)
     if components:
-        centres, top = np.arange(n, n + components), size - 1
+        centers, top = np.arange(n, n + components), size - 1
         tie = 1.0 / prior.center_sd**2
-        base[centres, centres] += tie
-        base[centres, top] -= tie
-        base[top, centres] -= tie
+        base[centers, centers] += tie
+        base[centers, top] -= tie
+        base[top, centers] -= tie
         base[top, top] += components * tie + 1.0 / prior.mean_sd**2
     else:
         base[where, where] += 1.0 / prior.sd**2

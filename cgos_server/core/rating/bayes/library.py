@@ -124,7 +124,7 @@ class BradleyTerry:
         at = self._at(name)
         if at in self._anchors:
             return Estimate(*self._anchors[at], self._games[at], anchor=True)
-        mean, sd = self._fitted().shown(at, centred=not self._anchors)
+        mean, sd = self._fitted().shown(at, centered=not self._anchors)
         return Estimate(mean, sd, self._games[at])
 
     def standings(self) -> dict[Hashable, Estimate]:
@@ -135,7 +135,7 @@ class BradleyTerry:
     def superiority(self, one: Hashable, other: Hashable) -> float:
         """The probability (0..1) that `one` is stronger than `other`. Raises KeyError for an unknown name."""
         a, b = self._at(one), self._at(other)
-        return self._fitted().superiority(a, b, centred=not self._anchors)
+        return self._fitted().superiority(a, b, centered=not self._anchors)
 
     def predict(self, first: Hashable, second: Hashable) -> Outcome:
         """Probabilities that `first`, moving first, wins, draws and loses. Raises KeyError for an unknown name."""

@@ -5,7 +5,7 @@ know: versions, priors, or how a posterior is computed.
 
 With z = q (d + h), q = ln 10 / 400, P(win) : P(draw) : P(loss) = e^(z/2) : nu : e^(-z/2) (Bradley & Terry 1952,
 Davidson 1970), so that log P = m z - log(e^(z/2) + nu + e^(-z/2)) (+ ln nu for a draw), m = 1/2, 0, -1/2. The logarithm
-in it, the log normaliser, is even and convex in z: all that follows is made of it and of its derivatives.
+in it, the log normalizer, is even and convex in z: all that follows is made of it and of its derivatives.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Step(NamedTuple):
     weight: float
 
 
-class Normaliser(NamedTuple):
+class Normalizer(NamedTuple):
     """log(e^(z/2) + nu + e^(-z/2)) with its first two derivatives in z, and the probability of a draw."""
 
     value: Floats
@@ -51,7 +51,7 @@ class Normaliser(NamedTuple):
     drawn: Floats
 
 
-def log_normaliser(z: Floats, draw: float) -> Floats:
+def log_normalizer(z: Floats, draw: float) -> Floats:
     """The value alone: log(e^(z/2) + nu + e^(-z/2)) for any finite z, `draw` = nu >= 0."""
     half = np.abs(z)
     half *= 0.5
@@ -66,7 +66,7 @@ def log_normaliser(z: Floats, draw: float) -> Floats:
 
 
 def curvature(z: Floats, draw: float) -> tuple[Floats, Floats]:
-    """First and second derivative of the log normaliser at any z, `draw` = nu >= 0."""
+    """First and second derivative of the log normalizer at any z, `draw` = nu >= 0."""
     if draw == 0.0:
         u = np.exp(-np.abs(z))
         p = 1.0 / (1.0 + u)
@@ -85,9 +85,9 @@ def curvature_and_draws(z: Floats, draw: float) -> tuple[Floats, Floats, Floats]
     return slope, bend, draw * u / total
 
 
-def normaliser(z: Floats, draw: float) -> Normaliser:
+def normalizer(z: Floats, draw: float) -> Normalizer:
     """Value, derivatives and the probability of a draw at any finite z, `draw` = nu >= 0."""
-    return Normaliser(log_normaliser(z, draw), *curvature_and_draws(z, draw))
+    return Normalizer(log_normalizer(z, draw), *curvature_and_draws(z, draw))
 
 
 def probabilities(d: ArrayLike, advantage: float = 0.0, draw: float = 0.0) -> Probabilities:
@@ -125,7 +125,7 @@ def log_likelihood(
     w, t, lost = (np.asarray(each, dtype=np.float64) for each in (wins, draws, losses))
     z = Q_ELO * (np.asarray(d, dtype=np.float64) + advantage)
     games, margin = w + t + lost, 0.5 * (w - lost)
-    part = normaliser(z, draw)
+    part = normalizer(z, draw)
     value = margin * z - games * part.value
     if draw > 0:
         value = value + t * log(draw)

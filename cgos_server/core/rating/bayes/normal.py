@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .joint import Joint, join, known_start
-from .likelihood import normaliser
+from .likelihood import normalizer
 from .linear import symmetric
 from .mode import LONGEST
 from .pool import Q_ELO, Floats, Hyper, Pool, Posterior, Prior, Sites
@@ -119,7 +119,7 @@ def derivatives(joint: Joint, prior: Prior, at: Point, draws: bool) -> tuple[Flo
     one, two = cells.one, cells.two
     draw = exp(at.log_draw) if draws else 0.0
     d = joint.differences(at.x)
-    front, back = normaliser(Q_ELO * (d + at.advantage), draw), normaliser(Q_ELO * (d - at.advantage), draw)
+    front, back = normalizer(Q_ELO * (d + at.advantage), draw), normalizer(Q_ELO * (d - at.advantage), draw)
     ahead, behind = cells.ahead, cells.behind
     slope = Q_ELO * (cells.margin - ahead * front.slope - behind * back.slope)
     bend = Q_ELO**2 * (ahead * front.bend + behind * back.bend)

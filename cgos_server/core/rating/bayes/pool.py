@@ -26,7 +26,7 @@ class Prior:
     :ivar initial: where the pool is expected, Elo
     :ivar learned: False: one normal of standard deviation `sd` about `initial`, no learning
     :ivar components: number of normals in the mixture
-    :ivar center_sd: S, of a centre about their common mean
+    :ivar center_sd: S, of a center about their common mean
     :ivar mean_sd: tau, of that mean about `initial`
     :ivar width: the median of the common width s, whose logarithm has standard deviation `width_log_sd`
     :ivar advantage_sd: of what the first move is worth, about 0; with 0 it is worth nothing and not learned
@@ -110,7 +110,7 @@ class Sites:
 class Posterior:
     """A converged (or stopped) refit.
 
-    :ivar x: (n + Q + 1,) means: versions, centres m_1..m_Q, their mean M; with a fixed prior (n,)
+    :ivar x: (n + Q + 1,) means: versions, centers m_1..m_Q, their mean M; with a fixed prior (n,)
     :ivar C: joint covariance of x, C-contiguous
     :ivar iterations: of each stage, as recorded: followed again, they give the same numbers on another build (cold: the
         search for the mode, one component, each start, the last stage; warm: rounds on the sites that move after each

@@ -1,4 +1,4 @@
-"""Prior sites: what the mixture says of each free version and of the centres, as dense Gaussian factors, all at once.
+"""Prior sites: what the mixture says of each free version and of the centers, as dense Gaussian factors, all at once.
 
 Decides the sites on u_i = (r_i, m_1..m_Q), the responsibilities, and the step of width and weights. Must not know:
 games, the joint precision matrix, when to stop.
@@ -32,7 +32,7 @@ class Update(NamedTuple):
     :ivar moved: (n_f,) shift of the mean of r_i in standard deviations; `widened`: (n_f,) half the relative change of
         its variance that this step makes, absolute
     :ivar log_z: (n_f,) log integral of the normalized cavity times the factor
-    :ivar marginal: (n_f,) log normaliser of the marginal; `cavity`: (n_f,) of the cavity
+    :ivar marginal: (n_f,) log normalizer of the marginal; `cavity`: (n_f,) of the cavity
     :ivar clipped: matrices with a negative eigenvalue, set to 0
     """
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .likelihood import curvature, log_normaliser
+from .likelihood import curvature, log_normalizer
 from .pool import Q_ELO, Floats, Ints, Pool
 
 DAMPING: Final = 0.8
@@ -62,7 +62,7 @@ FEW, MANY = _rule(9), _rule(21)
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The results of each unordered pair, both orders of colour together, in ascending order (one, two).
+    """The results of each unordered pair, both orders of color together, in ascending order (one, two).
 
     :ivar one: (k,) lower index; `two`: (k,) the higher
     :ivar margin: (k,) half of (wins - losses) of `one`
@@ -156,11 +156,11 @@ def values(of: Cells, y: Floats, advantage: float, draw: float) -> Floats:
     z = Q_ELO * y
     out = of.margin * z
     if advantage == 0.0:
-        out -= (of.ahead + of.behind) * log_normaliser(z, draw)
+        out -= (of.ahead + of.behind) * log_normalizer(z, draw)
     else:
         shift = Q_ELO * advantage
-        out -= of.ahead * log_normaliser(z + shift, draw)
-        out -= of.behind * log_normaliser(z - shift, draw)
+        out -= of.ahead * log_normalizer(z + shift, draw)
+        out -= of.behind * log_normalizer(z - shift, draw)
         out += shift * of.turn
     if draw > 0.0:
         out += of.drawn * log(draw)
@@ -201,9 +201,9 @@ def tilted(
     a, b, log_z = (np.empty(len(of)) for _ in range(3))
     sums = np.zeros(4)
 
-    def integrate(which: Ints, centre: Floats, width: Floats, rule: Rule, last: bool) -> None:
+    def integrate(which: Ints, center: Floats, width: Floats, rule: Rule, last: bool) -> None:
         for piece in _pieces(which):
-            c, w, pc = centre[piece], width[piece], precision[piece]
+            c, w, pc = center[piece], width[piece], precision[piece]
             here = of.part(piece)
             off = c - mean[piece]
             totals = _totals(c, w, rule=rule, advantage=advantage, draw=draw, keep=last and learn)
@@ -234,10 +234,10 @@ def tilted(
     wide = np.flatnonzero(~narrow)
     if wide.size:
         integrate(wide, mode, width=scale, rule=MANY, last=False)
-        centre, width = a.copy(), np.sqrt(b, out=np.ones_like(b), where=~narrow)
+        center, width = a.copy(), np.sqrt(b, out=np.ones_like(b), where=~narrow)
         shrunk = width[wide] < NARROW
-        integrate(wide[shrunk], centre, width=width, rule=FEW, last=True)
-        integrate(wide[~shrunk], centre, width=width, rule=MANY, last=True)
+        integrate(wide[shrunk], center, width=width, rule=FEW, last=True)
+        integrate(wide[~shrunk], center, width=width, rule=MANY, last=True)
     return Tilted(a, b, log_z, Evidence(*(float(each) for each in sums)) if learn else None)
 
 
@@ -250,25 +250,25 @@ def _pieces(which: Ints) -> Iterator[slice | Ints]:
 
 
 class Total(NamedTuple):
-    """1 + nu e^(z/2) + e^z at the nodes, (K, k), its logarithm, and the middle term; for one order of colour."""
+    """1 + nu e^(z/2) + e^z at the nodes, (K, k), its logarithm, and the middle term; for one order of color."""
 
     all: Floats
     log: Floats
     drawn: Floats | None
 
 
-def _totals(centre: Floats, width: Floats, rule: Rule, advantage: float, draw: float, *, keep: bool) -> list[Total]:
+def _totals(center: Floats, width: Floats, rule: Rule, advantage: float, draw: float, *, keep: bool) -> list[Total]:
     """For `one` with the first move and for `two`; one for both where the first move is worth nothing.
 
     :param keep: the totals themselves will be needed, too; else their memory becomes that of the logarithm
     """
     shifts = (0.0,) if advantage == 0.0 else (Q_ELO * advantage, -Q_ELO * advantage)
-    farthest = float(np.abs(centre).max()) + float(width.max()) * float(rule.nodes[-1, 0])
+    farthest = float(np.abs(center).max()) + float(width.max()) * float(rule.nodes[-1, 0])
     if Q_ELO * farthest + abs(shifts[0]) > 2.0 * FARTHEST_HALF:
-        half = 0.5 * Q_ELO * (centre + width * rule.nodes)
+        half = 0.5 * Q_ELO * (center + width * rule.nodes)
         return [_far_total(half + 0.5 * shift, draw) for shift in shifts]
     z = (Q_ELO * width) * rule.nodes
-    z += Q_ELO * centre
+    z += Q_ELO * center
     root = np.exp(0.5 * z) if draw > 0.0 else None
     square = np.exp(z, out=z) if root is None else root * root
     found = []
@@ -287,7 +287,7 @@ def _far_total(half: Floats, draw: float) -> Total:
     cut = np.clip(half, -FARTHEST_HALF, FARTHEST_HALF)
     root = np.exp(cut)
     total = 1.0 + draw * root + root * root
-    return Total(total, log_normaliser(2.0 * half, draw) + half, draw * root if draw > 0.0 else None)
+    return Total(total, log_normalizer(2.0 * half, draw) + half, draw * root if draw > 0.0 else None)
 
 
 def _games(of: Cells, totals: list[Total]) -> tuple[Floats, ...]:

@@ -44,20 +44,20 @@ def starts(ratings: Floats, prior: Prior) -> tuple[Start, ...]:
 def means(ratings: Floats, count: int) -> Ints:
     """(n_f,) group of each rating by one-dimensional k-means, begun at the quantiles 1/2k, 3/2k, ...
 
-    An empty group keeps its centre; the first of equally near centres wins.
+    An empty group keeps its center; the first of equally near centers wins.
     """
     if not len(ratings):
         return np.zeros(0, dtype=np.int64)
-    centres = np.quantile(ratings, (np.arange(count) + 0.5) / count)
+    centers = np.quantile(ratings, (np.arange(count) + 0.5) / count)
     groups = np.full(len(ratings), -1)
     for _ in range(ROUNDS):
-        nearest = np.abs(ratings[:, None] - centres).argmin(axis=1)
+        nearest = np.abs(ratings[:, None] - centers).argmin(axis=1)
         if (nearest == groups).all():
             break
         groups = nearest
         for k in range(count):
             if (groups == k).any():
-                centres[k] = ratings[groups == k].mean()
+                centers[k] = ratings[groups == k].mean()
     return groups
 
 
@@ -75,7 +75,7 @@ def _start(ratings: Floats, groups: Ints, prior: Prior) -> Start:
     rho = np.full((len(ratings), count), (1.0 - OWN_SHARE) / count)
     rho[np.arange(len(ratings)), groups] += OWN_SHARE
     members = np.bincount(groups, minlength=count)
-    centre = np.bincount(groups, ratings, count) / np.maximum(members, 1)
-    square = float(((ratings - centre[groups]) ** 2).mean()) if len(ratings) else prior.width**2
+    center = np.bincount(groups, ratings, count) / np.maximum(members, 1)
+    square = float(((ratings - center[groups]) ** 2).mean()) if len(ratings) else prior.width**2
     w = (SMOOTHING + rho.sum(axis=0)) / (SMOOTHING * count + len(ratings))
     return Start(float(np.sqrt(max(square, LEAST_WIDTH**2))), w, rho)

@@ -87,7 +87,7 @@ class Base:
     :ivar colds: how many cold refits were installed up to now, this one included
     :ivar mark: of the last cold one
     :ivar sites: None before the first refit
-    :ivar x: its means (versions, centres), as a warm refit starts from them
+    :ivar x: its means (versions, centers), as a warm refit starts from them
     :ivar established: versions that were established when it was installed; None: none was
     """
 
@@ -302,6 +302,6 @@ def unseen(prior: Prior) -> State:
 
 
 def belief_of(hyper: Hyper, sites: Sites, x: Floats, C: Floats, prior: Prior, established: Ints | None) -> Belief:
-    """The belief of a refit; `x` and `C` in the order (centres, versions), see :func:`~.belief.head`."""
+    """The belief of a refit; `x` and `C` in the order (centers, versions), see :func:`~.belief.head`."""
     own = sites.PS[:, 0, 0] if prior.learned else np.zeros(len(x))
     return Belief(x=x, C=C, own_precision=own, hyper=hyper, prior=prior, established=established)

@@ -45,7 +45,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class BayesFit:
-    """What a refit found. `x` is in the engine's order (versions, centres), `mean` and `C` in the belief's."""
+    """What a refit found. `x` is in the engine's order (versions, centers), `mean` and `C` in the belief's."""
 
     included: int
     cold: bool
@@ -257,7 +257,7 @@ class Bayes(Answers):
 
     def _all(self, state: State) -> tuple[Floats, Floats, Any]:
         """Means, sds and the provisional marks of all versions."""
-        means, sds = state.belief.all_shown(centred=not state.anchors)
+        means, sds = state.belief.all_shown(centered=not state.anchors)
         provisional = (Z95 * sds > self.provisional) | (np.array(state.games, dtype=np.int64) == 0)
         for at, (value, sd) in state.anchors.items():
             means[at], sds[at], provisional[at] = value, sd, False

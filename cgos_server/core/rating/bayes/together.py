@@ -71,7 +71,7 @@ class Snapshot:
         variances, gain = np.diagonal(C), lent.gain
         common, variance = lent.common, lent.variance
         if self.free.all():
-            height, gain = C.mean(axis=0), lent.gain_centred
+            height, gain = C.mean(axis=0), lent.gain_centered
             level, raised = height.mean(), row.mean()
             own = np.full(len(at), raised)
             own[joined] = height[at[joined]]
@@ -95,10 +95,10 @@ class Snapshot:
         mean *= shrink / n
         seen = rows - mean
         to_mean = rows.mean(axis=1)
-        centred = among - to_mean[:, None] - to_mean + mean.mean()
+        centered = among - to_mean[:, None] - to_mean + mean.mean()
         seen *= self.free
         gram = seen @ seen.T
         if new.size:
             others = among[:, new] - to_mean[new]
             gram += others @ others.T
-        return Together(centred, gram)
+        return Together(centered, gram)

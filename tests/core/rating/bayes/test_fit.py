@@ -77,9 +77,9 @@ def test_even_results_everywhere() -> None:
     n = 64
     cells = [(i, j, 100, 0, 100) for i in range(n) for j in range(i + 1, n)]
     found = fit.cold(pool(n, cells, prior=PLAIN))
-    centre = np.eye(n) - 1.0 / n
-    centred = np.sqrt(np.diagonal(centre @ found.C[:n, :n] @ centre))
-    assert centred == pytest.approx(np.full(n, 2.0), rel=0.3)
+    center = np.eye(n) - 1.0 / n
+    centered = np.sqrt(np.diagonal(center @ found.C[:n, :n] @ center))
+    assert centered == pytest.approx(np.full(n, 2.0), rel=0.3)
     assert found.x[:n] == pytest.approx(np.full(n, 2000.0), abs=1e-6)
     assert sum(found.iterations) < 300
 
@@ -278,7 +278,7 @@ def test_an_advantage_of_no_width_is_not_learned() -> None:
     assert fit.cold(given_pool).hyper.advantage > 30.0
 
 
-def test_colours_of_a_pair_multiply() -> None:
+def test_colors_of_a_pair_multiply() -> None:
     """Without an advantage it does not matter who had the first move; with one, wins by it weigh less."""
     listed = pool(2, [(0, 1, 6, 0, 4), (1, 0, 3, 0, 7)], prior=PLAIN)
     merged = pool(2, [(0, 1, 13, 0, 7)], prior=PLAIN)

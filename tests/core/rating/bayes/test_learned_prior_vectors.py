@@ -87,7 +87,7 @@ def test_width(width: Case) -> None:
 
 
 def pool_of(given: Case, added: list[list[float]] | None = None) -> Pool:
-    """The vectors know neither colour nor draws: the score of the first and the rest as losses, no advantage."""
+    """The vectors know neither color nor draws: the score of the first and the rest as losses, no advantage."""
     counts: dict[tuple[int, int], tuple[float, float]] = {}
     for i, j, score, games in [*given["pairs"], *(added or [])]:
         won, lost = counts.get((i, j), (0.0, 0.0))
@@ -116,12 +116,12 @@ def check(found: Posterior, expected: Case, tolerance: dict[str, float], n: int)
     within(shown(found, n) / expected["shown_sd"], 1.0, tolerance["shown_sd_rel"], "relative shown sd")
 
 
-def sorted_weights(w: Floats, centres: Floats, distinct: bool) -> list[float]:
-    """By centre where all are apart; else the sums over centres nearer than 100 Elo to the one before."""
-    order = np.argsort(centres)
+def sorted_weights(w: Floats, centers: Floats, distinct: bool) -> list[float]:
+    """By center where all are apart; else the sums over centers nearer than 100 Elo to the one before."""
+    order = np.argsort(centers)
     sums: list[float] = []
     for position, k in enumerate(order):
-        if position and not distinct and centres[k] - centres[order[position - 1]] < 100.0:
+        if position and not distinct and centers[k] - centers[order[position - 1]] < 100.0:
             sums[-1] += float(w[k])
         else:
             sums.append(float(w[k]))
@@ -142,16 +142,16 @@ def test_cold_refit(cold_refit: Case) -> None:
     for i, j, value in expected["covariance"]:
         within(found.C[i, j] / (sd[i] * sd[j]), value / (sd[i] * sd[j]), tolerance["cov_sd"], f"covariance {i} {j}")
 
-    centres, distinct = np.array(expected["centres"]), expected["components_distinct"]
+    centers, distinct = np.array(expected["centers"]), expected["components_distinct"]
     mine = found.x[n : n + 3]
     within(
         sorted_weights(np.array(found.hyper.w), mine, distinct),
-        sorted_weights(np.array(expected["w"]), centres, distinct),
+        sorted_weights(np.array(expected["w"]), centers, distinct),
         tolerance["w_abs"],
         "weights",
     )
-    spread = np.array(expected["centres_sd"])[np.argsort(centres)]
-    within(np.sort(mine) / spread, np.sort(centres) / spread, tolerance["centre_sd"], "centres in sd")
+    spread = np.array(expected["centers_sd"])[np.argsort(centers)]
+    within(np.sort(mine) / spread, np.sort(centers) / spread, tolerance["center_sd"], "centers in sd")
 
     # The published evidence is in absolute coordinates: what that adds for anchors, own factors and nudged cavities.
     known = sum((value**2 - (value - initial) ** 2) / (2 * sd**2) for _, value, sd in given["anchors"] + given["own"])

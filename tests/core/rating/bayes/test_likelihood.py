@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.rating.bayes.likelihood import log_likelihood, log_normaliser, normaliser, probabilities, step
+from cgos_server.core.rating.bayes.likelihood import log_likelihood, log_normalizer, normalizer, probabilities, step
 from cgos_server.core.rating.bayes.pool import Q_ELO
 
 differences = st.floats(-3000.0, 3000.0)
@@ -89,7 +89,7 @@ def test_draws_count_as_half_points_until_a_parameter_is_learned() -> None:
 
 
 @given(st.floats(-40.0, 40.0), draws)
-def test_normaliser_by_its_definition(z: float, draw: float) -> None:
+def test_normalizer_by_its_definition(z: float, draw: float) -> None:
     expected = log(exp(z / 2) + draw + exp(-z / 2))
-    assert float(log_normaliser(np.array(z), draw)) == pytest.approx(expected, abs=1e-12)
-    assert float(normaliser(np.array(z), draw).value) == pytest.approx(expected, abs=1e-12)
+    assert float(log_normalizer(np.array(z), draw)) == pytest.approx(expected, abs=1e-12)
+    assert float(normalizer(np.array(z), draw).value) == pytest.approx(expected, abs=1e-12)

@@ -60,7 +60,7 @@ def test_a_warm_refit_ends_after_its_thirty_rounds() -> None:
 
 
 def test_leaps_save_rounds_and_end_at_the_same_point() -> None:
-    """A unimodal pool: three centres drift together slowly, which is what leaps are for."""
+    """A unimodal pool: three centers drift together slowly, which is what leaps are for."""
     given, _ = pool_of(100, 3000, 4)
     with_leaps = fit.cold(given)
     start, rounds = with_leaps.start, with_leaps.iterations

@@ -189,7 +189,7 @@ def test_groups_that_never_met_are_each_fine_and_far_from_sure_of_each_other() -
 
 
 def test_new_versions_are_as_unsure_as_the_prior_is_wide() -> None:
-    """Centre, their common mean and width: 500, 300 and 350 Elo together."""
+    """Center, their common mean and width: 500, 300 and 350 Elo together."""
     venue = Venue()
     venue.enter(1)
     entered = venue.ratings()[1]
@@ -355,10 +355,10 @@ def test_without_anchors_the_mean_of_the_established_is_held() -> None:
         row = np.zeros(len(C))
         row[at] += 1.0
         row[[0, 1, 2]] -= 1 / 3
-        centred = row @ C @ row
+        centered = row @ C @ row
         if at == 6:  # no results since the refit
             widened = 1 + min(belief._site[at] * C[at, at], 1)
-            assert ratings[venue.state.ids[at]].spread == pytest.approx(math.sqrt(centred * widened), rel=1e-9)
+            assert ratings[venue.state.ids[at]].spread == pytest.approx(math.sqrt(centered * widened), rel=1e-9)
 
 
 def test_without_anchors_one_established_version_alone_is_not_the_origin() -> None:
@@ -406,7 +406,7 @@ def test_the_prior_s_share_widens_what_is_shown() -> None:
     for at in range(2, 6):
         variance = belief.marginal(at)[1]
         share = venue.state.base.sites.PS[at, 0, 0] * variance
-        assert belief.shown(at, centred=False).sd == pytest.approx(math.sqrt(variance * (1 + min(share, 1))))
+        assert belief.shown(at, centered=False).sd == pytest.approx(math.sqrt(variance * (1 + min(share, 1))))
         assert 0 < share < 1
 
 

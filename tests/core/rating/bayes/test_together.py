@@ -20,7 +20,7 @@ def literal(venue: Venue) -> tuple[Floats, Floats]:
     from_mean = np.eye(n) - 1.0 / n
     gain = np.array(belief._gain)
     if not venue.state.anchors:
-        C, gain = from_mean @ C @ from_mean, np.array(belief._gain_centred)
+        C, gain = from_mean @ C @ from_mean, np.array(belief._gain_centered)
     scale = 1.0 / np.sqrt(1.0 + np.diagonal(C) * gain)
     C = C * np.outer(scale, scale)
     free = np.diag([float(i not in venue.state.anchors) for i in range(n)])

@@ -1,6 +1,6 @@
-"""Methods that put the versions in a row and pair neighbours: by rating, by rating and chance, by chance alone.
+"""Methods that put the versions in a row and pair neighbors: by rating, by rating and chance, by chance alone.
 
-Decides the row. Must not know: who may be picked, storage, sessions, colours.
+Decides the row. Must not know: who may be picked, storage, sessions, colors.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from cgos_server.core.randomness import Rng
 ORDERS = ("permuted", "adjacent", "random")
 
 LEAST_WINDOW = 500.0
-"""Elo; and with so few versions that nobody has a 4th neighbour, FEW_WINDOW."""
+"""Elo; and with so few versions that nobody has a 4th neighbor, FEW_WINDOW."""
 FEW_WINDOW = 3000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbors:
     """The method called `order`.
 
     ``adjacent``: in the order of the ratings. ``random``: in an order drawn by lot. ``permuted``: in the order of the
@@ -110,13 +110,13 @@ def _shuffled(n: int, rng: Rng) -> list[int]:
 
 PERMUTED: Final = MatchmakerDeclaration(
     name="permuted",
-    about="neighbours in a slightly shuffled ranking meet, as on the first CGOS",
-    make=partial(Neighbours, "permuted"),
+    about="neighbors in a slightly shuffled ranking meet, as on the first CGOS",
+    make=partial(Neighbors, "permuted"),
     options={"window": Number(0.0, 100_000.0, default=0.0, meaning="width of the window, Elo; 0: as CGOS chooses it")},
 )
 
 ADJACENT: Final = MatchmakerDeclaration(
-    name="adjacent", about="neighbours in the ranking meet", make=partial(Neighbours, "adjacent")
+    name="adjacent", about="neighbors in the ranking meet", make=partial(Neighbors, "adjacent")
 )
 
-RANDOM: Final = MatchmakerDeclaration(name="random", about="anybody meets anybody", make=partial(Neighbours, "random"))
+RANDOM: Final = MatchmakerDeclaration(name="random", about="anybody meets anybody", make=partial(Neighbors, "random"))

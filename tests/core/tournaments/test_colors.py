@@ -9,7 +9,7 @@ from support.core.lots import Scripted
 
 from cgos_server.core.tournaments.base import BLACK_WINS, VOID, WHITE_WINS, Entrant, Event, Game, Result, Round
 from cgos_server.core.tournaments.chance import Lots
-from cgos_server.core.tournaments.colours import colours, game, last_colour
+from cgos_server.core.tournaments.colors import colors, game, last_color
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 
 NO_LOTS = Scripted({})
@@ -31,42 +31,42 @@ def after(*rounds: list[tuple[int, int, Result]]) -> Ledger:
 
 def test_who_had_white_more_often_gets_black() -> None:
     known = after([(1, 2, WHITE_WINS), (3, 4, WHITE_WINS)])
-    assert colours(known, 1, 4, NO_LOTS)[:2] == (4, 1)
-    assert colours(known, 4, 1, NO_LOTS)[:2] == (4, 1)
+    assert colors(known, 1, 4, NO_LOTS)[:2] == (4, 1)
+    assert colors(known, 4, 1, NO_LOTS)[:2] == (4, 1)
     known = after([(1, 2, WHITE_WINS)], [(1, 3, WHITE_WINS), (4, 2, BLACK_WINS)])
-    assert colours(known, 1, 4, NO_LOTS)[:2] == (4, 1)  # 2 and 1 with White
+    assert colors(known, 1, 4, NO_LOTS)[:2] == (4, 1)  # 2 and 1 with White
 
 
-def test_between_equals_colours_change_from_the_last_game() -> None:
+def test_between_equals_colors_change_from_the_last_game() -> None:
     # 1: white, black. 2: black, white. Both are balanced.
     known = after([(1, 3, WHITE_WINS), (4, 2, WHITE_WINS)], [(4, 1, WHITE_WINS), (2, 3, WHITE_WINS)])
     assert known.lines[1].balance == known.lines[2].balance == 0
-    assert colours(known, 1, 2, NO_LOTS)[:2] == (1, 2)
-    assert colours(known, 2, 1, NO_LOTS)[:2] == (1, 2)
+    assert colors(known, 1, 2, NO_LOTS)[:2] == (1, 2)
+    assert colors(known, 2, 1, NO_LOTS)[:2] == (1, 2)
 
 
 def test_who_has_not_played_takes_what_the_other_leaves() -> None:
     known = after([(1, 3, WHITE_WINS)], [(4, 1, WHITE_WINS)])
-    assert colours(known, 1, 2, NO_LOTS)[:2] == colours(known, 2, 1, NO_LOTS)[:2] == (1, 2)
+    assert colors(known, 1, 2, NO_LOTS)[:2] == colors(known, 2, 1, NO_LOTS)[:2] == (1, 2)
     known = after([(3, 1, WHITE_WINS)], [(1, 4, WHITE_WINS)])
-    assert colours(known, 1, 2, NO_LOTS)[:2] == colours(known, 2, 1, NO_LOTS)[:2] == (2, 1)
+    assert colors(known, 1, 2, NO_LOTS)[:2] == colors(known, 2, 1, NO_LOTS)[:2] == (2, 1)
 
 
-def test_games_that_were_not_played_have_no_colours() -> None:
+def test_games_that_were_not_played_have_no_colors() -> None:
     known = after([(1, 2, Result(2, 0, "forfeit")), (3, 4, VOID)])
-    assert [last_colour(known.lines[id_]) for id_ in range(1, 5)] == [None] * 4
-    assert colours(known, 1, 2, Scripted({("colour", 1, 2): 0.49}))[:2] == (1, 2)
-    assert colours(known, 1, 2, Scripted({("colour", 1, 2): 0.5}))[:2] == (2, 1)
+    assert [last_color(known.lines[id_]) for id_ in range(1, 5)] == [None] * 4
+    assert colors(known, 1, 2, Scripted({("color", 1, 2): 0.49}))[:2] == (1, 2)
+    assert colors(known, 1, 2, Scripted({("color", 1, 2): 0.5}))[:2] == (2, 1)
 
 
 def test_the_lot_is_fair() -> None:
     known = after()
-    whites = Counter(colours(known, 1, 2, Lots(seed, 1)).white for seed in range(4000))
+    whites = Counter(colors(known, 1, 2, Lots(seed, 1)).white for seed in range(4000))
     assert abs(whites[1] - 2000) < 5 * 1000**0.5
 
 
 @pytest.mark.parametrize("reason", ["", "both 2 points"])
 def test_a_game_says_why(reason: str) -> None:
-    made = game(after(), 1, 2, Scripted({("colour", 1, 2): 0.1}), reason)
+    made = game(after(), 1, 2, Scripted({("color", 1, 2): 0.1}), reason)
     assert (made.white, made.black) == (1, 2)
-    assert made.reason == ("both 2 points; colours by lot" if reason else "colours by lot")
+    assert made.reason == ("both 2 points; colors by lot" if reason else "colors by lot")

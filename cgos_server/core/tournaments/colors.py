@@ -1,6 +1,6 @@
 """Who has White, in systems whose sources leave that open: who had White more often gets Black.
 
-Our choice throughout; Vuorinen (2010) names balance and lots. Between equals those who had different colours last
+Our choice throughout; Vuorinen (2010) names balance and lots. Between equals those who had different colors last
 change them, else a lot decides. Nothing bounds how far the counts of one entrant can drift apart. Must not know: who is
 paired, and why.
 """
@@ -13,13 +13,13 @@ from cgos_server.core.tournaments.base import Chance, Game
 from cgos_server.core.tournaments.chance import coin
 from cgos_server.core.tournaments.ledger import Ledger, Line
 
-LOWER_BALANCE: Final = "White for the lower colour balance"
+LOWER_BALANCE: Final = "White for the lower color balance"
 """A reason for people: who has White had fewer games with White, less those with Black, than the opponent."""
 
-BY_LOT: Final = "colours by lot"
+BY_LOT: Final = "colors by lot"
 
 
-class Colours(NamedTuple):
+class Colors(NamedTuple):
     """:ivar white: id
     :ivar black: id
     :ivar reason: why, for people
@@ -30,32 +30,32 @@ class Colours(NamedTuple):
     reason: str
 
 
-def colours(ledger: Ledger, better: int, other: int, rng: Chance) -> Colours:
-    """The colours of two.
+def colors(ledger: Ledger, better: int, other: int, rng: Chance) -> Colors:
+    """The colors of two.
 
-    Draws `colour`, keyed by (better placed, other), where nothing else decides; under one half the better has White.
+    Draws `color`, keyed by (better placed, other), where nothing else decides; under one half the better has White.
     """
     found = by_record(ledger, better, other)
     if found is not None:
         return found
-    return Colours(*((better, other) if coin(rng, "colour", better, other) else (other, better)), BY_LOT)
+    return Colors(*((better, other) if coin(rng, "color", better, other) else (other, better)), BY_LOT)
 
 
-def by_record(ledger: Ledger, one: int, other: int) -> Colours | None:
-    """The colours of two where what they have played decides; None where it does not."""
+def by_record(ledger: Ledger, one: int, other: int) -> Colors | None:
+    """The colors of two where what they have played decides; None where it does not."""
     first, second = ledger.lines[one], ledger.lines[other]
     if first.balance != second.balance:
-        return Colours(*((one, other) if first.balance < second.balance else (other, one)), LOWER_BALANCE)
-    last = (last_colour(first), last_colour(second))
+        return Colors(*((one, other) if first.balance < second.balance else (other, one)), LOWER_BALANCE)
+    last = (last_color(first), last_color(second))
     if last[0] != last[1]:
         first_is_white = last[0] is False or last[1] is True
-        return Colours(*((one, other) if first_is_white else (other, one)), "colours change from the last game")
+        return Colors(*((one, other) if first_is_white else (other, one)), "colors change from the last game")
     return None
 
 
 def game(ledger: Ledger, better: int, other: int, rng: Chance, reason: str = "") -> Game:
-    """A game of these two, with the colours of :func:`colours`; its reason is the given one and theirs."""
-    white, black, why = colours(ledger, better, other, rng)
+    """A game of these two, with the colors of :func:`colors`; its reason is the given one and theirs."""
+    white, black, why = colors(ledger, better, other, rng)
     why += once_more(ledger, better, other)
     return Game(white, black, reason=f"{reason}; {why}" if reason else why)
 
@@ -65,7 +65,7 @@ def once_more(ledger: Ledger, one: int, other: int) -> str:
     return "; they have met before" if ledger.have_met(one, other) else ""
 
 
-def last_colour(line: Line) -> bool | None:
+def last_color(line: Line) -> bool | None:
     """Whether the last game really played was with White; None: there was none."""
     for entry in reversed(line.entries):
         if entry.kind == "game":
