@@ -78,7 +78,7 @@ def test_many_systems_get_a_table_each() -> None:
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_was_done_before_control_c_is_printed(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
-    def interrupted(*given: Any) -> Runs:
+    def interrupted(*given: Any, **named: Any) -> Runs:
         return Runs(run([Plan("dutch", 8, 3)], 5).series, interrupted=True)
 
     monkeypatch.setattr(tournament_simulate, "run", interrupted)

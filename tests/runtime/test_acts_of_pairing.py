@@ -99,9 +99,9 @@ async def test_second_games_leave_the_loop_its_turns(monkeypatch: pytest.MonkeyP
     await house.arrive(*(f"bot{number}" for number in range(2 * pairs)))
     second, turns, made = house.live.matchmaker._beginner.second, 0, Counter[int]()
 
-    def counted(*args: Any) -> Any:
+    def counted(*args: Any, **named: Any) -> Any:
         made[turns] += 1
-        return second(*args)
+        return second(*args, **named)
 
     async def tick() -> None:
         nonlocal turns

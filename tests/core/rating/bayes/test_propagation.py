@@ -120,7 +120,7 @@ def test_what_is_learned_follows_the_expected_likelihood() -> None:
 
 
 def test_small_rounds_that_lose_too_much_in_rounding_become_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lost(*_: object) -> None:
+    def lost(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("a precision matrix is not positive definite")
 
     given, _ = pool_of(40, 900, 5)
