@@ -16,6 +16,9 @@ from cgos_server.core.tournaments.base import Chance, Floats, Ints
 
 T = TypeVar("T")
 
+COLOR_LOT: Final = "colour"  # codespell:ignore colour
+"""The purpose for which colors are drawn. It is part of the arithmetic: under another word other colors are drawn."""
+
 _WORD: Final = (1 << 64) - 1
 _GAMMA: Final = 0x9E3779B97F4A7C15
 _ONE: Final = 0xBF58476D1CE4E5B9

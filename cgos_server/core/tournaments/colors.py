@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from cgos_server.core.tournaments.base import Chance, Game
-from cgos_server.core.tournaments.chance import coin
+from cgos_server.core.tournaments.chance import COLOR_LOT, coin
 from cgos_server.core.tournaments.ledger import Ledger, Line
 
 LOWER_BALANCE: Final = "White for the lower color balance"
@@ -38,7 +38,7 @@ def colors(ledger: Ledger, better: int, other: int, rng: Chance) -> Colors:
     found = by_record(ledger, better, other)
     if found is not None:
         return found
-    return Colors(*((better, other) if coin(rng, "color", better, other) else (other, better)), BY_LOT)
+    return Colors(*((better, other) if coin(rng, COLOR_LOT, better, other) else (other, better)), BY_LOT)
 
 
 def by_record(ledger: Ledger, one: int, other: int) -> Colors | None:

@@ -26,7 +26,7 @@ from cgos_server.core.tournaments.base import (
 )
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
-from cgos_server.core.tournaments.chance import Lots, coin
+from cgos_server.core.tournaments.chance import COLOR_LOT, Lots, coin
 from cgos_server.core.tournaments.colors import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.ledger import Ledger, Line
@@ -190,7 +190,7 @@ def _games(
     ids: Sequence[int], lines: Sequence[Line], decision: Decision, ledger: Ledger, rng: Chance
 ) -> tuple[Game, ...]:
     balance = np.array([line.balance for line in lines], dtype=np.int64)
-    whites = whites_of(balance, decision.pairs, lambda i, j: coin(rng, "color", ids[i], ids[j]))
+    whites = whites_of(balance, decision.pairs, lambda i, j: coin(rng, COLOR_LOT, ids[i], ids[j]))
     games: list[Game] = []
     for (i, j), better_is_white in zip(decision.pairs, whites, strict=True):
         points = (

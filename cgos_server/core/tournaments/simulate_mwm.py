@@ -16,7 +16,7 @@ import rustworkx
 from numpy.typing import NDArray
 
 from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Ints
-from cgos_server.core.tournaments.chance import ManyLots
+from cgos_server.core.tournaments.chance import COLOR_LOT, ManyLots
 from cgos_server.core.tournaments.mwm import Mwm
 from cgos_server.core.tournaments.mwm_weights import MILLION, packed, pair_field, power, third_of
 from cgos_server.core.tournaments.quality import kendall_of, ndcg_of, spearman_of
@@ -152,7 +152,7 @@ class _State:
             self._compare(field, one, other)
         self.float_pairs += (self.score[self.rows, one] != self.score[self.rows, other]).sum(axis=1)
         ahead = self.balance[self.rows, one] - self.balance[self.rows, other]
-        coins = lots.units("color", one + 1, other + 1) < 0.5
+        coins = lots.units(COLOR_LOT, one + 1, other + 1) < 0.5
         better_has_white = np.where(ahead == 0, coins, ahead < 0)
         white, black = np.where(better_has_white, one, other), np.where(better_has_white, other, one)
         numbers = lots.units("outcome", white + 1, black + 1)

@@ -8,7 +8,7 @@ import pytest
 from support.core.lots import Scripted
 
 from cgos_server.core.tournaments.base import BLACK_WINS, VOID, WHITE_WINS, Entrant, Event, Game, Result, Round
-from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.chance import COLOR_LOT, Lots
 from cgos_server.core.tournaments.colors import colors, game, last_color
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 
@@ -55,8 +55,8 @@ def test_who_has_not_played_takes_what_the_other_leaves() -> None:
 def test_games_that_were_not_played_have_no_colors() -> None:
     known = after([(1, 2, Result(2, 0, "forfeit")), (3, 4, VOID)])
     assert [last_color(known.lines[id_]) for id_ in range(1, 5)] == [None] * 4
-    assert colors(known, 1, 2, Scripted({("color", 1, 2): 0.49}))[:2] == (1, 2)
-    assert colors(known, 1, 2, Scripted({("color", 1, 2): 0.5}))[:2] == (2, 1)
+    assert colors(known, 1, 2, Scripted({(COLOR_LOT, 1, 2): 0.49}))[:2] == (1, 2)
+    assert colors(known, 1, 2, Scripted({(COLOR_LOT, 1, 2): 0.5}))[:2] == (2, 1)
 
 
 def test_the_lot_is_fair() -> None:
@@ -67,6 +67,6 @@ def test_the_lot_is_fair() -> None:
 
 @pytest.mark.parametrize("reason", ["", "both 2 points"])
 def test_a_game_says_why(reason: str) -> None:
-    made = game(after(), 1, 2, Scripted({("color", 1, 2): 0.1}), reason)
+    made = game(after(), 1, 2, Scripted({(COLOR_LOT, 1, 2): 0.1}), reason)
     assert (made.white, made.black) == (1, 2)
     assert made.reason == ("both 2 points; colors by lot" if reason else "colors by lot")

@@ -29,7 +29,7 @@ from cgos_server.core.tournaments.base import (
     Result,
     Round,
 )
-from cgos_server.core.tournaments.chance import Lots
+from cgos_server.core.tournaments.chance import COLOR_LOT, Lots
 from cgos_server.core.tournaments.event import Field, begin, enter, forbid, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.ledger import Ledger, Line, ledger
 from cgos_server.core.tournaments.mwm import Mwm
@@ -73,7 +73,7 @@ def script(case: Case, coins: dict[tuple[int, int], bool], otherwise: Chance) ->
         keys = sorted(map(number, (one, other)))
         draws[("u", *keys)] = (value + 0.5) / 1_000_000
     for keys_of, better in coins.items():
-        draws[("color", *keys_of)] = 0.25 if better else 0.75
+        draws[(COLOR_LOT, *keys_of)] = 0.25 if better else 0.75
 
     class Both(Scripted):
         def unit(self, purpose: str, *keys: int) -> float:
