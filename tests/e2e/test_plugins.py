@@ -47,7 +47,8 @@ def on_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 
 def prepared(directory: Path, venue: str = VENUE, pairing: str = PAIRING) -> ServerProcess:
     """A server that is not started, on a venue of the packages' making."""
-    serving = ServerProcess(directory, venue=venue)
+    # A bot may have left a game that had just begun.
+    serving = ServerProcess(directory, venue=venue, settings="drain_limit_s = 1")
     serving.config.write_text(serving.config.read_text().replace("pairing = { ", pairing))
     return serving
 
