@@ -170,7 +170,8 @@ async def test_what_nobody_waits_for_any_more_is_given_up(history: History, chil
 
 async def test_what_takes_too_long_is_ended_and_not_begun_again(history: History, children: list[int]) -> None:
     now = 0
-    recomputing = Recomputing(Site(history, SETTINGS, "x", lambda: now, Hub(history, SETTINGS, lambda: now)), 0.01)
+    # Enough to start a child on a busy machine, too little for it to import what it needs.
+    recomputing = Recomputing(Site(history, SETTINGS, "x", lambda: now, Hub(history, SETTINGS, lambda: now)), 0.1)
     last = await history.last_entry(VENUE)
     for after in (last - 1, last - 1, last):
         with pytest.raises(Refused) as refusal:
