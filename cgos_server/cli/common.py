@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import click
-import msgspec
 
 from cgos_server.config import Config, load
+from cgos_server.config.values import scalar
 from cgos_server.errors import Code, ConfigError, Invalid
 from cgos_server.storage.location import Location
 
@@ -65,11 +65,7 @@ def named_value(text: str) -> tuple[str, bool | int | float | str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--option")
-    try:
-        decoded = msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        return name, value
-    return name, decoded if isinstance(decoded, bool | int | float) else value
+    return name, scalar(value)
 
 
 class WordOf(click.Choice[str]):

@@ -142,7 +142,13 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 NOT_THE_METHODS = (
-    *("policy", "method", "interval_s", "settle_s", "set_aside", "openings", "openings_share"),
+    "policy",
+    "method",
+    "interval_s",
+    "settle_s",
+    "set_aside",
+    "openings",
+    "openings_share",
     "options",
 )
 """Keys that are no options of the matchmaker themselves; all others are."""

@@ -108,7 +108,7 @@ class Options:
             pairs = [text.partition("=") for text in value.split(",") if text.strip()]
             if not all(key.strip() and equals for key, equals, _ in pairs):
                 raise ValueError
-            return cls(tuple((key.strip(), _scalar(text.strip())) for key, _, text in pairs))
+            return cls(tuple((key.strip(), scalar(text.strip())) for key, _, text in pairs))
         return cls(tuple(_flat(value, "")))
 
     def of(self, owner: str) -> dict[str, bool | int | float | str]:
@@ -120,10 +120,11 @@ class Options:
         return ", ".join(f"{key}={text}" for (key, _), text in zip(self.parts, texts, strict=True))
 
 
-def _scalar(text: str) -> bool | int | float | str:
+def scalar(text: str) -> bool | int | float | str:
+    """Numbers, ``true`` and ``false`` as such, anything else as text."""
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
         return text
     return value if isinstance(value, bool | int | float) else text
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.e2e.plugins import changed, declared, install, written
 from support.e2e.processes import ServerProcess, bots, end, until
-from support.plugins import changed, declared, install, written
 
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.explain import recorded_plugin

@@ -53,7 +53,7 @@ def rating_system(name: str, initial: float, options: Mapping[str, Any]) -> Rati
         raise Invalid(Code.RATING_INITIAL, f"A new version cannot start at {initial}. Give a number, such as 1800.")
     values = {key: _read(declared, key, value) for key, value in options.items()}
     system: RatingSystem = systems().make(name, float(initial), **values)
-    if system.sure is not declared.sure:
+    if getattr(system, "sure", None) is not declared.sure:  # a plug-in's need not have it at all
         raise Invalid(
             Code.PLUGIN, f"The rating system {name!r} contradicts its declaration: sure must be the same in both."
         )

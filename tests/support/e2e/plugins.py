@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
+PAGE = Path(__file__).parents[3] / "docs" / "plugins.md"
 
 
 def written(directory: Path) -> list[Path]:
