@@ -22,14 +22,14 @@ help:
 	@echo "make fix     ruff's and codespell's corrections, and the format"
 	@echo "make lint    ruff, codespell, mypy, import-linter"
 	@echo "make unit    the tests alone (PYTEST='-k clock -x' picks some)"
-	@echo "make one     one test with all that it prints (T=tests/core/test_clock.py::test_name)"
+	@echo "make one     one test with all that it prints (T=tests/protocol/test_clock.py::test_name)"
 	@echo "make coverage  which lines and branches the fast tests reach, and the least that they must"
 	@echo "make docs    the documentation as a site in ./site; a broken link fails it"
 	@echo "make hooks   checks before every commit, from now on"
 	@echo "make venv    .venv alone      make lock  renew requirements.lock      make clean  remove .venv, site, caches"
 
 # A minute or two go by here; every ten seconds a line on stderr says how far it is.
-$(VENV)/.ready: requirements.lock pyproject.toml
+$(VENV)/.ready: requirements.lock pyproject.toml protocol/pyproject.toml clients/pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Python 3.11, 3.12 or 3.13 is needed: none of python3.13, python3.12 and python3.11 answers here." \
 			"Install one, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; \
@@ -46,7 +46,8 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 		sleep 1; [ $$((++seconds % 10)) != 0 ] || echo "  $$(($$(installed) - before)) of $$packages after $$SECONDS s" >&2; \
 	done; \
 	wait $$! || exit 1; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . || exit 1; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		-e protocol -e clients -e . || exit 1; \
 	echo "installed in $$SECONDS s" >&2
 	@touch $@
 
@@ -82,7 +83,7 @@ endif
 test: lint unit
 
 one: venv
-	@[ -n "$(T)" ] || { echo "Name a test: make one T=tests/core/test_clock.py::test_name" >&2; exit 1; }
+	@[ -n "$(T)" ] || { echo "Name a test: make one T=tests/protocol/test_clock.py::test_name" >&2; exit 1; }
 	$(BIN)/pytest -p no:xdist --capture no -vv "$(T)"
 
 # Without real servers and browsers, which take minutes more and reach little else.
@@ -106,9 +107,14 @@ bench: venv
 bench-stale: venv
 	$(BIN)/python benchmarks/stale.py $(if $(JSON),--json $(JSON))
 
+# What the other two distributions need is locked with it; they themselves come from this tree.
 lock: venv
-	$(BIN)/pip-compile --quiet --strip-extras --extra dev --no-emit-index-url --no-emit-find-links --no-header \
-		--no-annotate --output-file requirements.lock pyproject.toml
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist/lock protocol
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist/lock clients
+	$(BIN)/pip-compile --quiet --strip-extras --extra demo --extra dev --no-emit-index-url --no-emit-find-links --no-header \
+		--no-annotate --find-links dist/lock --unsafe-package cgos-protocol --unsafe-package cgos-client \
+		--unsafe-package pip --unsafe-package setuptools \
+		--output-file requirements.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov site dist

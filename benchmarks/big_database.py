@@ -38,11 +38,11 @@ from reading_questions import report
 from reporting import CommandLine
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from cgos_protocol.terms import encode_terms
 from cgos_server.config import load
 from cgos_server.config.venues import fixed, venue_value
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.explain import encode_inputs
-from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
 from cgos_server.storage import schema
 

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from reporting import CommandLine, write_json
 from sgfmill.boards import Board as SgfmillBoard
 
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.games.go_board import PASS
-from cgos_server.core.games.go_rules import Go, GoPosition
-from cgos_server.core.games.notation import COLUMNS, PASS_WORD
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.games.go_board import PASS
+from cgos_protocol.games.go_rules import Go, GoPosition
+from cgos_protocol.games.notation import COLUMNS, PASS_WORD
 
 LARGER = {9: 1, 19: 4}
 """How many times longer a game is, by board size."""

@@ -28,7 +28,7 @@ from unittest import mock
 import aiosqlite
 from reporting import CommandLine, write_json
 
-from cgos_server.errors import CommitFailed
+from cgos_protocol.errors import CommitFailed
 from cgos_server.storage import schema, writer
 from cgos_server.storage.connections import Durability, connect_for_writing
 from cgos_server.storage.group_commit import Group

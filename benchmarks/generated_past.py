@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from cgos_server.core.games.registry import game_kind
+from cgos_protocol.games.registry import game_kind
 from cgos_server.core.venue import Venue
 
 T0 = 1_640_995_200_000  # 2022-01-01 00:00 UTC

@@ -16,14 +16,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cgos_client import CgosClientError, Game, connect
 from reporting import CommandLine, write_json
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from server_moves import serving
 
-from cgos_server.core.games.go_rules import GoPosition
+from cgos_client import CgosClientError, Game, connect
+from cgos_protocol.games.go_rules import GoPosition
 from cgos_server.storage.history import History
 
 VENUES = ("rolling", "barrier")

@@ -26,9 +26,9 @@ from load_bots import token
 from loads import WIRES, Cost, Window, measure, relay
 from reporting import CommandLine, write_json
 
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.games.registry import game_kind
-from cgos_server.protocol.names import fold
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.games.registry import game_kind
+from cgos_protocol.names import fold
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import BotAdded, TokenAdded, VersionAdded

@@ -19,16 +19,16 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from reporting import CommandLine, write_json
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.facts import GameStarted
-from cgos_server.core.games.base import Color, Ruleset
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.facts import GameStarted
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.session import GameSetup, Turn
 from cgos_server.core.venue import Venue
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import LoopTime, PollClock, new_loop
 from cgos_server.net.tcp import BotConnection, Port
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import GameSetup, Turn
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
 

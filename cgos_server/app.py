@@ -16,6 +16,8 @@ import msgspec
 import structlog
 from prometheus_client import CollectorRegistry
 
+from cgos_protocol.errors import EXIT_DISK, CgosError, Code, CommitFailed, Conflict
+from cgos_protocol.facts import GameEnded
 from cgos_server import __version__
 from cgos_server.assembly.database import open_database
 from cgos_server.assembly.faults import report
@@ -26,9 +28,7 @@ from cgos_server.config import Config, enroll_venues
 from cgos_server.config.reloading import changed
 from cgos_server.config.schema import AccountsMode
 from cgos_server.config.venues import venue_value
-from cgos_server.core.facts import GameEnded
 from cgos_server.core.venue import Venue
-from cgos_server.errors import EXIT_DISK, CgosError, Code, CommitFailed, Conflict
 from cgos_server.net import control_socket
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.health import Probe

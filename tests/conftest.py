@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.metadata import distributions
+
 import pytest
 from hypothesis import settings
 from support.core.vectors import Vectors, load
-from support.storage.later_schema import make_later  # noqa: F401 - every test may ask for it
-from support.storage.postgres_fixtures import new_url, postgres  # noqa: F401 - every test may ask for them
-from support.storage.rated_past import rated_past  # noqa: F401
+
+# The tests of cgos-protocol and cgos-client run without the server too.
+if any(distribution.name == "cgos-server" for distribution in distributions()):
+    pytest_plugins = ["support.storage.fixtures"]
 
 # Speed is measured in benchmarks; a busy machine must not fail an example for it.
 settings.register_profile("house", deadline=None)

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cgos_server import errors
+from cgos_protocol import errors
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, Refused
+from cgos_protocol.lines.misread import Misread
 from cgos_server.config.problems import ConfigErrors
-from cgos_server.errors import Code, Conflict, Invalid, NotFound, Refused
-from cgos_server.protocol.misread import Misread
 from cgos_server.service.requests import Refusal, Reload, ask
 from cgos_server.web.limiting import TooMuch
 from cgos_server.web.problems import HttpRefused, Wrong
@@ -28,8 +28,10 @@ CLASSES = {
 @cache
 def trees() -> dict[Path, ast.Module]:
     """All modules that know the tree of errors."""
-    paths = [*(ROOT / "cgos_server").rglob("*.py"), *(ROOT / "clients/cgos_client").rglob("*.py")]
-    return {path: ast.parse(path.read_text("utf-8")) for path in paths if path != ROOT / "cgos_server/errors.py"}
+    folders = ("cgos_server", "clients/cgos_client", "protocol/cgos_protocol")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    declaring = ROOT / "protocol/cgos_protocol/errors.py"
+    return {path: ast.parse(path.read_text("utf-8")) for path in paths if path != declaring}
 
 
 def members(node: ast.AST) -> Iterator[Code]:
@@ -45,7 +47,7 @@ def test_every_refusal_is_raised_as_the_class_of_its_code() -> None:
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
-            if path.is_relative_to(ROOT / "cgos_server"):  # the client has a Refused of its own
+            if not path.is_relative_to(ROOT / "clients"):  # the client has a Refused of its own
                 assert node.func.id != "Refused", f"{path}:{node.lineno}: one of its classes says more"
             kind = CLASSES.get(node.func.id)
             for code in (code for argument in node.args[:2] for code in members(argument) if kind is not None):

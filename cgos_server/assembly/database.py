@@ -12,9 +12,9 @@ from typing import Final
 
 import structlog
 
+from cgos_protocol.errors import Code, CommitFailed, Invalid, StoreError
 from cgos_server.assembly.faults import remedy_of, report
 from cgos_server.config.schema import ServerConfig
-from cgos_server.errors import Code, CommitFailed, Invalid, StoreError
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CommitMeter
 from cgos_server.runtime.outages import Outage

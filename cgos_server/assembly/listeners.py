@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 import structlog
 from prometheus_client import CollectorRegistry
 
+from cgos_protocol.session import Concierge
+from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
 from cgos_server.config import Config
 from cgos_server.config.values import us
@@ -26,8 +28,6 @@ from cgos_server.net.websocket_port import WsPort, WsSettings
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.metrics import Metrics
 from cgos_server.observability.transcripts import Transcripts
-from cgos_server.protocol.session import Concierge
-from cgos_server.protocol.ws_render import venue_info
 from cgos_server.runtime.live_venue import LiveVenue
 
 log = structlog.get_logger(__name__)
@@ -94,7 +94,13 @@ class Listeners:
             concierge=concierge,
             doors=doors,
             venues=tuple(
-                venue_info(live.venue, one.public_address.port or live.port)
+                venue_info(
+                    name=live.venue.name,
+                    rules=live.venue.rules,
+                    time=live.venue.time,
+                    rated=live.venue.rated,
+                    cgos_port=one.public_address.port or live.port,
+                )
                 for one, live in zip(self._config.venue, venues.values(), strict=True)
             ),
             server=self._config.server.name,

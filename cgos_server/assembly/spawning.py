@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from cgos_protocol.errors import CommitFailed
 from cgos_server.assembly.faults import report
-from cgos_server.errors import CommitFailed
 
 
 class Spawner:

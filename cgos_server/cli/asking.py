@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import functools
 
+from cgos_protocol.errors import Code, Unavailable
 from cgos_server.cli.common import Setup
-from cgos_server.errors import Code, Unavailable
 from cgos_server.net import control_socket
 from cgos_server.service.requests import Request, Response, ask
 

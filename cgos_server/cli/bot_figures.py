@@ -11,11 +11,11 @@ from typing import Any, Final
 import click
 import msgspec
 
+from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Code, NotFound, Refused
 from cgos_server.service import bot_figures
 from cgos_server.storage.game_answers import BotDetail, OpponentRow, VerdictRow
 from cgos_server.storage.history import History

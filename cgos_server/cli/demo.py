@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
+from cgos_protocol.errors import Code, Invalid, OurFault, Refused
 from cgos_server.cli.demo_screen import Screen, Snapshot
-from cgos_server.errors import Code, Invalid, OurFault, Refused
 from cgos_server.net import control_socket
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.requests import StatusNow, StatusRequest, ask
@@ -100,6 +101,11 @@ def players() -> Iterator[Player]:
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep everything in this directory.")
 def demo(seconds: float | None, keep: Path | None) -> None:
     """Run a server with six built-in bots and GNU Go, and watch."""
+    if find_spec("cgos_client") is None:
+        raise click.ClickException(
+            "The bots of the demo are cgos-client's, which is not installed. "
+            "Install it beside the server: python -m pip install 'cgos-server[demo]'"
+        )
     if keep is not None:
         make_directory(keep)
         sys.exit(asyncio.run(_demo(keep, seconds)))

@@ -18,15 +18,15 @@ from typing import IO, Any, cast
 import click
 import msgspec
 
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue
 from cgos_server.cli.games import filters
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, read
 from cgos_server.core.rating.registry import systems
-from cgos_server.errors import Code, Invalid
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
-from cgos_server.protocol.api_figures import LedgerEntry
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.web.api.asked import exported, exported_games

@@ -14,17 +14,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cgos_protocol.api.games import Game, Round
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.errors import Code, Conflict
+from cgos_protocol.games.base import Ruleset
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, shown
 from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.cli.tournament_files import write
 from cgos_server.cli.tournament_picture import crosstable_svg, ink, shade
 from cgos_server.config import venue_value
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Ruleset
 from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
-from cgos_server.errors import Code, Conflict
-from cgos_server.protocol.api_games import Game, Round
 from cgos_server.service.expectation import Compared, compare
 from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow

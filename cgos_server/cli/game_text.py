@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import click
 
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import COLUMNS, vertex
 from cgos_server.cli.output import print_table, shown
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import COLUMNS, vertex
 from cgos_server.storage.answers import GameDetail
 from cgos_server.web.pages import game_view as view
 from cgos_server.web.stored_game import Seen, StoredGame

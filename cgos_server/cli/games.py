@@ -14,14 +14,14 @@ from typing import Concatenate, ParamSpec, TypeVar
 import click
 import msgspec
 
+from cgos_protocol.api.games import Game
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.sgf.writing import write
+from cgos_protocol.verdict import Reason
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.reading import read
-from cgos_server.core.verdict import Reason
-from cgos_server.errors import Code, Invalid
-from cgos_server.protocol.api_games import Game
-from cgos_server.protocol.sgf import write
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.api.asked import like

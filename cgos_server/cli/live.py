@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import click
 
+from cgos_protocol.errors import OurFault
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.perform import perform
-from cgos_server.errors import OurFault
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.requests import Done, Drain, Reload, Reloaded, StatusNow, StatusRequest
 from cgos_server.web.words import count

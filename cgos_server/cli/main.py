@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
+from cgos_protocol.errors import EXIT_DISK, CgosError, CommitFailed, ConfigError, StoreError
 from cgos_server import __version__
-from cgos_server.errors import EXIT_DISK, CgosError, CommitFailed, ConfigError, StoreError
 from cgos_server.storage.causes import Cause, cause_of
 
 COMMANDS = {

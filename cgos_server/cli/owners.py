@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import click
 
+from cgos_protocol.errors import OurFault
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.perform import perform_and_say
-from cgos_server.errors import OurFault
 from cgos_server.service.owning import MOST_GAMES_A_DAY
 from cgos_server.service.requests import BotDrain, BotLimit, BotLook, BotOwn, BotPause, BotRelease, BotResume, BotSeen
 from cgos_server.web.words import moment

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from cgos_protocol.errors import Code, Conflict, OurFault
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import (
     Setup,
@@ -24,7 +25,6 @@ from cgos_server.cli.common import (
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.core.pairing.registry import matchmakers
-from cgos_server.errors import Code, Conflict, OurFault
 from cgos_server.service.control import PairingPreview
 from cgos_server.service.pairing_explained import PARTNERS, Explained, Partner, Ready, explain
 from cgos_server.service.pairing_stats import PairingStats, Spread, statistics

@@ -14,11 +14,11 @@ from functools import partial
 
 import msgspec
 
+from cgos_protocol.errors import Code, CommitFailed, DatabaseLocked, NotFound, Unavailable
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
 from cgos_server.config import enroll_venues
-from cgos_server.errors import Code, CommitFailed, DatabaseLocked, NotFound, Unavailable
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.build import one_thread, this_build

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import click
 
-from cgos_server.protocol import asyncapi as description
-from cgos_server.protocol import openapi as api
+from cgos_protocol.api import openapi as api
+from cgos_protocol.v2 import asyncapi as description
 
 
 @click.group()

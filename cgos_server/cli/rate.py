@@ -14,6 +14,7 @@ from typing import Any
 import click
 import msgspec
 
+from cgos_protocol.errors import Code, Conflict, NotFound, Refused
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
@@ -21,7 +22,6 @@ from cgos_server.cli.reading import common_venue, read, venue_terms, venues_aske
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.registry import half_width, rating_system, shown, systems
 from cgos_server.core.venue import Venue
-from cgos_server.errors import Code, Conflict, NotFound, Refused
 from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.catching_up import caught_up
 from cgos_server.service.comparing import KNOWN, Compared, compare

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, TypeVar
 
+from cgos_protocol.errors import ConfigError
 from cgos_server.cli.common import Setup, one_venue
 from cgos_server.config import venue_value
 from cgos_server.core.venue import Venue
-from cgos_server.errors import ConfigError
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 

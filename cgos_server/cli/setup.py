@@ -12,13 +12,13 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from cgos_protocol import clock
+from cgos_protocol.errors import Code, ConfigError, Conflict, Invalid
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.reading import read
 from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, plain, template, venue_value
 from cgos_server.config.schema import Config
-from cgos_server.core import clock
-from cgos_server.errors import Code, ConfigError, Conflict, Invalid
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import copying, schema
 from cgos_server.storage.location import Location, location_of

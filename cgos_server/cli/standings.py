@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
 from cgos_server.core.rating.registry import rating_system, systems
-from cgos_server.errors import Code, NotFound
 from cgos_server.service.listed import Placed, placed
 from cgos_server.storage.answers import RatingPoint, Standing
 from cgos_server.storage.history import History

@@ -15,6 +15,8 @@ from typing import Any, Final
 import click
 import msgspec
 
+from cgos_protocol.errors import Code, Forbidden, Invalid, NotFound
+from cgos_protocol.options import Choice, Number, Option
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar, working
@@ -36,7 +38,6 @@ from cgos_server.cli.tournament_picture import crosstable_svg
 from cgos_server.cli.tournament_quality import quality
 from cgos_server.cli.tournament_results import results
 from cgos_server.cli.tournament_simulate import reproduce, simulate
-from cgos_server.core.options import Choice, Number, Option
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.amending import amend, described
 from cgos_server.core.tournaments.base import Event, OptionValue, Round
@@ -47,8 +48,7 @@ from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.registry import SHORT, defaults_of, options_of
 from cgos_server.core.tournaments.registry import systems as known_systems
-from cgos_server.errors import Code, Forbidden, Invalid, NotFound
-from cgos_server.protocol.tournament_file import check_scores
+from cgos_server.tournaments.files.formats import check_scores
 
 _SHOWN: Final = 10
 """Open games that a refusal lists."""

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import msgspec
 
+from cgos_protocol.errors import Code, Conflict
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json
 from cgos_server.cli.tournament_files import Asked, player, require_one_output, save
@@ -19,7 +20,6 @@ from cgos_server.core.tournaments.base import Entrant, Event, Request
 from cgos_server.core.tournaments.event import forbid, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.tournament import admit
 from cgos_server.core.tournaments.undoing import cancel_bye, lift, strike, take_back_round
-from cgos_server.errors import Code, Conflict
 
 _POINTS = {"0": 0, "1/2": 1, "1": 2}
 

@@ -16,16 +16,16 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import click
 import msgspec
 
+from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_server.cli.common import WordOf, named_value
 from cgos_server.cli.output import say
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Result
 from cgos_server.core.tournaments.event import Placed, name_of
 from cgos_server.core.tournaments.registry import known, words
-from cgos_server.errors import Code, Invalid, NotFound
-from cgos_server.protocol import tournament_file
-from cgos_server.protocol.tournament_file import TournamentFile
-from cgos_server.protocol.tournament_sniffing import Format, written_as
+from cgos_server.tournaments.files import formats as tournament_file
+from cgos_server.tournaments.files.formats import TournamentFile
+from cgos_server.tournaments.files.sniffing import Format, written_as
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from cgos_protocol.errors import Code, Invalid, NotFound, Refused
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.tournament_files import (
@@ -25,8 +26,7 @@ from cgos_server.core.tournaments.amending import amend
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.event import Placed, game_between, game_by_id
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Code, Invalid, NotFound, Refused
-from cgos_server.protocol.tournament_results import Reported, read
+from cgos_server.tournaments.files.results import Reported, read
 
 
 @click.command()

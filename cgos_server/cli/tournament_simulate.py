@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.cli.common import WordOf, json_option, named_value
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.core.tournaments.base import OptionValue
 from cgos_server.core.tournaments.registry import options_of, words
 from cgos_server.core.tournaments.simulate import Plan, check
-from cgos_server.errors import Code, Invalid
 from cgos_server.lab import reproduction
 from cgos_server.lab.reproduction import ALLOWED, BETA, PLAYERS, ROUNDS, TOLERANCE, Reproduction, compared
 from cgos_server.lab.tournaments import Figure, Runs, run

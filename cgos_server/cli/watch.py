@@ -17,12 +17,12 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from cgos_protocol.api.live import LiveGame
+from cgos_protocol.games.base import Color
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import board
 from cgos_server.cli.output import print_json, say, shown
 from cgos_server.cli.reading import read
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.api_live import LiveGame
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.history import History
 from cgos_server.web.live.hub import BOARDS, Hub

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
+from cgos_protocol.errors import ConfigError
 from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
 from cgos_server.config.venues import faults
 from cgos_server.config.words import description, strip, wanted
-from cgos_server.errors import ConfigError
 from cgos_server.storage.location import PostgresUrl
 
 _PREFIX = "CGOS_"

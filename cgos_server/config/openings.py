@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from cgos_protocol.errors import ConfigError
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.openings import WEIGHTS, Draft, Fault, Opening, OpeningSet, checked, parse, weight_of
+from cgos_protocol.sgf.reading import main_lines
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.values import Words
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.openings import WEIGHTS, Draft, Fault, Opening, OpeningSet, checked, parse, weight_of
-from cgos_server.errors import ConfigError
-from cgos_server.protocol.sgf_reader import main_lines
 
 LARGEST: Final = 8_000_000
 """Bytes of a file of openings."""

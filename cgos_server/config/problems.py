@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cgos_server.errors import Code, ConfigError
+from cgos_protocol.errors import Code, ConfigError
 
 Key = tuple[str | int, ...]
 """The way to a value: names of tables and keys, numbers for venues."""

@@ -12,6 +12,8 @@ from typing import Annotated
 
 import msgspec
 
+from cgos_protocol.clock import TimeSystem
+from cgos_protocol.games.base import Ko
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.values import (
     Count,
@@ -26,8 +28,6 @@ from cgos_server.config.values import (
     Words,
     doc,
 )
-from cgos_server.core.clock import TimeSystem
-from cgos_server.core.games.base import Ko
 from cgos_server.service.accounts import Registration
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from cgos_protocol import clock
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.errors import ConfigError, Refused
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.games.registry import game_kind
+from cgos_protocol.openings import OpeningSet
 from cgos_server.config import openings
 from cgos_server.config.pairing import options
 from cgos_server.config.problems import ConfigErrors, Place, objected
 from cgos_server.config.schema import Config, RatingConfig, VenueConfig
 from cgos_server.config.values import Span, us
-from cgos_server.core import clock
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.games.registry import game_kind
-from cgos_server.core.openings import OpeningSet
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.rating.registry import SYSTEMS, rating_system, systems
 from cgos_server.core.venue import PairingSettings, Venue
-from cgos_server.errors import ConfigError, Refused
 from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import Store
 

@@ -11,8 +11,8 @@ import enum
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.verdict import Reason
+from cgos_protocol.games.base import Color
+from cgos_protocol.verdict import Reason
 
 AGAIN: Final = 2
 """Games in a row that a version which came back may spoil, until it has not, before it is set aside again."""
@@ -62,7 +62,7 @@ NONE: Final = Setback()
 def course(reason: Reason, winner: Color | None, expired: Color | None, color: Color, present: bool) -> Course:
     """What a game that ended like this was for `color`.
 
-    :param expired: the side whose time ran out, as :attr:`cgos_server.core.referee.Referee.expired`
+    :param expired: the side whose time ran out, as :attr:`cgos_protocol.referee.Referee.expired`
     :param present: True where `color` was connected at the end
     """
     match reason:

@@ -10,10 +10,10 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.openings import OpeningSet
-from cgos_server.core.terms import Terms
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.openings import OpeningSet
+from cgos_protocol.terms import Terms
 
 
 class Policy(enum.StrEnum):

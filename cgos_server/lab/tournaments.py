@@ -22,9 +22,9 @@ import numpy as np
 from msgspec import Struct
 from threadpoolctl import threadpool_limits
 
+from cgos_protocol.errors import Code, OurFault, Refused
 from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
 from cgos_server.core.tournaments.simulate_mwm import at_once, is_fast, simulate_many
-from cgos_server.errors import Code, OurFault, Refused
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how many tournaments are done, and of how many."""

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from cgos_server.errors import Code, Conflict, NotFound, OurFault, Unavailable
+from cgos_protocol.errors import Code, Conflict, NotFound, OurFault, Unavailable
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 

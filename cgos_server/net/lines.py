@@ -11,7 +11,10 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
+from cgos_protocol.lines.framing import Line
+from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
+from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.net.limits import Forbearance
 from cgos_server.net.loop import Handle
 from cgos_server.net.operator_lines import OperatorLines
@@ -19,16 +22,13 @@ from cgos_server.net.viewer import ViewerLines
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcripts import MASK
-from cgos_server.protocol.cgos_player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
-from cgos_server.protocol.framing import Line
-from cgos_server.protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
 
 log = structlog.get_logger(__name__)
 
 
 class EngineLines:
-    """One dialogue, from the greeting on. Implements :class:`~cgos_server.protocol.session.PlayerSession` and, as it
-    has one game at a time, :class:`~cgos_server.protocol.session.Table`.
+    """One dialogue, from the greeting on. Implements :class:`~cgos_protocol.session.PlayerSession` and, as it
+    has one game at a time, :class:`~cgos_protocol.session.Table`.
 
     :ivar receive: takes the next line, for whoever speaks there now
     """

@@ -10,7 +10,7 @@ import errno
 import socket
 from collections.abc import Awaitable, Callable
 
-from cgos_server.errors import Code, Invalid
+from cgos_protocol.errors import Code, Invalid
 
 SEARCH = 100
 """Ports tried after a busy one."""

@@ -13,13 +13,13 @@ from typing import Final
 
 import structlog
 
+from cgos_protocol.lines.admin import COMMAND_MAX, Quit, answer, parse
+from cgos_protocol.lines.framing import Line
+from cgos_protocol.lines.words import error_line, safe_text
+from cgos_protocol.session import OperatorDesk
 from cgos_server.net.outlet import Outlet
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.cgos_admin import COMMAND_MAX, Quit, answer, parse
-from cgos_server.protocol.cgos_words import error_line, safe_text
-from cgos_server.protocol.framing import Line
-from cgos_server.protocol.session import OperatorDesk
 
 log = structlog.get_logger(__name__)
 

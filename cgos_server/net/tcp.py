@@ -14,13 +14,13 @@ from typing import Any
 
 import structlog
 
+from cgos_protocol.lines.framing import LineFramer
 from cgos_server.net.forwarded import Network, is_among
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.lingering import LINGER_US, linger
 from cgos_server.net.loop import Handle
 from cgos_server.net.wire import Door, Ending, answered
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.framing import LineFramer
 
 log = structlog.get_logger(__name__)
 

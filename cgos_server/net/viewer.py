@@ -11,14 +11,14 @@ from typing import Final
 
 import structlog
 
-from cgos_server.core.facts import Fact
+from cgos_protocol.facts import Fact
+from cgos_protocol.lines.framing import Line
+from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
+from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.net.limits import Forbearance
 from cgos_server.net.outlet import Outlet
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.cgos_viewer import CgosViewer, Ignored, Observe, Quit
-from cgos_server.protocol.framing import Line
-from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ OBSERVED_PER_MINUTE: Final = 1_000
 
 
 class ViewerLines:
-    """One viewer's dialogue after its ``v1`` line. The :class:`~cgos_server.protocol.session.Spectator` of its
+    """One viewer's dialogue after its ``v1`` line. The :class:`~cgos_protocol.session.Spectator` of its
     connection."""
 
     __slots__ = ("_door", "_ignored", "_observed", "_out", "_viewer", "_wire")

@@ -17,7 +17,8 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from cgos_server.errors import Code
+from cgos_protocol.errors import Code
+from cgos_protocol.v2.encoding import JSON, MSGPACK
 from cgos_server.net.forwarded import is_among
 from cgos_server.net.limits import Forbearance
 from cgos_server.net.lingering import LINGER_US, end_writing, linger
@@ -29,7 +30,6 @@ from cgos_server.net.websocket_lines import LineFrames
 from cgos_server.net.websocket_port import Dialogue, WsPort
 from cgos_server.net.wire import answered
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.ws_encoding import JSON, MSGPACK
 
 log = structlog.get_logger(__name__)
 

@@ -13,14 +13,14 @@ import msgspec
 import structlog
 from websockets.frames import CloseCode
 
-from cgos_server.errors import Code
+from cgos_protocol.errors import Code
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2.encoding import Codec, Malformed
+from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
 from cgos_server.net.loop import Handle
 from cgos_server.net.websocket_port import Connection, WsPort
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcripts import MASK, Tap
-from cgos_server.protocol import ws_messages as ws
-from cgos_server.protocol.ws_encoding import Codec, Malformed
-from cgos_server.protocol.ws_session import Ending, RoundTrip, Stage, WsSession
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ _REASONS: Final[Mapping[Ending, CloseReason]] = {
 
 class BotDialogue:
     """One dialogue. A :class:`~cgos_server.net.websocket_port.Dialogue`, and the
-    :class:`~cgos_server.protocol.ws_places.Peer` of its session."""
+    :class:`~cgos_protocol.v2.places.Peer` of its session."""
 
     __slots__ = (
         "_codec",

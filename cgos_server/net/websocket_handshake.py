@@ -21,8 +21,8 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from cgos_protocol.v2.encoding import JSON, MSGPACK
 from cgos_server.net.forwarded import Network, origin
-from cgos_server.protocol.ws_encoding import JSON, MSGPACK
 
 HEAD_MAX: Final = 16_384
 """Longest request in bytes."""

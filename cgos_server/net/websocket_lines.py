@@ -6,11 +6,11 @@ the lines mean, sockets.
 
 from __future__ import annotations
 
+from cgos_protocol.lines.framing import LineFramer
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.websocket_port import Connection
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.framing import LineFramer
 
 
 class LineFrames:

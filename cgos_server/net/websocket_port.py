@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from cgos_protocol.session import Concierge, Reach
+from cgos_protocol.v2.messages import VenueInfo
+from cgos_protocol.v2.session import House
 from cgos_server.net.forwarded import Network
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.net.wire import Door, Ending
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.observability.transcripts import Transcripts
-from cgos_server.protocol.session import Concierge, Reach
-from cgos_server.protocol.ws_messages import VenueInfo
-from cgos_server.protocol.ws_session import House
 
 _BUCKETS = 50
 """Shares of the connections that are pinged at the same moment."""

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from cgos_protocol.lines.viewer import MatchLines
+from cgos_protocol.session import Gallery, Reach, Reception
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.observability.transcripts import Transcripts
-from cgos_server.protocol.cgos_viewer import MatchLines
-from cgos_server.protocol.session import Gallery, Reach, Reception
 
 ANSWER_US = 5_000_000
 """How long a peer may take to show that it is still there, when somebody else signs in under its name."""

@@ -22,8 +22,8 @@ from prometheus_client.core import (
     Metric,
 )
 
+from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
-from cgos_server.core.verdict import Reason
 
 _SECOND = 1_000_000
 
@@ -221,7 +221,7 @@ class VenueMeter:
         self.logins[outcome] += 1
 
     def refused(self, code: str) -> None:
-        """Policy said no; `code` as in :class:`cgos_server.errors.Refused`."""
+        """Policy said no; `code` as in :class:`cgos_protocol.errors.Refused`."""
         self._refusals.add(code)
 
     def paired(self, policy: str, duration_us: int) -> None:
@@ -341,7 +341,7 @@ class Metrics:
         self._closed[reason] += 1
 
     def refused(self, code: str) -> None:
-        """Policy said no outside any venue; `code` as in :class:`cgos_server.errors.Refused`."""
+        """Policy said no outside any venue; `code` as in :class:`cgos_protocol.errors.Refused`."""
         self._refusals.add(code)
 
     def line_ignored(self) -> None:

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Credentials, Declaration, PlayerSession, Wish
+from cgos_protocol.errors import Refused
+from cgos_protocol.session import Credentials, Declaration, PlayerSession, Wish
 from cgos_server.runtime.player import Capacity
 from cgos_server.service.accounts import SignedIn
 from cgos_server.storage.store import StoredGame

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import structlog
 
-from cgos_server.core.hours import ALWAYS, notice
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
+from cgos_protocol.hours import ALWAYS, notice
+from cgos_protocol.session import Limits
 from cgos_server.net.loop import Timekeeper
-from cgos_server.protocol.session import Limits
 from cgos_server.runtime.player import Player, stricter
 from cgos_server.storage.store import Store
 

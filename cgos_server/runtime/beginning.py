@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_server.core.facts import GameStarted
-from cgos_server.core.openings import Opening
+from cgos_protocol.facts import GameStarted
+from cgos_protocol.openings import Opening
+from cgos_protocol.randomness import Rng
+from cgos_protocol.referee import Referee
+from cgos_protocol.terms import Terms, encode_terms
 from cgos_server.core.pairing.base import Pair
 from cgos_server.core.pairing.entropy import result_bits
 from cgos_server.core.pairing.fairness import Colors, colors
 from cgos_server.core.pairing.memory import Memory
-from cgos_server.core.randomness import Rng
-from cgos_server.core.referee import Referee
-from cgos_server.core.terms import Terms, encode_terms
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_game import Desk, LiveGame, Side
 from cgos_server.runtime.lobby import Lobby

@@ -2,7 +2,7 @@
 
 `FactBus` is what the rest of the server may rely on, whatever carries the facts; `Bus` is the one that does it in this
 process. An adapter to a message broker is another class that passes the same contract test
-(``tests/support/runtime/bus_contract.py``), with :func:`cgos_server.core.facts.encode` and ``decode`` on the wire.
+(``tests/support/runtime/bus_contract.py``), with :func:`cgos_protocol.facts.encode` and ``decode`` on the wire.
 Must not know: who listens, or why.
 """
 
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from cgos_server.core.facts import Fact
+from cgos_protocol.facts import Fact
 
 F = TypeVar("F", bound=Fact)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from cgos_server.errors import OurFault
+from cgos_protocol.errors import OurFault
 from cgos_server.runtime.worker import receive, send
 
 COMMAND = (sys.executable, "-m", "cgos_server.runtime.worker")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from cgos_server.errors import Code, Invalid
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.session import Credentials, PlayerSession, Wish
 from cgos_server.net.loop import Timekeeper
-from cgos_server.protocol.session import Credentials, PlayerSession, Wish
 from cgos_server.runtime.admission import Admission, admit, presumed_name
 from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.player import Capacity
@@ -19,7 +19,7 @@ from cgos_server.service.accounts import Accounts, Operator
 
 
 class HouseConcierge:
-    """The :class:`~cgos_server.protocol.session.Concierge` of the server."""
+    """The :class:`~cgos_protocol.session.Concierge` of the server."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class HouseConcierge:
         self._spawn = spawn
 
     def sign_in(self, sessions: Mapping[str, PlayerSession], credentials: Credentials, wish: Wish) -> None:
-        """See :class:`~cgos_server.protocol.session.Concierge`. `sessions` holds at least one."""
+        """See :class:`~cgos_protocol.session.Concierge`. `sessions` holds at least one."""
         asked = self._time.received()
         first, session = next(iter(sessions.items()))
         unknown = [venue for venue in sessions if venue not in self._lobbies]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from cgos_server.errors import Code, Conflict, Refused
+from cgos_protocol.errors import Code, Conflict, Refused
+from cgos_protocol.session import PlayerSession
 from cgos_server.net.loop import Timekeeper
-from cgos_server.protocol.session import PlayerSession
 from cgos_server.runtime.player import Player
 
 PATIENCE_US = 60_000_000

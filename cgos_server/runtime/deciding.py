@@ -12,11 +12,11 @@ from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Act, Pairing
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import decide as decided_by
 from cgos_server.core.pairing.registry import matchmaker, matchmakers
-from cgos_server.errors import OurFault
 from cgos_server.runtime.children import Child, ChildFailed
 
 MOST_INLINE = 32

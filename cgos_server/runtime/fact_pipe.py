@@ -2,7 +2,7 @@
 
 On the way of a move a fact is only put on a list; some milliseconds later all of the list are encoded at once and
 written as far as the pipe takes them. What a slow child leaves behind is bounded: beyond that facts are dropped, and a
-line :class:`~cgos_server.core.facts.Missed` stands where they are missing. While no child is there nobody listens to
+line :class:`~cgos_protocol.facts.Missed` stands where they are missing. While no child is there nobody listens to
 the bus. Must not know: what the child does with them, who starts it.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 import msgspec
 import structlog
 
-from cgos_server.core.facts import AnyFact, Fact, Missed, encode
+from cgos_protocol.facts import AnyFact, Fact, Missed, encode
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.runtime.bus import FactBus
 

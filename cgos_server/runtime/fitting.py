@@ -11,8 +11,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Fit, Refitting
-from cgos_server.errors import OurFault
 from cgos_server.runtime.children import COMMAND, Child, ChildFailed
 
 LIMIT_S = 900.0

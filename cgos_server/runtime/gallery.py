@@ -17,11 +17,11 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from cgos_server.core.facts import BotArrived, BotLeft, Fact, GameEnded, GameStarted, RatingChanged
+from cgos_protocol.errors import CgosError
+from cgos_protocol.facts import BotArrived, BotLeft, Fact, GameEnded, GameStarted, RatingChanged
+from cgos_protocol.session import ListedGame, ShownGame, Spectator
 from cgos_server.core.venue import Venue
-from cgos_server.errors import CgosError
 from cgos_server.net.loop import Timekeeper
-from cgos_server.protocol.session import ListedGame, ShownGame, Spectator
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.telling import stored_over, stored_setup
@@ -109,7 +109,7 @@ class _Place:
 
 
 class Gallery:
-    """Implements :class:`~cgos_server.protocol.session.Gallery`.
+    """Implements :class:`~cgos_protocol.session.Gallery`.
 
     :param games: the venue's running games
     :param game: one of them by its number, or None

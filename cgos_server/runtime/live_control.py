@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
+from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
+from cgos_protocol.games.base import Color
+from cgos_protocol.hours import notice
+from cgos_protocol.session import Limits
 from cgos_server import __version__
-from cgos_server.core.games.base import Color
-from cgos_server.core.hours import notice
-from cgos_server.errors import Code, ConfigError, Invalid, NotFound
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Limits
 from cgos_server.runtime import rulings
 from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
 from cgos_server.runtime.player import Player

@@ -16,16 +16,16 @@ from functools import partial
 
 import structlog
 
-from cgos_server.core.clock import remaining_ms, start
-from cgos_server.core.facts import GameEnded as GameEndedFact
-from cgos_server.core.facts import MovePlayed
-from cgos_server.core.games.base import Color, mover_of
-from cgos_server.core.referee import Played, Referee
+from cgos_protocol.clock import remaining_ms, start
+from cgos_protocol.facts import GameEnded as GameEndedFact
+from cgos_protocol.facts import MovePlayed
+from cgos_protocol.games.base import Color, mover_of
+from cgos_protocol.referee import Played, Referee
+from cgos_protocol.session import Fault, GameOver, GameSetup, RatingMoved, Table, Turn
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.venue import Venue
-from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.observability.metrics import VenueMeter
-from cgos_server.protocol.session import Fault, GameOver, GameSetup, RatingMoved, Table, Turn
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from cgos_protocol.session import OperatorDesk
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import OperatorDesk
 from cgos_server.runtime.beginning import Beginner
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.deciding import Deciding

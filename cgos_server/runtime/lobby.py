@@ -11,12 +11,10 @@ from typing import Any
 
 import structlog
 
-from cgos_server.core.facts import BotArrived, BotLeft
-from cgos_server.core.games.base import Color
-from cgos_server.errors import CgosError, Code, Conflict, Refused, StoreError
-from cgos_server.net.loop import Timekeeper
-from cgos_server.observability.metrics import LoginOutcome, VenueMeter
-from cgos_server.protocol.session import (
+from cgos_protocol.errors import CgosError, Code, Conflict, Refused, StoreError
+from cgos_protocol.facts import BotArrived, BotLeft
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import (
     Availability,
     Credentials,
     Known,
@@ -26,6 +24,8 @@ from cgos_server.protocol.session import (
     Table,
     Wish,
 )
+from cgos_server.net.loop import Timekeeper
+from cgos_server.observability.metrics import LoginOutcome, VenueMeter
 from cgos_server.runtime.admission import Admission, Expected, admit, presumed_name
 from cgos_server.runtime.allowances import Allowances
 from cgos_server.runtime.bus import FactBus
@@ -150,7 +150,7 @@ class Lobby:
     # -- arriving
 
     def sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
-        """See :class:`~cgos_server.protocol.session.Reception`."""
+        """See :class:`~cgos_protocol.session.Reception`."""
         self._spawn(self._sign_in(session, credentials, self._time.received()))
 
     async def _sign_in(self, session: PlayerSession, credentials: Credentials, asked: int) -> None:

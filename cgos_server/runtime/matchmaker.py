@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from cgos_protocol.terms import Terms
+from cgos_protocol.verdict import Reason
 from cgos_server.core.pairing.base import Act, Matchmaker, Pair
 from cgos_server.core.pairing.constraints import Kin
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.rolling import due
-from cgos_server.core.terms import Terms
 from cgos_server.core.venue import PairingSettings
-from cgos_server.core.verdict import Reason
 from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
 from cgos_server.runtime.deciding import Decided, Deciding
 from cgos_server.runtime.gathering import Gatherer

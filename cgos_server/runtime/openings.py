@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.openings import Opening, OpeningSet
-from cgos_server.core.randomness import Rng
-from cgos_server.core.verdict import Reason
+from cgos_protocol.games.base import Color
+from cgos_protocol.openings import Opening, OpeningSet
+from cgos_protocol.randomness import Rng
+from cgos_protocol.verdict import Reason
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.storage.store import Half
 

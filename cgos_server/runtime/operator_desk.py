@@ -1,5 +1,5 @@
 """What an operator's command lines do: they read the live venue, or ask :class:`cgos_server.service.admin.Admin`, who
-writes every deed down. Implements :class:`cgos_server.protocol.session.OperatorDesk`.
+writes every deed down. Implements :class:`cgos_protocol.session.OperatorDesk`.
 
 Must not know: sockets, how lines are framed, how deeds are done.
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 import structlog
 
-from cgos_server.core.games.base import Color
-from cgos_server.errors import CgosError, Code, Forbidden, Refused
-from cgos_server.protocol import cgos_admin as words
-from cgos_server.protocol.session import Availability, ListedGame
+from cgos_protocol.errors import CgosError, Code, Forbidden, Refused
+from cgos_protocol.games.base import Color
+from cgos_protocol.lines import admin as words
+from cgos_protocol.session import Availability, ListedGame
 from cgos_server.runtime.gallery import RECENT, listed_game
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.live_venue import LiveVenue, running
@@ -68,7 +68,7 @@ class Desk:
         self._spawn = spawn
 
     def command(self, line: str, answer: Callable[[Sequence[str]], None]) -> None:
-        """See :class:`~cgos_server.protocol.session.OperatorDesk`."""
+        """See :class:`~cgos_protocol.session.OperatorDesk`."""
         self._spawn(self._command(line, answer))
 
     async def _command(self, line: str, answer: Callable[[Sequence[str]], None]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
-from cgos_server.protocol.session import Availability, Limits
+from cgos_protocol.session import Availability, Limits
 from cgos_server.runtime.player import Player
 from cgos_server.service.accounts import SignedIn
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import Availability, Limits, PlayerSession
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Availability, Limits, PlayerSession
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.telling import Telling
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from cgos_server.core.facts import RatingChanged
+from cgos_protocol.facts import RatingChanged
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.rating.base import Rating
 from cgos_server.core.rating.registry import half_width, label
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.core.verdict import Reason, Verdict
 from cgos_server.runtime.bus import FactBus
 from cgos_server.service.ratings import Applied, VenueRatings
 

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from cgos_server.errors import CgosError
+from cgos_protocol.errors import CgosError
 from cgos_server.observability.metrics import VenueMeter
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.soundness import BreakFinding, check_anchors, check_version, looks

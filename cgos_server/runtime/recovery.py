@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import structlog
 
-from cgos_server.core.games.base import Start
-from cgos_server.core.referee import Referee
-from cgos_server.core.terms import decode_terms
-from cgos_server.core.verdict import Reason, Verdict
-from cgos_server.errors import CgosError
+from cgos_protocol.errors import CgosError
+from cgos_protocol.games.base import Start
+from cgos_protocol.referee import Referee
+from cgos_protocol.terms import decode_terms
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.runtime.live_game import LiveGame, Side
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.telling import SETTLED

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from cgos_server.core.clock import TimeSystem
-from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.core.referee import Referee
-from cgos_server.core.terms import Terms, decode_terms
+from cgos_protocol.clock import TimeSystem
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.referee import Referee
+from cgos_protocol.session import Availability
+from cgos_protocol.terms import Terms, decode_terms
 from cgos_server.core.venue import terms_of
-from cgos_server.errors import Code, Conflict, Invalid, NotFound
-from cgos_server.protocol.session import Availability
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.player import Player, State
 from cgos_server.service.control import ArrangedGame, EndedGame

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from cgos_server.protocol.session import Availability, Fault, Known, Limits, PlayerSession
+from cgos_protocol.session import Availability, Fault, Known, Limits, PlayerSession
 from cgos_server.runtime.live_game import Phase
 from cgos_server.runtime.player import Player
 
@@ -34,7 +34,7 @@ class SeatedVenue(Protocol):
 
 
 class PlayerSeat:
-    """The :class:`~cgos_server.protocol.session.Seat` of one connection. Once another connection took its place it
+    """The :class:`~cgos_protocol.session.Seat` of one connection. Once another connection took its place it
     says nothing any more."""
 
     __slots__ = ("_player", "_session", "_venue")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 
 import structlog
 
+from cgos_protocol.games.base import Color
+from cgos_protocol.verdict import Reason
 from cgos_server.core import setbacks as rules
-from cgos_server.core.games.base import Color
 from cgos_server.core.setbacks import Setback
-from cgos_server.core.verdict import Reason
 from cgos_server.net.loop import Timekeeper
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.player import Player

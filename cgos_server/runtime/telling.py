@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cgos_server.core.clock import remaining_ms, start
-from cgos_server.core.games.base import Color
-from cgos_server.core.terms import decode_terms
-from cgos_server.protocol.session import GameOver, GameSetup
+from cgos_protocol.clock import remaining_ms, start
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameOver, GameSetup
+from cgos_protocol.terms import decode_terms
 from cgos_server.storage.records import BlackTold, WhiteTold
 from cgos_server.storage.store import Store, StoredGame
 

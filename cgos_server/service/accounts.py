@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from cgos_server.errors import Code, Conflict, Forbidden, Invalid, NotFound, Refused, Unauthenticated
-from cgos_server.protocol.names import account_password_fault, bot_name_fault, fold, password_fault
-from cgos_server.protocol.session import Credentials, Declaration, Limits
+from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, NotFound, Refused, Unauthenticated
+from cgos_protocol.names import account_password_fault, bot_name_fault, fold, password_fault
+from cgos_protocol.session import Credentials, Declaration, Limits
 from cgos_server.service.audit import audit
 from cgos_server.service.failures import Failures
 from cgos_server.service.families import Families, family_by_name

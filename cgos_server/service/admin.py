@@ -16,8 +16,7 @@ from typing import Final, assert_never
 
 import msgspec
 
-from cgos_server.core.games.base import Color
-from cgos_server.errors import (
+from cgos_protocol.errors import (
     CgosError,
     Code,
     Conflict,
@@ -28,6 +27,7 @@ from cgos_server.errors import (
     Unauthenticated,
     Unavailable,
 )
+from cgos_protocol.games.base import Color
 from cgos_server.service.accounts import Accounts, until_words
 from cgos_server.service.authority import About, about, may
 from cgos_server.service.control import Control

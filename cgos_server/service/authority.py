@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from typing import Final, NamedTuple
 
-from cgos_server.errors import Code, Forbidden, Unauthenticated
+from cgos_protocol.errors import Code, Forbidden, Unauthenticated
 from cgos_server.service import requests as deeds
 from cgos_server.storage.store import Person
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from cgos_server.core.verdict import Reason
+from cgos_protocol.verdict import Reason
 from cgos_server.service.expectation import Jointly, chances
 
 SPOILT: Final = (Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import RatingSystem
-from cgos_server.errors import OurFault
 from cgos_server.service.retracing import Retrace, Run
 from cgos_server.storage.answers import PublishedRefit
 from cgos_server.storage.history import History

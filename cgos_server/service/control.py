@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import Limits
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Limits
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.store import StoredGame
 

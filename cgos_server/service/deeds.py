@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cgos_server.errors import Code, Invalid, NotFound
-from cgos_server.protocol.names import fold
+from cgos_protocol.errors import Code, Invalid, NotFound
+from cgos_protocol.names import fold
 from cgos_server.service.audit import audit
 from cgos_server.service.requests import Request
 from cgos_server.storage.records import Record

@@ -16,9 +16,9 @@ from typing import Final, TypeVar
 
 import structlog
 
+from cgos_protocol.errors import Code, RateLimited, Unauthenticated
+from cgos_protocol.names import fold
 from cgos_server.core.addresses import neighborhood, party
-from cgos_server.errors import Code, RateLimited, Unauthenticated
-from cgos_server.protocol.names import fold
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
-from cgos_server.protocol.names import fold
+from cgos_protocol.names import fold
 from cgos_server.storage.store import Store
 
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from cgos_server.core import hours
-from cgos_server.errors import Code, Conflict, Invalid, NotFound, Unauthenticated, Unavailable
-from cgos_server.protocol.names import name_fault
-from cgos_server.protocol.session import Limits
+from cgos_protocol import hours
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, Unauthenticated, Unavailable
+from cgos_protocol.names import name_fault
+from cgos_protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.control import Control
 from cgos_server.service.deeds import Deeds, one_line

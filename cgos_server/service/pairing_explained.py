@@ -12,6 +12,8 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from cgos_protocol.errors import Refused
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pairing
 from cgos_server.core.pairing.constraints import FREE, Judge
 from cgos_server.core.pairing.explain import decode_inputs, recorded_method, recorded_plugin, same
@@ -20,8 +22,6 @@ from cgos_server.core.pairing.ranking import ranked
 from cgos_server.core.pairing.registry import decide, matchmakers
 from cgos_server.core.pairing.rolling import unfairness
 from cgos_server.core.pairing.settings import shared
-from cgos_server.core.randomness import Rng
-from cgos_server.errors import Refused
 from cgos_server.storage.answers import PairingRow, RoundDetail
 
 PARTNERS: Final = 8

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 import msgspec
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Candidate
-from cgos_server.errors import OurFault
 from cgos_server.storage.answers import ConnectionSpan, PairedGame, PairedRound
 from cgos_server.storage.history import History
 

@@ -17,8 +17,8 @@ from typing import Final, Self, TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 
+from cgos_protocol.errors import Code, Unavailable
 from cgos_server.core.addresses import party
-from cgos_server.errors import Code, Unavailable
 
 T = TypeVar("T")
 

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
+from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, NotFound, RateLimited, Unauthenticated
+from cgos_protocol.names import bot_name_fault, fold, name_fault, password_fault
 from cgos_server.core.addresses import party
-from cgos_server.errors import Code, Conflict, Forbidden, Invalid, NotFound, RateLimited, Unauthenticated
-from cgos_server.protocol.names import bot_name_fault, fold, name_fault, password_fault
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.deeds import Deeds, one_line, reason_for
 from cgos_server.service.ids import Ids

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cgos_server.core.games.registry import games
+from cgos_protocol.games.registry import games
 from cgos_server.core.pairing.registry import matchmakers
 from cgos_server.core.rating.registry import systems
 from cgos_server.core.tournaments.registry import systems as tournament_systems

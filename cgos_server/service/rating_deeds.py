@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar
 
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, OurFault, Unavailable
+from cgos_protocol.terms import decode_terms
 from cgos_server.core.rating.base import Kind
-from cgos_server.core.terms import decode_terms
-from cgos_server.errors import Code, Conflict, Invalid, NotFound, OurFault, Unavailable
 from cgos_server.service.control import Control
 from cgos_server.service.deeds import LAST_NUMBER, REASON_MAX, Deeds
 from cgos_server.service.families import Families

@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem
 from cgos_server.core.rating.registry import systems
-from cgos_server.errors import OurFault
 from cgos_server.service.build import under
 from cgos_server.service.catching_up import WINDOW, Progress, RecordedRefits, unheard
 from cgos_server.service.retracing import Retrace, Retraced, Run

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from cgos_server.errors import Code, Refused
+from cgos_protocol.errors import Code, Refused
 from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, ServerStatus, VersionNow
 
 RIGHTS: Final = ("admin",)
@@ -198,7 +198,7 @@ class BotDrain(_Request, frozen=True, kw_only=True, tag="bot drain"):
 
 class BotLimit(_Request, frozen=True, kw_only=True, tag="bot limit"):
     """What its owner allows a bot, on top of what it says itself. `games_a_day`: None for no limit; `avoid`: wire names
-    that it must not meet; `hours`: when its games may begin, as :func:`cgos_server.core.hours.parse` reads it, empty
+    that it must not meet; `hours`: when its games may begin, as :func:`cgos_protocol.hours.parse` reads it, empty
     for always."""
 
     bot: str
@@ -485,7 +485,7 @@ class Reloaded(msgspec.Struct, frozen=True, tag_field="is", tag="reloaded"):
 
 
 class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
-    """It was not done; see :class:`cgos_server.errors.Refused`."""
+    """It was not done; see :class:`cgos_protocol.errors.Refused`."""
 
     code: Code
     sentence: str

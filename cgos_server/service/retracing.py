@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem, Refitting, Wanted
-from cgos_server.errors import OurFault
 from cgos_server.storage.store import Shown, StoredRefit
 
 NOTICED = 0.1

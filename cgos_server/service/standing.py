@@ -9,7 +9,7 @@ import enum
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cgos_server.protocol.session import Availability
+from cgos_protocol.session import Availability
 
 
 class Word(enum.StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from cgos_server.errors import Code, Invalid, Refused
+from cgos_protocol.errors import Code, Invalid, Refused
 
 URL_MAX: Final = 500
 """Characters of an address."""

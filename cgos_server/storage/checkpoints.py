@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
 
 ROWS_PER_CHECKPOINT = 1_000
 """Records after which the log is moved; each one adds a page to it, or less."""

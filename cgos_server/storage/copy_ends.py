@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import String, Table
 
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
 from cgos_server.storage.connections import connect_for_reading, connect_for_writing
 
 Row = Sequence[Any]

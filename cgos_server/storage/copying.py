@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Table
 
-from cgos_server.errors import Code, Invalid, StoreError
+from cgos_protocol.errors import Code, Invalid, StoreError
 from cgos_server.storage import DATABASE, schema, tables
 from cgos_server.storage.copy_ends import End, Row, SqliteEnd
 from cgos_server.storage.location import Location, note_elsewhere

@@ -35,7 +35,7 @@ from sqlalchemy import (
     values,
 )
 
-from cgos_server.core.verdict import Reason, Verdict
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.answers import GameRow, MoveRow
 from cgos_server.storage.game_answers import GamesAsked, GamesFound, GameTerms

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.causes import cause_of
 from cgos_server.storage.records import Record
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from sqlalchemy import BigInteger, ColumnElement, RowMapping, and_, bindparam, func, select, union_all
 
-from cgos_server.errors import Code, NotFound
-from cgos_server.protocol.names import fold
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.names import fold
 from cgos_server.storage import tables
 from cgos_server.storage.answers import (
     AccountRow,

@@ -7,7 +7,7 @@ import socket
 from datetime import datetime
 from pathlib import Path
 
-from cgos_server.errors import Code, DatabaseLocked
+from cgos_protocol.errors import Code, DatabaseLocked
 from cgos_server.storage.location import Location
 
 

@@ -18,7 +18,7 @@ from typing import IO, Protocol
 
 import msgspec
 
-from cgos_server.errors import DatabaseLocked
+from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.holder import in_use
 from cgos_server.storage.location import Location, make_directory
 

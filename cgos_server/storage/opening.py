@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.connections import Durability, connect_for_reading, connect_for_writing
 from cgos_server.storage.group_commit import Observe
 from cgos_server.storage.location import Location

@@ -22,7 +22,7 @@ class AccountDetail(Value, frozen=True):
 
 
 class OwnedLimits(Value, frozen=True):
-    """What its owner allows a bot; fields as in :class:`cgos_server.protocol.session.Limits`, `avoid` by name, `hours`
+    """What its owner allows a bot; fields as in :class:`cgos_protocol.session.Limits`, `avoid` by name, `hours`
     as people write them, empty for all."""
 
     games_a_day: int | None

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import func, literal, select
 
-from cgos_server.errors import Code, NotFound
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.storage import queries, tables
 from cgos_server.storage.bot_history import belongings
 from cgos_server.storage.functions import bytewise

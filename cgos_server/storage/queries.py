@@ -24,7 +24,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from cgos_server.core.verdict import Reason, Verdict
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise
 from cgos_server.storage.store import (

@@ -26,8 +26,8 @@ from sqlalchemy import (
     select,
 )
 
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.core.rating.base import Kind
-from cgos_server.errors import Code, NotFound
 from cgos_server.storage import tables
 from cgos_server.storage.answers import RatingPoint, Standing, VersionGame
 from cgos_server.storage.functions import bytewise, greater

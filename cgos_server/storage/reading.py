@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, ColumnElement, CompoundSelect, RowMapping, Se
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from cgos_server.errors import Code, NotFound, Refused, StoreError
+from cgos_protocol.errors import Code, NotFound, Refused, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.answers import Value
 from cgos_server.storage.connections import reading_engine

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BindParameter, Column, Select, bindparam, func, select
 
-from cgos_server.core.verdict import Reason, Verdict
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.game_answers import OpponentRow, PairRecord, VerdictRow
 from cgos_server.storage.game_history import VOIDS

@@ -75,7 +75,7 @@ class BotOwner(NamedTuple):
 
 class BotWishes(NamedTuple):
     """What a bot's owner wants. `paused`: 1 where it is to get no game; `limits`: JSON of
-    :class:`cgos_server.protocol.session.Limits`, empty for none."""
+    :class:`cgos_protocol.session.Limits`, empty for none."""
 
     paused: int
     limits: str

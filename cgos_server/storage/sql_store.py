@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy.dialects import sqlite
 
-from cgos_server.core import hours
-from cgos_server.core.clock import ClockState
-from cgos_server.core.games.base import Color, Start
+from cgos_protocol import hours
+from cgos_protocol.clock import ClockState
+from cgos_protocol.errors import StoreError
+from cgos_protocol.games.base import Color, Start
+from cgos_protocol.session import Limits
 from cgos_server.core.rating.base import Entry, Kind
-from cgos_server.errors import StoreError
-from cgos_server.protocol.session import Limits
 from cgos_server.storage import queries
 from cgos_server.storage.group_commit import GroupCommit
 from cgos_server.storage.queries import Question

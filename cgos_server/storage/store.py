@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from cgos_server.core.clock import ClockState
+from cgos_protocol.clock import ClockState
+from cgos_protocol.session import Limits
 from cgos_server.core.rating.base import Entry
-from cgos_server.protocol.session import Limits
 from cgos_server.storage.records import Record
 
 
@@ -165,7 +165,7 @@ class StoredGame(NamedTuple):
     :ivar result: None while unfinished
     :ivar ended_at: Unix milliseconds, None while unfinished
     :ivar winner: 0 Black, 1 White, None none
-    :ivar reason: a value of :class:`cgos_server.core.verdict.Reason`, None while unfinished
+    :ivar reason: a value of :class:`cgos_protocol.verdict.Reason`, None while unfinished
     :ivar plies: number of moves, None while unfinished
     :ivar why: why these two met, a sentence; empty where no pairing was recorded
     :ivar opening: the name of the opening it began with, or empty
@@ -301,7 +301,7 @@ class Store(Protocol):
 
         `then` is called in the event loop after the group's commit, in order of submission. If the commit fails for
         longer than the configured time, `then` is never called and `failed` (given to the store when it was built)
-        is called once with a :class:`cgos_server.errors.CommitFailed`.
+        is called once with a :class:`cgos_protocol.errors.CommitFailed`.
         """
 
     async def commit(self, records: Sequence[Record]) -> None:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.checkpoints import Checkpointer
 from cgos_server.storage.group_commit import Group, GroupCommit, Observe, Patience, explain
 from cgos_server.storage.statements import STATEMENTS, Statement

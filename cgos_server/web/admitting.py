@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cgos_server.protocol.api_route import Limit
+from cgos_protocol.api.route import Limit
 from cgos_server.web.api.framework import CORS
 from cgos_server.web.limiting import TooMuch
 from cgos_server.web.problems import Wrong, failed

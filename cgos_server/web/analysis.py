@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import COLUMNS, PASS_WORD, normal
-from cgos_server.protocol.api_live import Analysis, Candidate
+from cgos_protocol.api.live import Analysis, Candidate
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import COLUMNS, PASS_WORD, normal
 
 CANDIDATES: Final = 12
 """Moves that are kept of an analysis."""

@@ -20,8 +20,8 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cgos_server.core.facts import AnyFact
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
+from cgos_protocol.facts import AnyFact
 from cgos_server.storage.history import History
 from cgos_server.web import embeds
 from cgos_server.web.admitting import Admitting

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from starlette.requests import Request
 
-from cgos_server.errors import CgosError, Code, OurFault, Refused
+from cgos_protocol.errors import CgosError, Code, OurFault, Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import VersionNow
 

@@ -10,9 +10,9 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from cgos_protocol.games.base import Ko, Ruleset
+from cgos_protocol.games.notation import vertex
 from cgos_server import __version__
-from cgos_server.core.games.base import Ko, Ruleset
-from cgos_server.core.games.notation import vertex
 from cgos_server.web.settings import WebSettings
 
 GNUGO_SIZES: Final = range(5, 20)
@@ -144,7 +144,7 @@ def commands(place: Place) -> Commands:
 
 _INSTALL: Final = f"""\
 python3 -m venv cgos
-cgos/bin/pip install cgos_server-{__version__}-py3-none-any.whl
+cgos/bin/pip install cgos_protocol-{__version__}-py3-none-any.whl cgos_client-{__version__}-py3-none-any.whl
 export PATH="$PWD/cgos/bin:$PATH\""""
 
 _DIALOGUE: Final = """\

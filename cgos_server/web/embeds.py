@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.core.games.base import Color
-from cgos_server.errors import OurFault, Refused
+from cgos_protocol.errors import OurFault, Refused
+from cgos_protocol.games.base import Color
 from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
 from cgos_server.web.drawing import card_png

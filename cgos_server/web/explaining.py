@@ -11,7 +11,7 @@ import asyncio
 from collections import OrderedDict
 from typing import Final
 
-from cgos_server.errors import OurFault
+from cgos_protocol.errors import OurFault
 from cgos_server.service.pairing_explained import Explained, as_recorded, explain
 from cgos_server.storage.history import History
 

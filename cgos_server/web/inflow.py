@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from cgos_server.core.facts import AnyFact, carried
+from cgos_protocol.facts import AnyFact, carried
 
 LINE_MAX: Final = 65_536
 """Bytes of one line; a longer one is left out."""

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
+from cgos_protocol.api.route import Limit
+from cgos_protocol.errors import Code, RateLimited
 from cgos_server.core.addresses import party
-from cgos_server.errors import Code, RateLimited
-from cgos_server.protocol.api_route import Limit
 from cgos_server.web.settings import WebSettings
 
 REMEMBERED: Final = 10_000

@@ -14,9 +14,9 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from cgos_server.errors import CgosError, Code, Invalid, OurFault, RateLimited, Refused, StoreError
-from cgos_server.protocol.api_messages import Problem
-from cgos_server.protocol.api_route import PROBLEM, Limit
+from cgos_protocol.api.messages import Problem
+from cgos_protocol.api.route import PROBLEM, Limit
+from cgos_protocol.errors import CgosError, Code, Invalid, OurFault, RateLimited, Refused, StoreError
 from cgos_server.web.limiting import TooMuch
 
 

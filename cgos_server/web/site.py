@@ -17,12 +17,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from cgos_protocol.errors import Code, Unavailable
+from cgos_protocol.facts import AnyFact
+from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server import __version__
-from cgos_server.core.facts import AnyFact
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Code, Unavailable
 from cgos_server.net.forwarded import bare, is_among, origin
-from cgos_server.protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import about
 from cgos_server.storage.answers import GameDetail, GameRow

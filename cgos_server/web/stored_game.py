@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from cgos_server.core.clock import ClockState
-from cgos_server.core.games.base import Color, Start
-from cgos_server.core.games.registry import board
-from cgos_server.core.terms import Terms
-from cgos_server.errors import OurFault
-from cgos_server.protocol.sgf import GameRecord, RecordedMove
+from cgos_protocol.clock import ClockState
+from cgos_protocol.errors import OurFault
+from cgos_protocol.games.base import Color, Start
+from cgos_protocol.games.registry import board
+from cgos_protocol.sgf.writing import GameRecord, RecordedMove
+from cgos_protocol.terms import Terms
+from cgos_server import __version__
 from cgos_server.storage.answers import GameDetail, MoveRow
 from cgos_server.web import words
 
@@ -100,7 +101,7 @@ class StoredGame:
         return ended if game.corrected is None else f"{ended} It counts as {game.corrected} now."
 
     def record(self, place: str) -> GameRecord:
-        """For :func:`cgos_server.protocol.sgf.write`; `place` is the server's name."""
+        """For :func:`cgos_protocol.sgf.writing.write`; `place` is the server's name."""
         game = self.detail.game
         return GameRecord(
             game=game.id,
@@ -114,6 +115,7 @@ class StoredGame:
             result=game.result or "",
             ending=self.ending(),
             place=place,
+            program=f"cgos-server:{__version__}",
             event=game.venue,
             moves=tuple(
                 RecordedMove(self.color(row.ply), row.move, clock_of(row), row.analysis) for row in self.detail.moves

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import RatingSystem
-from cgos_server.errors import Refused
 from cgos_server.service.expectation import Chances
 from cgos_server.service.odds import Joint, Odds, Table, odds, table
 from cgos_server.storage.history import History

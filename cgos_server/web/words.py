@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from cgos_server.core import clock
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.games.base import Ko, Ruleset
+from cgos_protocol import clock
+from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
+from cgos_protocol.games.base import Ko, Ruleset
+from cgos_protocol.verdict import Reason
 from cgos_server.core.rating.registry import half_width, shown
-from cgos_server.core.verdict import Reason
 
 _KO = {
     Ko.POSITIONAL: "positional superko",
@@ -51,7 +51,7 @@ def ending(black: str, white: str, winner: str | None, reason: str, margin2: int
     """How a game ended, as a sentence.
 
     :param winner: ``black``, ``white`` or None
-    :param reason: a word of :class:`~cgos_server.core.verdict.Reason`
+    :param reason: a word of :class:`~cgos_protocol.verdict.Reason`
     :param margin2: Black's margin in half points where the score decided
     :param detail: what the verdict says besides; may be empty
     """

@@ -23,8 +23,9 @@ from cgos_client.games import Outcome
 from cgos_client.position import Position
 from cgos_client.session import Session, connect
 from cgos_client.settings import BadSetting
+from cgos_client.version import __version__
 from cgos_client.watching import View
-from cgos_server.protocol.ws_messages import Analysis, Candidate
+from cgos_protocol.v2.messages import Analysis, Candidate
 
 __all__ = [
     "Analysis",
@@ -45,5 +46,6 @@ __all__ = [
     "Turn",
     "View",
     "WatchRefused",
+    "__version__",
     "connect",
 ]

@@ -1,7 +1,26 @@
-"""``python -m cgos_client`` is ``cgos-client``."""
+"""The program ``cgos-client``, also as ``python -m cgos_client``.
+
+Its first look is at the version of cgos-protocol: with another one what is called may behave otherwise.
+"""
 
 from __future__ import annotations
 
-from cgos_client.cli import main
+import sys
 
-main(prog_name="cgos-client")
+from cgos_client.version import __version__
+from cgos_protocol.compatibility import mismatch
+
+
+def main() -> None:
+    """Run the command line; exits with 2 where cgos-protocol is of another version."""
+    sentence = mismatch("cgos-client", __version__)
+    if sentence is not None:
+        sys.stderr.write(f"Error: {sentence}\n")
+        sys.exit(2)
+    from cgos_client.cli import main as command_line
+
+    command_line(prog_name="cgos-client")
+
+
+if __name__ == "__main__":
+    main()

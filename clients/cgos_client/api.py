@@ -16,9 +16,9 @@ import msgspec
 
 from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
 from cgos_client.errors import CannotConnect, ConnectionLost
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame, ExportedRefit
-from cgos_server.protocol.api_figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
-from cgos_server.protocol.api_games import (
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
+from cgos_protocol.api.figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
+from cgos_protocol.api.games import (
     Game,
     GameDetail,
     GamePage,
@@ -28,8 +28,8 @@ from cgos_server.protocol.api_games import (
     RoundDetail,
     RoundPage,
 )
-from cgos_server.protocol.api_live import GameEvent, LiveEnd, LiveMove, VenueEvent
-from cgos_server.protocol.api_messages import (
+from cgos_protocol.api.live import GameEvent, LiveEnd, LiveMove, VenueEvent
+from cgos_protocol.api.messages import (
     Bot,
     BotDetail,
     BotPage,
@@ -48,8 +48,8 @@ from cgos_server.protocol.api_messages import (
     Venues,
     VersionDetail,
 )
-from cgos_server.protocol.api_people import Me
-from cgos_server.protocol.api_route import SGF
+from cgos_protocol.api.people import Me
+from cgos_protocol.api.route import SGF
 
 __all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server", "Wanted"]
 

@@ -24,8 +24,8 @@ import msgspec
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, ServerFault
 from cgos_client.retry import Pauses
 from cgos_client.settings import BadSetting
-from cgos_server.protocol.api_messages import Problem
-from cgos_server.protocol.api_route import NDJSON, PREFIX
+from cgos_protocol.api.messages import Problem
+from cgos_protocol.api.route import NDJSON, PREFIX
 
 BROKEN: Final = (OSError, http.client.HTTPException, EOFError, zlib.error)
 """What reading raises where a connection breaks."""

@@ -19,7 +19,7 @@ from msgspec.inspect import type_info
 from cgos_client.addresses import Address, server_address
 from cgos_client.codec import Encoding
 from cgos_client.settings import BadSetting, bot_name, checked_hours, secret
-from cgos_server.protocol.ws_messages import Scalar
+from cgos_protocol.v2.messages import Scalar
 
 
 def doc(sentence: str) -> msgspec.Meta:

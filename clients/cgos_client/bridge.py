@@ -31,8 +31,8 @@ from cgos_client.messages import (
 )
 from cgos_client.supervisor import RESIGN, EngineGone, SupervisedEngine
 from cgos_client.transport import Connection
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 log = logging.getLogger(__name__)
 

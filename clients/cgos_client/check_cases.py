@@ -22,13 +22,13 @@ from cgos_client.gtp_asking import ASKINGS
 from cgos_client.gtp_process import Refused
 from cgos_client.gtp_time import KATA, KGS, PLAIN
 from cgos_client.supervisor import SupervisedEngine
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Color, Illegality, Ruleset
-from cgos_server.core.games.go_rules import Go, GoPosition
-from cgos_server.core.games.notation import vertex
-from cgos_server.core.referee import Referee
-from cgos_server.core.terms import Terms
-from cgos_server.core.verdict import Reason
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.games.base import Color, Illegality, Ruleset
+from cgos_protocol.games.go_rules import Go, GoPosition
+from cgos_protocol.games.notation import vertex
+from cgos_protocol.referee import Referee
+from cgos_protocol.terms import Terms
+from cgos_protocol.verdict import Reason
 
 LEVEL_MS = 60_000
 LAG_MS = 250

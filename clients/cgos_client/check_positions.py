@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import PASS_WORD, vertex
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import PASS_WORD, vertex
 
 
 class Puzzle(NamedTuple):

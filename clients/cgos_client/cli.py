@@ -19,7 +19,7 @@ from cgos_client.check_cases import CASES
 from cgos_client.conformance.command import conformance
 from cgos_client.gtp import GtpEngine
 from cgos_client.playing import EngineCommand, bot, init_file, run
-from cgos_server import __version__
+from cgos_client.version import __version__
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from cgos_client.errors import ServerFault
-from cgos_server.protocol import ws_messages as ws
+from cgos_protocol.v2 import messages as ws
 
 ANALYSIS_LIMIT = 60_000
 """Bytes of analysis that are passed on with a move."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Protocol
 
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import COLUMNS
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import COLUMNS
 
 _VERTEX = re.compile(r"([A-HJ-Z])([1-9][0-9]?)")
 

@@ -6,7 +6,7 @@ know: what is done about it.
 
 from __future__ import annotations
 
-from cgos_server.errors import CgosError
+from cgos_protocol.errors import CgosError
 
 
 class CgosClientError(CgosError):

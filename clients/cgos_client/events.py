@@ -10,9 +10,9 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 
 class Seated(NamedTuple):

@@ -14,8 +14,8 @@ from cgos_client.codec import analysis_of
 from cgos_client.errors import CgosClientError, MoveRefused, SessionClosed
 from cgos_client.games import Effect, Games, GameState, Outcome
 from cgos_client.position import Position
-from cgos_server.core.games.notation import COLUMNS, PASS_WORD, normal
-from cgos_server.protocol.ws_messages import Analysis, ColorWord, Player, RulesInfo, TimeInfo
+from cgos_protocol.games.notation import COLUMNS, PASS_WORD, normal
+from cgos_protocol.v2.messages import Analysis, ColorWord, Player, RulesInfo, TimeInfo
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ class Game:
         It is sent now, or once the connection is back. The same answer given again changes nothing.
 
         :param analysis: what the bot thinks of the position before its move, with the fields of
-            :class:`~cgos_server.protocol.ws_messages.Analysis`; what does not fit is left out with a warning
+            :class:`~cgos_protocol.v2.messages.Analysis`; what does not fit is left out with a warning
         :return: False where the game ended or went on meanwhile, so that the move is not wanted any more
         :raises MoveRefused: where it is no move, nobody asked, or another move was given for this turn already
         """

@@ -17,10 +17,10 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from cgos_client.errors import CgosClientError, Dismissed, MoveRefused, ServerFault, SignInRefused
-from cgos_server.core.games.notation import normal
-from cgos_server.errors import Code
-from cgos_server.protocol import ws_messages as ws
-from cgos_server.protocol.ws_messages import ColorWord, KnownGame, Ply
+from cgos_protocol.errors import Code
+from cgos_protocol.games.notation import normal
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2.messages import ColorWord, KnownGame, Ply
 
 FAULTS = 5
 """Contradictions about one position after which a game is not tried to be mended any more."""

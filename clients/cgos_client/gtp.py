@@ -14,7 +14,7 @@ from cgos_client import gtp_time
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit, NewGame
 from cgos_client.gtp_asking import ASKINGS, Asking, Choice, shown
 from cgos_client.gtp_process import DEFAULT_SECONDS, GtpProcess, Refused
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ import enum
 from collections.abc import Collection
 from typing import NamedTuple
 
-from cgos_server.core import clock
-from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_protocol import clock
+from cgos_protocol.clock import TimeControl, TimeSystem
 
 PLAIN, KGS, KATA = "time_settings", "kgs-time_settings", "kata-time_settings"
 

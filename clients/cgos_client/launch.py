@@ -29,8 +29,8 @@ from cgos_client.text_frames import SUBPROTOCOL, connect_frames
 from cgos_client.together import Runner as AnyRunner
 from cgos_client.transport import Connection
 from cgos_client.transport import connect as connect_tcp
-from cgos_server import __version__
-from cgos_server.protocol.ws_messages import Scalar
+from cgos_client.version import __version__
+from cgos_protocol.v2.messages import Scalar
 
 CLIENT = f"cgos-client {__version__}"
 

@@ -21,7 +21,7 @@ from websockets.typing import Subprotocol
 
 from cgos_client.addresses import Address
 from cgos_client.errors import CannotConnect, ConnectionLost
-from cgos_server import __version__
+from cgos_client.version import __version__
 
 wire = logging.getLogger("cgos_client.wire")
 """Every transport writes what passes over it here, at DEBUG, and never a secret."""

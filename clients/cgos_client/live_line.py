@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.text import Text
 
 from cgos_client.events import Event, GameOver, MoveAsked, MoveMade, Seated
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 GAMES_SHOWN = 4
 FRAMES_A_SECOND = 2.0

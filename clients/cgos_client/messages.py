@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 
 class BadLine(Exception):

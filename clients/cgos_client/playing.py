@@ -28,7 +28,7 @@ from cgos_client.live_line import LiveLine
 from cgos_client.records import Records
 from cgos_client.settings import PASSWORD_VARIABLE, BadSetting, bot_name, secret
 from cgos_client.together import Runner, Together
-from cgos_server.protocol.ws_messages import Scalar
+from cgos_protocol.v2.messages import Scalar
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)

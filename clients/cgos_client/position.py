@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cgos_server.core.games import registry
-from cgos_server.core.games.base import Color, Ko, Ruleset
-from cgos_server.core.games.go_rules import GoPosition
-from cgos_server.protocol.ws_messages import ColorWord, Ply, RulesInfo
+from cgos_protocol.games import registry
+from cgos_protocol.games.base import Color, Ko, Ruleset
+from cgos_protocol.games.go_rules import GoPosition
+from cgos_protocol.v2.messages import ColorWord, Ply, RulesInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cgos_client.events import Event, GameOver, MoveAsked, MoveMade, Seated
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.protocol import sgf
-from cgos_server.protocol.session import GameSetup
-from cgos_server.protocol.sgf import GameRecord, RecordedMove
+from cgos_client.version import __version__
+from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.session import GameSetup
+from cgos_protocol.sgf import writing as sgf
+from cgos_protocol.sgf.writing import GameRecord, RecordedMove
 
 log = logging.getLogger(__name__)
 
@@ -139,6 +140,7 @@ def _record(game: _Game, over: GameOver, date: str, place: str) -> GameRecord:
         result=over.result,
         ending=ending,
         place=place,
+        program=f"cgos-client:{__version__}",
         event="",
         moves=tuple(moves),
         opening=setup.opening,

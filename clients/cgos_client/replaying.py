@@ -16,10 +16,10 @@ import msgspec
 
 from cgos_client.api import Server
 from cgos_client.errors import ServerFault
+from cgos_protocol.api.bulk import ExportedChange, ExportedRefit
+from cgos_protocol.api.figures import LedgerEntry
 from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem, Refitting
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
-from cgos_server.protocol.api_figures import LedgerEntry
 
 
 class Replayed(NamedTuple):

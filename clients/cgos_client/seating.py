@@ -10,10 +10,10 @@ from cgos_client.engine import NewGame
 from cgos_client.game import Game
 from cgos_client.games import Outcome
 from cgos_client.position import color_of
-from cgos_server.core import clock
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.protocol.session import GameSetup
-from cgos_server.protocol.ws_messages import TimeInfo
+from cgos_protocol import clock
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.session import GameSetup
+from cgos_protocol.v2.messages import TimeInfo
 
 
 def time_control(info: TimeInfo) -> TimeControl | None:

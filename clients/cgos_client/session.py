@@ -24,11 +24,11 @@ from cgos_client.link import Place
 from cgos_client.retry import Pauses
 from cgos_client.settings import BadSetting, bot_name, checked_hours
 from cgos_client.upkeep import Peer, Upkeep
+from cgos_client.version import __version__
 from cgos_client.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
-from cgos_server import __version__
-from cgos_server.errors import Code
-from cgos_server.protocol import ws_messages as ws
-from cgos_server.protocol.names import password_fault
+from cgos_protocol.errors import Code
+from cgos_protocol.names import password_fault
+from cgos_protocol.v2 import messages as ws
 
 log = logging.getLogger(__name__)
 

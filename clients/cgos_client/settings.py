@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cgos_client.errors import CgosClientError
-from cgos_server.core.hours import parse
-from cgos_server.errors import Refused
-from cgos_server.protocol.names import bot_name_fault, password_fault
+from cgos_protocol.errors import Refused
+from cgos_protocol.hours import parse
+from cgos_protocol.names import bot_name_fault, password_fault
 
 PASSWORD_VARIABLE = "CGOS_PASSWORD"
 
@@ -32,7 +32,7 @@ def bot_name(text: str, place: str = "--name") -> str:
 
 
 def checked_hours(text: str, place: str = "hours") -> str:
-    """Hours of the week, as :func:`cgos_server.core.hours.parse` reads them. Raises BadSetting, which names `place`."""
+    """Hours of the week, as :func:`cgos_protocol.hours.parse` reads them. Raises BadSetting, which names `place`."""
     try:
         parse(text)
     except Refused as refusal:

@@ -20,7 +20,7 @@ from cgos_client.runner import FAILED, INTERRUPTED, OK
 from cgos_client.session import Connecting, Session
 from cgos_client.supervisor import RESIGN, EngineGone, SupervisedEngine
 from cgos_client.together import SLOT
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
 

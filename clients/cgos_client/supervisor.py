@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from cgos_client.engine import Engine, EngineFailure, EngineMove, EngineUnfit, NewGame
 from cgos_client.restarts import Restarts
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from cgos_client.codec import Codec
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.link import Link, Place, opened
 from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting
-from cgos_server.errors import Code
-from cgos_server.protocol import ws_messages as ws
+from cgos_protocol.errors import Code
+from cgos_protocol.v2 import messages as ws
 
 log = logging.getLogger(__name__)
 

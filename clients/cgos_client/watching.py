@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from cgos_client.errors import WatchRefused
 from cgos_client.position import Position
-from cgos_server.core.facts import AnyFact, GameEnded, GameStarted, MovePlayed
-from cgos_server.errors import Code
-from cgos_server.protocol import ws_messages as ws
-from cgos_server.protocol.ws_messages import Ply
+from cgos_protocol.errors import Code
+from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2.messages import Ply
 
 QUEUE = 10_000
 """Facts of one venue that may wait to be looked at."""

@@ -8,8 +8,8 @@ import errno
 import pytest
 from structlog.testing import capture_logs
 
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.assembly.spawning import Spawner
-from cgos_server.errors import CommitFailed, StoreError
 
 
 async def _fails(error: Exception) -> None:

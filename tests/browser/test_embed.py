@@ -8,9 +8,10 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cgos_client import api
 from playwright.async_api import expect
 from support.e2e.line_bot import LineBot
+
+from cgos_client import api
 
 
 @contextlib.contextmanager

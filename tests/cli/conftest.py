@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from cgos_protocol.terms import encode_terms
 from cgos_server.cli.main import main
 from cgos_server.config import enroll_venues, load
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import terms_of
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import records as r

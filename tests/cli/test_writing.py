@@ -15,13 +15,13 @@ from argon2 import PasswordHasher
 from click.testing import CliRunner
 from support.cli.in_thread import InThread
 
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Limits
 from cgos_server.cli import perform
 from cgos_server.cli.main import main
 from cgos_server.config import load
-from cgos_server.core.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.net import control_socket
-from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import (

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
+
 from cgos_client.bridge import Agenda, GameResult, Identity
 from cgos_client.engine import EngineFailure, EngineMove, NewGame
 from cgos_client.gtp import GtpEngine
@@ -16,8 +17,7 @@ from cgos_client.runner import Runner
 from cgos_client.supervisor import SupervisedEngine
 from cgos_client.together import Together
 from cgos_client.transport import connect
-
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 FAKE_GTP = Path(__file__).parent / "engines" / "fake_gtp.py"
 PASSWORD = "open-sesame"

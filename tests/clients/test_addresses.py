@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cgos_client.addresses import Address, server_address
 from cgos_client.settings import BadSetting
 

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+
 from cgos_client import api
 from cgos_client.errors import ServerFault
 from cgos_client.settings import BadSetting

@@ -9,15 +9,16 @@ import shlex
 import sys
 from pathlib import Path
 
-import cgos_client
 import pytest
+from support.clients.v2_model import Model
+from support.clients.v2_server import V2Server
+
+import cgos_client
 from cgos_client import bots_file
 from cgos_client.bridge import GameResult
 from cgos_client.cli import main
 from cgos_client.messages import Other, parse
 from cgos_client.report import result_line
-from support.clients.v2_model import Model
-from support.clients.v2_server import V2Server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bot-author.md").read_text()
 EXAMPLES = Path(__file__).parents[2] / "clients" / "examples"

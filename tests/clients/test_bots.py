@@ -8,14 +8,14 @@ import random
 import time
 
 import pytest
+
 from cgos_client.bots.engines import GreedyBot, IllegalMove, RandomBot, chains
 from cgos_client.bots.in_process import InProcessEngine
 from cgos_client.bots.mcts import MctsBot
 from cgos_client.engine import EngineFailure, NewGame
-
-from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.core.games.go_board import BLACK, EMPTY, WHITE, Board, tables
-from cgos_server.core.games.go_rules import Go
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.games.go_board import BLACK, EMPTY, WHITE, Board, tables
+from cgos_protocol.games.go_rules import Go
 
 B, W = Color.BLACK, Color.WHITE
 PLENTY = 600_000

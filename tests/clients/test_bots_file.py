@@ -7,12 +7,13 @@ import stat
 import tomllib
 
 import pytest
+from click.testing import CliRunner
+
 from cgos_client import bots_file, init
 from cgos_client.addresses import server_address
 from cgos_client.bots_file import BadBotsFile
 from cgos_client.cli import main
 from cgos_client.settings import BadSetting
-from click.testing import CliRunner
 
 WHOLE = """
 [server]

@@ -7,15 +7,15 @@ import logging
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
 from cgos_client import check, check_positions
 from cgos_client.check import Status
 from cgos_client.check_cases import CASES
 from cgos_client.cli import main
 from cgos_client.gtp import GtpEngine
-from click.testing import CliRunner
-
-from cgos_server.core.games.base import Color, Illegality, Ko, Ruleset
-from cgos_server.core.games.go_rules import Go
+from cgos_protocol.games.base import Color, Illegality, Ko, Ruleset
+from cgos_protocol.games.go_rules import Go
 
 KATA = "info move D4 visits 9 winrate 0.5 order 0 pv D4 E5"
 NAMES = [name for name, _ in CASES]

@@ -15,12 +15,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
 from cgos_client import report
 from cgos_client.bridge import GameResult
 from cgos_client.cli import main
 from cgos_client.report import print_result, result_line
 from cgos_client.together import SLOT, WHO
-from click.testing import CliRunner
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
 
@@ -300,9 +301,8 @@ async def test_gnu_go_plays_a_whole_game_and_survives_a_cut(fake_server):
     import random
 
     from cgos_client.bots.engines import GreedyBot
-
-    from cgos_server.core.games.base import Color, Ruleset
-    from cgos_server.core.games.go_rules import Go
+    from cgos_protocol.games.base import Color, Ruleset
+    from cgos_protocol.games.go_rules import Go
 
     position = Go().new(Ruleset(size=7, komi2=15))
     greedy = GreedyBot(random.Random(4))

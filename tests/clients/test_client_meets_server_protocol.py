@@ -8,12 +8,11 @@ from cgos_client.bots.engines import GreedyBot, RandomBot
 from cgos_client.bots.in_process import InProcessEngine
 from cgos_client.bots.mcts import MctsBot
 from cgos_client.supervisor import SupervisedEngine
-
-from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.core.games.go_rules import Go
-from cgos_server.core.verdict import by_score
-from cgos_server.protocol.cgos_player import CgosPlayer, Move, Quit, Ready, Reply, SignIn
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.games.go_rules import Go
+from cgos_protocol.lines.player import CgosPlayer, Move, Quit, Ready, Reply, SignIn
+from cgos_protocol.session import GameSetup
+from cgos_protocol.verdict import by_score
 
 
 class Session:

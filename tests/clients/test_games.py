@@ -7,15 +7,15 @@ import zlib
 from collections import deque
 
 import pytest
-from cgos_client import games as core
-from cgos_client.errors import Dismissed, MoveRefused, ServerFault, SignInRefused
-from cgos_client.position import ruleset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.clients.v2_model import Link, Model, ModelGame
 
-from cgos_server.core.games.go_rules import Go, GoPosition
-from cgos_server.protocol import ws_messages as ws
+from cgos_client import games as core
+from cgos_client.errors import Dismissed, MoveRefused, ServerFault, SignInRefused
+from cgos_client.position import ruleset
+from cgos_protocol.games.go_rules import Go, GoPosition
+from cgos_protocol.v2 import messages as ws
 
 SIGN_IN = ws.SignIn("Bot", "sesame", ["5x5"])
 

@@ -9,12 +9,12 @@ import os
 from pathlib import Path
 
 import pytest
+
 from cgos_client.engine import EngineFailure, EngineUnfit, NewGame, normal_move
 from cgos_client.gtp import GtpEngine
 from cgos_client.supervisor import SupervisedEngine
-
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Color
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.games.base import Color
 
 S = 1_000_000
 NEW = NewGame(9, 15, 300_000, "Other", "1800?")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from cgos_client.gtp_analysis import ANALYSIS_LIMIT, bounded, from_info, from_json
-from cgos_client.gtp_asking import ASKINGS
 from hypothesis import given
 from hypothesis import strategies as st
+
+from cgos_client.gtp_analysis import ANALYSIS_LIMIT, bounded, from_info, from_json
+from cgos_client.gtp_asking import ASKINGS
 
 KATA = (
     "info move C3 visits 80 utility -0.04 winrate 0.480018 scoreMean -0.7 scoreStdev 24.7 scoreLead -0.611848 "

@@ -6,6 +6,7 @@ import io
 import random
 
 import pytest
+
 from cgos_client.bots.engines import RandomBot
 from cgos_client.bots.gtp_shell import UNTIMED_MS, GtpShell
 from cgos_client.bots.mcts import MctsBot

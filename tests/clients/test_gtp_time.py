@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from cgos_client.gtp_time import KATA, KGS, PLAIN, Stones, fault, tellings, time_left
 
-from cgos_server.core.clock import TimeControl, TimeSystem
+from cgos_client.gtp_time import KATA, KGS, PLAIN, Stones, fault, tellings, time_left
+from cgos_protocol.clock import TimeControl, TimeSystem
 
 S = 1_000_000
 ABSOLUTE = TimeControl(TimeSystem.ABSOLUTE, main=300 * S)

@@ -7,6 +7,10 @@ import logging
 import random
 
 import pytest
+from support.clients.v2_model import Model, ModelGame
+from support.clients.v2_server import V2Server
+from websockets.asyncio.server import serve
+
 from cgos_client import (
     Analysis,
     BadSetting,
@@ -21,13 +25,9 @@ from cgos_client import (
     connect,
 )
 from cgos_client.retry import Pauses
-from support.clients.v2_model import Model, ModelGame
-from support.clients.v2_server import V2Server
-from websockets.asyncio.server import serve
-
-from cgos_server.core.facts import GameEnded, GameStarted
-from cgos_server.core.openings import Opening
-from cgos_server.protocol import ws_messages as ws
+from cgos_protocol.facts import GameEnded, GameStarted
+from cgos_protocol.openings import Opening
+from cgos_protocol.v2 import messages as ws
 
 SECONDS = 30
 WELCOME = '{"type":"welcome","server":"s","software":"","protocol":2,"at":0,"venues":[],"more":1}'

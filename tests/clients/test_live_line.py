@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 
 import pytest
-from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated
-from cgos_client.live_line import LiveLine
 from rich.console import Console
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated
+from cgos_client.live_line import LiveLine
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 B, W = Color.BLACK, Color.WHITE
 SETUP = GameSetup(17, 9, 15, 65_000, "Alice", "1800?", "Bob", "", ())

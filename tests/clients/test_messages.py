@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from cgos_client.messages import (
     BadLine,
     GameEnded,
@@ -19,11 +22,8 @@ from cgos_client.messages import (
     Refusal,
     parse,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 
 @pytest.mark.parametrize(

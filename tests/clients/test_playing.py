@@ -9,12 +9,12 @@ import signal
 import sys
 
 import pytest
-from cgos_client.cli import main
 from click.testing import CliRunner
 from support.clients.v2_model import Model, ModelGame
 from support.clients.v2_server import V2Server
 
-from cgos_server.protocol import ws_messages as ws
+from cgos_client.cli import main
+from cgos_protocol.v2 import messages as ws
 
 SECONDS = 40
 HERE = ["--server", "ws://here", "--name", "Bot"]

@@ -6,13 +6,13 @@ import datetime
 import json
 
 import pytest
-from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated, to_all
-from cgos_client.records import Records, file_name
 from sgfmill import sgf
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameSetup
+from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated, to_all
+from cgos_client.records import Records, file_name
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameSetup
 
 B, W = Color.BLACK, Color.WHITE
 SETUP = GameSetup(17, 9, 15, 60_000, "Alice", "1800?", "Bob", "1712", ())

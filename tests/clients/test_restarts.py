@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cgos_client.restarts import Restarts
 from hypothesis import given
 from hypothesis import strategies as st
+
+from cgos_client.restarts import Restarts
 
 
 def test_failures_in_a_row_end_a_game_and_a_new_game_is_a_new_chance() -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 
 import pytest
+
 from cgos_client.errors import CannotConnect
 from cgos_client.retry import REFUSALS, Pauses, heals_by_waiting, pause_named
 from cgos_client.transport import connect

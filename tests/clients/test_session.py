@@ -7,6 +7,7 @@ import logging
 import time
 
 import pytest
+
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit
 from cgos_client.gtp import GtpEngine
 from cgos_client.supervisor import SupervisedEngine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cgos_client.settings import BadSetting, bot_name, secret
 
 

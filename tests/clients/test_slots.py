@@ -8,6 +8,9 @@ import random
 import signal
 
 import pytest
+from support.clients.v2_model import Model, ModelGame
+from support.clients.v2_server import V2Server
+
 from cgos_client import seating
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit
 from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated
@@ -15,12 +18,9 @@ from cgos_client.retry import Pauses
 from cgos_client.session import connect
 from cgos_client.slots import SlotsRunner
 from cgos_client.together import SLOT, WHO, Together
-from support.clients.v2_model import Model, ModelGame
-from support.clients.v2_server import V2Server
-
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.openings import Opening
-from cgos_server.protocol import ws_messages as ws
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.openings import Opening
+from cgos_protocol.v2 import messages as ws
 
 SECONDS = 30
 

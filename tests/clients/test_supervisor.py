@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from cgos_client.engine import EngineFailure, EngineMove, NewGame
 from cgos_client.restarts import Restarts
 from cgos_client.supervisor import EngineGone, SupervisedEngine
-
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 GAME = NewGame(9, 14, 60_000)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from websockets.asyncio.server import serve
+
 from cgos_client.addresses import server_address
 from cgos_client.bridge import Agenda, Identity
 from cgos_client.errors import CannotConnect
 from cgos_client.link import Place
 from cgos_client.runner import Runner
 from cgos_client.text_frames import SUBPROTOCOL, connect_frames
-from websockets.asyncio.server import serve
 
 SECONDS = 30
 

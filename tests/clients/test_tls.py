@@ -9,13 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.clients.v2_model import Model
+from support.clients.v2_server import V2Server
+from support.net.relay import Relay
+
 from cgos_client import CannotConnect, connect
 from cgos_client.addresses import server_address
 from cgos_client.link import Place
 from cgos_client.text_frames import SUBPROTOCOL, connect_frames
-from support.clients.v2_model import Model
-from support.clients.v2_server import V2Server
-from support.net.relay import Relay
 
 OPENSSL = shutil.which("openssl")
 pytestmark = pytest.mark.skipif(OPENSSL is None, reason="the program openssl, which makes the certificate, is missing")

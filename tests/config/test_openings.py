@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.openings import Opening, OpeningSet
 from cgos_server.config.openings import LARGEST, absolute, read
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.values import Words
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.openings import Opening, OpeningSet
 
 PLACE = "cgos.toml: venue.9x9.pairing.openings"
 

@@ -11,6 +11,10 @@ import msgspec
 import pytest
 from support.config.configs import VENUE
 
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import ConfigError
+from cgos_protocol.games import registry as games
+from cgos_protocol.games.base import Ko, Ruleset
 from cgos_server.config import (
     Config,
     ConfigErrors,
@@ -27,15 +31,11 @@ from cgos_server.config.schema import RatingConfig, VenueConfig
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl
 from cgos_server.config.venues import _rating_keys
 from cgos_server.config.words import strip
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games import registry as games
-from cgos_server.core.games.base import Ko, Ruleset
 from cgos_server.core.pairing.birk import BYES
 from cgos_server.core.pairing.formula import FORMULAS
 from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
 from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
-from cgos_server.errors import ConfigError
 from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import StoredVenue
 from cgos_server.web.settings import VenueSettings, WebSettings, command

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from cgos_server.core.catalog import Catalog, Kind
-from cgos_server.core.options import Flag, Number
+from cgos_protocol.catalog import Catalog, Kind
+from cgos_protocol.errors import Code, Refused
+from cgos_protocol.options import Flag, Number
+from cgos_protocol.plugins import Plugin
 from cgos_server.core.pairing import registry as pairing
 from cgos_server.core.pairing.base import Act, Candidate, MatchmakerDeclaration, Pair, Pairing
 from cgos_server.core.rating import registry as rating
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.gor import SYSTEM, Gor
 from cgos_server.core.tournaments import registry as tournaments
-from cgos_server.errors import Code, Refused
-from cgos_server.plugins import Plugin
 
 OWN = {"gor": "cgos_server.core.rating.gor:SYSTEM"}
 KIND = Kind("rating system", Code.RATING_SYSTEM, RatingDeclaration)

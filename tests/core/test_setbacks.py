@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
+from cgos_protocol.verdict import Reason
 from cgos_server.core.setbacks import (
     AGAIN,
     NONE,
@@ -22,7 +23,6 @@ from cgos_server.core.setbacks import (
     notice,
     wait_ms,
 )
-from cgos_server.core.verdict import Reason
 
 BLACK, WHITE = Color.BLACK, Color.WHITE
 SPOILT = [was for was in Course if was.spoilt]

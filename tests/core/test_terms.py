@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ko, Ruleset
-from cgos_server.core.terms import Terms, decode_terms, encode_terms
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import OurFault
+from cgos_protocol.games.base import Ko, Ruleset
+from cgos_protocol.terms import Terms, decode_terms, encode_terms
 from cgos_server.core.venue import Venue, terms_of
-from cgos_server.errors import OurFault
 
 
 def test_terms_travel_as_json_and_keep_what_the_game_was_started_with() -> None:

@@ -20,13 +20,13 @@ from support.web.deeds_server import deeds_server
 from support.web.pages_server import serving
 from support.web.past import NOW, Builder, write
 
+from cgos_protocol.api.bulk import ExportedChange, ExportedRefit
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.api.games import Game
+from cgos_protocol.api.reference import reference
+from cgos_protocol.api.route import PREFIX, Limit, Needs, Operation
+from cgos_protocol.api.routes import ROUTES
 from cgos_server.config.schema import LimitsConfig
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedRefit
-from cgos_server.protocol.api_figures import LedgerEntry
-from cgos_server.protocol.api_games import Game
-from cgos_server.protocol.api_reference import reference
-from cgos_server.protocol.api_route import PREFIX, Limit, Needs, Operation
-from cgos_server.protocol.api_routes import ROUTES
 from cgos_server.service import requests as deeds
 from cgos_server.service.people import MOST_REGISTRATIONS
 from cgos_server.storage import schema

@@ -18,7 +18,7 @@ from cgos_server.core.tournaments.base import Game, Request, Result
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, system
 from cgos_server.core.tournaments.tiebreaks import TIE_BREAKERS, description
 from cgos_server.core.tournaments.tournament import from_json, to_json
-from cgos_server.protocol import tournament_file
+from cgos_server.tournaments.files import formats as tournament_file
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tournaments.md").read_text("utf-8")

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from support.e2e.processes import ServerProcess, free_port, server
+from support.net.lying_proxy import Change, as_it_is, lying_proxy
+
 from cgos_client.conformance.listening import Terms
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
-from support.e2e.processes import ServerProcess, free_port, server
-from support.net.lying_proxy import Change, as_it_is, lying_proxy
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

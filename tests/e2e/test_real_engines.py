@@ -10,9 +10,9 @@ import pytest
 from sgfmill import boards, sgf, sgf_moves
 from support.e2e.processes import ServerProcess, bots, gnugo, server, until
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import vertex
-from cgos_server.protocol.sgf import write
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import vertex
+from cgos_protocol.sgf.writing import write
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.history import History
 from cgos_server.web.stored_game import StoredGame

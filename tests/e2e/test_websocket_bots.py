@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cgos_client import Game, Position, connect
-from cgos_client.retry import Pauses
 from support.e2e.processes import ServerProcess, client, free_port, until
 from support.e2e.processes import server as serve
 from support.e2e.witnessing import assert_the_better_of_two_is_rated_higher, plies
 from support.net.relay import Relay
 from support.protocol import described_bot
 from support.protocol.described_bot import DescribedBot
+
+from cgos_client import Game, Position, connect
+from cgos_client.retry import Pauses
 
 pytestmark = pytest.mark.e2e
 

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault, Refused
 from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
-from cgos_server.errors import OurFault, Refused
 from cgos_server.lab import tournaments
 from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
 from cgos_server.lab.tournaments import Runs, Series, Sums, run

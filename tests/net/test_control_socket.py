@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cgos_server.errors import OurFault, Refused
+from cgos_protocol.errors import OurFault, Refused
 from cgos_server.net import control_socket
 from cgos_server.net.control_socket import POINTER, SOCKET, call, serve
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.net.listening import RETRY_S, bind, until_free
 
 

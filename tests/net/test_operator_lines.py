@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from support.net.wires import FakeWire, door
 from support.runtime.simulated import SimulatedTime
 
+from cgos_protocol.lines.framing import Line
+from cgos_protocol.session import Credentials, PlayerSession
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.operator_lines import QUEUE
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.framing import Line
-from cgos_server.protocol.session import Credentials, PlayerSession
 
 
 class FakeDesk:

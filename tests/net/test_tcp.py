@@ -17,14 +17,14 @@ from prometheus_client import CollectorRegistry
 from support.net.wires import OtherEnd
 from support.runtime.simulated import SimulatedTime
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.lingering import DISCARDED_MAX
 from cgos_server.net.tcp import BotConnection, Port, acknowledged, listen
 from cgos_server.net.wire import Door
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
 
 S = 1_000_000
 GENEROUS = SocketLimits(

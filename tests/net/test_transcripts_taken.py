@@ -15,12 +15,12 @@ from support.net.websocket import SETUP, Seated, WsClient, WsDesk
 from support.net.wires import FakeWire, door
 from support.runtime.simulated import SimulatedTime
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
+from cgos_protocol.lines.framing import Line
+from cgos_protocol.session import Credentials, GameOver, Turn
 from cgos_server.net.lines import EngineLines
 from cgos_server.observability.transcript_files import TranscriptLine, read
 from cgos_server.observability.transcripts import MASK, Transcripts
-from cgos_server.protocol.framing import Line
-from cgos_server.protocol.session import Credentials, GameOver, Turn
 
 S = 1_000_000
 OVER = GameOver("2023-11-14", "B+Resign", Color.BLACK, "resignation", "", 1)

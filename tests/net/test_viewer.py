@@ -14,13 +14,13 @@ from support.protocol.viewers import TkViewer
 from support.runtime.house import House
 from support.runtime.simulated import SimulatedTime
 
-from cgos_server.core.facts import GameEnded, GameStarted
+from cgos_protocol.facts import GameEnded, GameStarted
+from cgos_protocol.lines.framing import Line
+from cgos_protocol.session import ListedGame
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.tcp import BotConnection, Port
 from cgos_server.net.viewer import OBSERVED_PER_MINUTE
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.protocol.framing import Line
-from cgos_server.protocol.session import ListedGame
 from cgos_server.runtime.gallery import LOG, Gallery
 
 AT = 1_700_000_000.0

@@ -7,7 +7,7 @@ import gc
 import pytest
 from support.net.websocket import SETUP, SIGN_IN, S, WsDesk
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 from cgos_server.net.websocket_port import WsSettings
 
 # -- pings

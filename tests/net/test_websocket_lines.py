@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.net.websocket import SETUP, S, Seated, WsClient, WsDesk
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameOver, Turn
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameOver, Turn
 
 
 def signed_in(desk: WsDesk) -> WsClient:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.net.websocket import SIGN_IN, S, WsDesk
 from websockets.frames import Frame, Opcode
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 # -- messages and their bounds
 

@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
 from cgos_server.net.websocket import listen_ws

@@ -14,8 +14,8 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.session import Credentials
 from cgos_server.observability.logs import LogCounts, configure, escape_controls, mask_secrets
-from cgos_server.protocol.session import Credentials
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
-from cgos_server.core.verdict import Reason
 from cgos_server.observability.metrics import (
     LATENCY_BOUNDS_US,
     MAX_REFUSAL_CODES,

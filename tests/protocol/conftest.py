@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from support.protocol.tcl import ClientStops, tcl_list
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.cgos_player import CgosPlayer, State
-from cgos_server.protocol.session import GameSetup
+from cgos_protocol.games.base import Color
+from cgos_protocol.lines.player import CgosPlayer, State
+from cgos_protocol.session import GameSetup
 
 _KNOWN = {"info", "protocol", "username", "password", "Error:", "setup", "genmove", "gameover", "play"}
 _PLAYER = re.compile(r"[A-Za-z0-9_.-]{3,18}\(\d+\??\)")

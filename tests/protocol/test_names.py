@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.protocol.names import account_password_fault, bot_name_fault, fold, name_fault, password_fault
+from cgos_protocol.names import account_password_fault, bot_name_fault, fold, name_fault, password_fault
 
 _WORDS = string.ascii_letters + string.digits + "_.-"
 

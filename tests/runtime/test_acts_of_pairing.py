@@ -14,12 +14,12 @@ import pytest
 from structlog.testing import capture_logs
 from support.runtime.house import House, S
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.openings import Opening, OpeningSet
-from cgos_server.core.terms import encode_terms
+from cgos_protocol.errors import OurFault
+from cgos_protocol.games.base import Color
+from cgos_protocol.openings import Opening, OpeningSet
+from cgos_protocol.session import Availability, Limits
+from cgos_protocol.terms import encode_terms
 from cgos_server.core.venue import Policy, terms_of
-from cgos_server.errors import OurFault
-from cgos_server.protocol.session import Availability, Limits
 from cgos_server.runtime.beginning import SLICE
 from cgos_server.runtime.children import Child
 from cgos_server.runtime.player import State

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runtime.bus_contract import CLAUSES, Clause, move
 
-import cgos_server.core.facts as facts_module
-from cgos_server.core.facts import AnyFact, Fact, MovePlayed, decode, encode
+import cgos_protocol.facts as facts_module
+from cgos_protocol.facts import AnyFact, Fact, MovePlayed, decode, encode
 from cgos_server.runtime.bus import Bus, FactBus
 
 

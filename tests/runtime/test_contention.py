@@ -8,8 +8,8 @@ import pytest
 from support.runtime.house import House, S
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.verdict import Reason
+from cgos_protocol.games.base import Color
+from cgos_protocol.verdict import Reason
 from cgos_server.runtime.live_game import LiveGame
 
 

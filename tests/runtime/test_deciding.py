@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.explain import replay
-from cgos_server.errors import OurFault
 from cgos_server.runtime.deciding import MOST_INLINE, PairingProcess, decide
 from cgos_server.runtime.worker import NICENESS
 

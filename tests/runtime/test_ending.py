@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
+from cgos_protocol.errors import Refused
 from cgos_server.app import App
 from cgos_server.config import Config
 from cgos_server.config.schema import (
@@ -31,7 +32,6 @@ from cgos_server.config.schema import (
     WebSocketConfig,
 )
 from cgos_server.config.values import PublicAddress
-from cgos_server.errors import Refused
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability.logs import LogCounts
 from cgos_server.runtime.beginning import Beginner

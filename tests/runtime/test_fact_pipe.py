@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runtime.simulated import SimulatedTime
 
-from cgos_server.core.facts import AnyFact, BotArrived, Missed, MovePlayed, encode
+from cgos_protocol.facts import AnyFact, BotArrived, Missed, MovePlayed, encode
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.fact_pipe import FACTS, KINDS, PERIOD_US, FactPipe
 from cgos_server.web.inflow import LINE_MAX, Inflow

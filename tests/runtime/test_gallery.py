@@ -8,7 +8,7 @@ import pytest
 from support.runtime.gallery_room import FakeGame, Room, Spectator, stored
 from support.runtime.house import House
 
-from cgos_server.core.facts import BotArrived, GameEnded, GameStarted
+from cgos_protocol.facts import BotArrived, GameEnded, GameStarted
 from cgos_server.runtime import gallery as module
 from cgos_server.runtime.gallery import Gallery
 from cgos_server.storage.store import StoredGame

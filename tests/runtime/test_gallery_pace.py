@@ -11,7 +11,7 @@ import pytest
 from support.runtime.gallery_room import VENUE, FakeGame, Room, S, Spectator
 from support.runtime.simulated import SimulatedTime
 
-from cgos_server.core.facts import BotArrived, BotLeft, Fact, GameStarted
+from cgos_protocol.facts import BotArrived, BotLeft, Fact, GameStarted
 from cgos_server.runtime import gallery as module
 from cgos_server.runtime.gallery import Gallery
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.runtime.house import Accounts, House
 
-from cgos_server.protocol.session import Credentials
+from cgos_protocol.session import Credentials
 from cgos_server.service.accounts import SignedIn
 from cgos_server.storage.records import ConnectionOpened, LedgerAdded
 

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from support.runtime.house import House
 
-from cgos_server.errors import ConfigError, Refused
+from cgos_protocol.errors import ConfigError, Refused
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime.live_control import LiveControl

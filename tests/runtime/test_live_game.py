@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.runtime.simulated import MemoryStore, RecordingSession, SimulatedTime
 
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.facts import GameEnded, MovePlayed
-from cgos_server.core.games.base import Color, Ruleset
+from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
+from cgos_protocol.facts import GameEnded, MovePlayed
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.referee import Referee
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.referee import Referee
 from cgos_server.core.venue import PairingSettings, Venue, terms_of
 from cgos_server.observability.metrics import RefusalTally, VenueMeter
 from cgos_server.runtime.bus import Bus

@@ -13,13 +13,13 @@ from structlog.testing import capture_logs
 from support.runtime.house import House, S
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.clock import ClockState
-from cgos_server.core.games.base import Color
+from cgos_protocol.clock import ClockState
+from cgos_protocol.errors import OurFault
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Credentials
+from cgos_protocol.terms import encode_terms
 from cgos_server.core.pairing.explain import replay
-from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import Policy, terms_of
-from cgos_server.errors import OurFault
-from cgos_server.protocol.session import Credentials
 from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
 from cgos_server.runtime.player import State
 from cgos_server.runtime.recovery import restore

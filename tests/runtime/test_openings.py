@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runtime.house import House, S
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.openings import Opening, OpeningSet
+from cgos_protocol.games.base import Color
+from cgos_protocol.openings import Opening, OpeningSet
+from cgos_protocol.session import GameSetup
+from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
-from cgos_server.core.verdict import Reason
-from cgos_server.protocol.session import GameSetup
 from cgos_server.runtime.openings import KEPT_MS, Openings
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.telling import stored_setup

@@ -12,14 +12,14 @@ import pytest
 from support.runtime.house import HistoryStore, House
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.terms import decode_terms, encode_terms
+from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
+from cgos_protocol.errors import CommitFailed
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.session import Availability, Limits
+from cgos_protocol.terms import decode_terms, encode_terms
 from cgos_server.core.venue import terms_of
-from cgos_server.errors import CommitFailed
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Availability, Limits
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.operator_desk import Desk, Operators
 from cgos_server.service.accounts import Operator

@@ -11,11 +11,11 @@ from prometheus_client import CollectorRegistry
 from support.runtime.house import House
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.hours import parse
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
+from cgos_protocol.hours import parse
+from cgos_protocol.session import Availability, Limits
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Availability, Limits
 from cgos_server.runtime.allowances import HOURS_BEGIN
 from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.owners import PAUSED

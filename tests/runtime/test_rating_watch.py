@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from cgos_protocol.errors import StoreError
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.errors import StoreError
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime import rating_watch
 from cgos_server.runtime.rating_watch import RatingWatch

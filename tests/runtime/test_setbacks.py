@@ -10,10 +10,10 @@ import pytest
 from support.runtime.house import House, S
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Availability
 from cgos_server.core.setbacks import PAUSE_MS
 from cgos_server.core.venue import terms_of
-from cgos_server.protocol.session import Availability
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.player import Player, State
 from cgos_server.storage.records import SetbackNow

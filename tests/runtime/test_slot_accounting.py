@@ -19,12 +19,12 @@ from support.runtime.house import House, S
 from support.runtime.past import stored_games, untold_games
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.openings import Opening, OpeningSet
+from cgos_protocol.errors import Refused
+from cgos_protocol.games.base import Color
+from cgos_protocol.openings import Opening, OpeningSet
+from cgos_protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.core.setbacks import Setback
 from cgos_server.core.venue import Policy
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.runtime import beginning, gathering, matchmaker
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.live_game import LiveGame, Phase

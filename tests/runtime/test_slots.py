@@ -9,12 +9,12 @@ import pytest
 from support.runtime.house import House, S
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.clock import ClockState
-from cgos_server.core.games.base import Color
+from cgos_protocol.clock import ClockState
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Availability, Fault, Known, Limits, Seat
+from cgos_protocol.terms import encode_terms
 from cgos_server.core.rating.base import Z95
-from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import terms_of
-from cgos_server.protocol.session import Availability, Fault, Known, Limits, Seat
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.storage import records as rows
 from cgos_server.storage.store import StoredGame, StoredMove

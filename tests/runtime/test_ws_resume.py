@@ -17,8 +17,8 @@ from support.runtime.house import House, S
 from support.runtime.past import stored_games, untold_games
 from support.runtime.simulated import RecordingSession
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import Seat
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Seat
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.storage import records as rows
 from cgos_server.storage.store import StoredGame

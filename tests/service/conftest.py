@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from cgos_server.core.hours import read
+from cgos_protocol.hours import read
+from cgos_protocol.session import Limits
 from cgos_server.core.rating.base import Entry, Kind
-from cgos_server.protocol.session import Limits
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from cgos_server.errors import Conflict, Refused
-from cgos_server.protocol.session import Credentials
+from cgos_protocol.errors import Conflict, Refused
+from cgos_protocol.session import Credentials
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, new_token

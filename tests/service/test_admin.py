@@ -10,11 +10,11 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from cgos_server.core.clock import ClockState
-from cgos_server.core.games.base import Color
+from cgos_protocol.clock import ClockState
+from cgos_protocol.errors import Code, CommitFailed, Conflict, NotFound, Refused
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Credentials, Declaration, Limits
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.errors import Code, CommitFailed, Conflict, NotFound, Refused
-from cgos_server.protocol.session import Credentials, Declaration, Limits
 from cgos_server.service import requests as words
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.admin import Admin

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service import authority
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import About, about, may

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.service.real_pool import T0, Elsewhere, RealPool, counts
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.errors import Refused
 from cgos_server.service.rating_deeds import RatingDeeds
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.recomputing import recompute

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from support.service.real_pool import Elsewhere, RealPool, refit_of
 
+from cgos_protocol.errors import Conflict, Refused
+from cgos_protocol.session import Credentials
 from cgos_server.core.rating.base import Kind
-from cgos_server.errors import Conflict, Refused
-from cgos_server.protocol.session import Credentials
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.families import Families, family_by_name
 from cgos_server.service.ids import Ids

@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pairing
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.venue import Policy
-from cgos_server.errors import OurFault
 from cgos_server.service.pairing_explained import PARTNERS, Explained, explain
 from cgos_server.storage.answers import PairingRow, RoundDetail
 

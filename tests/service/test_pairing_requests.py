@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from cgos_protocol.errors import Code, NotFound, Refused
+from cgos_protocol.session import Credentials, Declaration
 from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
-from cgos_server.errors import Code, NotFound, Refused
-from cgos_server.protocol.session import Credentials, Declaration
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import PairingPreview, PreviewedPair

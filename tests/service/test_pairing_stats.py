@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault, Refused
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.explain import encode_inputs
-from cgos_server.errors import OurFault, Refused
 from cgos_server.service import pairing_stats
 from cgos_server.service.pairing_stats import Bin, Tally, candidates_of, common, spread, statistics, union
 from cgos_server.storage import records as r

@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.exceptions import HashingError
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service.passwords import (
     TOKEN_PREFIX,
     Passwords,

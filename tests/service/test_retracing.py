@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.storage.ledger_store import LedgerStore
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, Wanted
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.errors import OurFault
 from cgos_server.service import ratings as service_ratings
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun, Retrace, Run

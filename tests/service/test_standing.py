@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.protocol.session import Availability
+from cgos_protocol.session import Availability
 from cgos_server.service.standing import WAITING, Seen, Word, standing
 
 seen_values = st.builds(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Credentials, Declaration
+from cgos_protocol.errors import Refused
+from cgos_protocol.session import Credentials, Declaration
 from cgos_server.service.accounts import Accounts, Operator, SignedIn
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from support.storage.storage_sample import games, people, put, refits
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.storage.game_answers import BandPoint
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from support.storage.storage_sample import games, people, put, version
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.storage.answers import SetAside
 from cgos_server.storage.game_answers import AuditRow, BotDetail, PresenceRow, RoundRow, VersionRow
 from cgos_server.storage.history import History

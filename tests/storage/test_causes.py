@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
 from cgos_server.storage.causes import Cause, cause_of
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.storage.storage_sample import execute, games, move, people, put, query, refits
 
-from cgos_server.errors import DatabaseLocked, NotFound, Refused, StoreError
+from cgos_protocol.errors import DatabaseLocked, NotFound, Refused, StoreError
 from cgos_server.storage import copying, schema, tables
 from cgos_server.storage.copying import copy, fingerprint
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path

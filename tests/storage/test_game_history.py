@@ -10,7 +10,7 @@ import pytest
 from support.storage.past_games import HOUR, VERSIONS, Past
 from support.storage.storage_sample import games, move, people, put, refits
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.storage import game_history
 from cgos_server.storage.game_answers import GamesAsked, PairRecord
 from cgos_server.storage.history import History

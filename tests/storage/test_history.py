@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import delete, event
 from support.storage.storage_sample import execute, games, move, people, put, query, refits, unexpected, version
 
-from cgos_server.errors import Refused, StoreError
+from cgos_protocol.errors import Refused, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.answers import (
     AccountRow,

@@ -17,7 +17,7 @@ GAMES = 8
 
 WRITE_FOR_EVER = """
 import asyncio, os, sys
-from cgos_server.errors import DatabaseLocked
+from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.location import location_of
 from cgos_server.storage.records import MoveAdded
 from cgos_server.storage.opening import open_store

@@ -14,7 +14,7 @@ import pytest
 from support.storage.postgres import PostgresServer
 from support.storage.storage_sample import execute, people, put, query
 
-from cgos_server.errors import DatabaseLocked
+from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.lock import DatabaseLock, lock_path
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from support.storage.storage_sample import put
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.storage.answers import ConnectionSpan, PairedGame, PairedRound, SetAside
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from support.storage.storage_sample import games, people
 
-from cgos_server.core.hours import parse
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Limits
+from cgos_protocol.errors import Refused
+from cgos_protocol.hours import parse
+from cgos_protocol.session import Limits
 from cgos_server.storage import records as r
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location

@@ -14,7 +14,7 @@ from support.storage.postgres_proxy import Cut, proxy
 from support.storage.storage_sample import execute, games, move, people, put, query
 from support.storage.writer_bench import Bench, PostgresDisk
 
-from cgos_server.errors import CommitFailed, DatabaseLocked, StoreError
+from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock

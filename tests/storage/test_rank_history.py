@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.storage.rated_past import NAMES, VENUE
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.storage.history import History
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from support.storage.storage_sample import games, people, put, refits
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import Entry, Kind
-from cgos_server.errors import Refused
 from cgos_server.storage import schema
 from cgos_server.storage.answers import (
     CorrectionRow,

@@ -23,7 +23,7 @@ from support.storage.postgres import PostgresServer
 from support.storage.storage_sample import execute, query
 
 import cgos_server
-from cgos_server.errors import NotFound, SchemaMismatch, StoreError
+from cgos_protocol.errors import NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.tables import metadata, postgres_metadata

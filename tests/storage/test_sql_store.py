@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from support.storage.storage_sample import games, move, people, query, refits, unexpected, version
 
-from cgos_server.core.clock import ClockState
+from cgos_protocol.clock import ClockState
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage.connections import Durability
 from cgos_server.storage.location import Location

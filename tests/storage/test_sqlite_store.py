@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from support.storage.storage_sample import games, people, unexpected
 
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.connections import Durability, connect_for_writing
 from cgos_server.storage.opening import open_store

@@ -15,7 +15,7 @@ import pytest
 from support.storage.storage_sample import games, move, people, put
 from support.storage.writer_bench import Bench, SqliteDisk
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage import checkpoints
 from cgos_server.storage.connections import connect_for_reading
 

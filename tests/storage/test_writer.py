@@ -12,7 +12,7 @@ import pytest
 from support.storage.storage_sample import games, move, people, put, query
 from support.storage.writer_bench import Bench, Disk, PostgresDisk, SqliteDisk, works
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage import group_commit
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.postgres import writer as postgres_writer

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import COLUMNS
-from cgos_server.protocol.api_live import Analysis
+from cgos_protocol.api.live import Analysis
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import COLUMNS
 from cgos_server.web import analysis
 
 FULL = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cgos_server.errors import Code, Forbidden, OurFault, Unavailable
+from cgos_protocol.errors import Code, Forbidden, OurFault, Unavailable
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import VersionNow
 from cgos_server.web.bots_now import FRESH_MS, KEPT, SILENT, BotsNow, Now

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from cgos_server.core.games.base import Ko, Ruleset
-from cgos_server.core.games.go_rules import Go
+from cgos_protocol.games.base import Ko, Ruleset
+from cgos_protocol.games.go_rules import Go
 from cgos_server.web.connecting import GNUGO_SIZES, Place, commands, gnugo
 
 

@@ -16,8 +16,8 @@ from starlette.routing import Route
 from support.web.past import NOW, RUNNING
 from web.api.test_every_operation import ASKED, SETTINGS
 
-from cgos_server.core.facts import GameStarted, MovePlayed
-from cgos_server.protocol.api_route import PREFIX
+from cgos_protocol.api.route import PREFIX
+from cgos_protocol.facts import GameStarted, MovePlayed
 from cgos_server.storage.history import History
 from cgos_server.web.application import Application, addresses, create_app
 from cgos_server.web.live.framing import Form

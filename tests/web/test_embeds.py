@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from support.web.past import BOTS, ENDED, NOW, RUNNING
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 from cgos_server.storage.history import History
 from cgos_server.web import embeds
 from cgos_server.web.application import create_app

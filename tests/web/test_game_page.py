@@ -14,8 +14,8 @@ from sgfmill.sgf import Sgf_game
 from support.storage.rated_past import VOIDED
 from support.web.past import NOW, RUNNING, Builder, write
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.api_live import Analysis
+from cgos_protocol.api.live import Analysis
+from cgos_protocol.games.base import Color
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.records import AnalysisAdded

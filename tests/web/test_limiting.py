@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.api.route import PROBLEM, Limit
+from cgos_protocol.errors import Code, RateLimited, Refused
 from cgos_server.core.addresses import party
-from cgos_server.errors import Code, RateLimited, Refused
-from cgos_server.protocol.api_route import PROBLEM, Limit
 from cgos_server.storage.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.limiting import Buckets, Limits, Slots, TooMuch

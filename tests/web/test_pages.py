@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from support.web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
 
-from cgos_server.core.verdict import Reason
+from cgos_protocol.verdict import Reason
 from cgos_server.storage.history import History
 from cgos_server.web.application import STATIC, create_app
 from cgos_server.web.pages.asked import PAGE_SIZE
@@ -409,7 +409,7 @@ async def test_public_addresses_are_shown_instead_of_the_ports(history: History)
     assert "cgos-client bot greedy --server wss://bots.example.org --venue 9x9 --name MyBot" in page.text
     assert "nc cgos.example.org 6809" in page.text
     assert "the password travels encrypted" in page.text
-    assert "pip install cgos_server-" in page.text
+    assert "pip install cgos_protocol-" in page.text
     assert "nc go.example.org 16211" in other.text
     assert (venues["9x9"]["address"], venues["9x9"]["websocket"]) == ("cgos.example.org:6809", "wss://bots.example.org")
     assert venues["13x13"]["address"] == "go.example.org:16211"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cgos_server.errors import Code, RateLimited, Refused
+from cgos_protocol.errors import Code, RateLimited, Refused
 from cgos_server.web.problems import problem_of
 
 STATUSES: dict[str, int] = json.loads(Path(__file__).with_name("status_by_code.json").read_text("utf-8"))

@@ -18,7 +18,7 @@ import httpx2
 import pytest
 import structlog
 
-from cgos_server.core.facts import BotArrived, BotLeft
+from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_server.net.loop import LoopTime, PollClock
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.fact_pipe import FactPipe

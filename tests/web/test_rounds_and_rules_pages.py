@@ -8,8 +8,8 @@ from service.test_pairing_explained import NAMES, an_act, paired
 from support.web.past import BOTS, ENDED, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ko, Ruleset
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.games.base import Ko, Ruleset
 from cgos_server.core.venue import Policy
 from cgos_server.service.pairing_explained import PARTNERS, Explained, explain
 from cgos_server.storage.history import History

@@ -7,11 +7,11 @@ import pytest
 from sgfmill import sgf as other_sgf
 from sgfmill import sgf_moves
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Color, Ruleset, Start
-from cgos_server.core.terms import Terms
-from cgos_server.errors import OurFault
-from cgos_server.protocol import sgf
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import OurFault
+from cgos_protocol.games.base import Color, Ruleset, Start
+from cgos_protocol.sgf import writing as sgf
+from cgos_protocol.terms import Terms
 from cgos_server.storage.answers import GameDetail, GameRow, MoveRow
 from cgos_server.storage.history import History
 from cgos_server.web.stored_game import StoredGame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cgos_server.protocol.api_live import LiveGame
+from cgos_protocol.api.live import LiveGame
 from cgos_server.web.pages.wall import small_boards
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.games.base import Color, Ko, Ruleset
-from cgos_server.core.verdict import Reason, Verdict
+from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
+from cgos_protocol.games.base import Color, Ko, Ruleset
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.web import words
 
 MINUTE = 60_000_000

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cgos_server.core.catalog import Declaration
-from cgos_server.core.randomness import Rng
+from cgos_protocol.catalog import Declaration
+from cgos_protocol.randomness import Rng
 from cgos_server.core.venue import Policy
 
 Floats = NDArray[np.float64]

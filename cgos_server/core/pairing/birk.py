@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cgos_server.core.options import Choice
+from cgos_protocol.options import Choice
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.formula import Formula, compiled
@@ -19,7 +20,6 @@ from cgos_server.core.pairing.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import flat
-from cgos_server.core.randomness import Rng
 
 BYES = ("fair", "natural")
 

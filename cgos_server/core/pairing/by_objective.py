@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cgos_server.core.options import Choice, Number
+from cgos_protocol.options import Choice, Number
 from cgos_server.core.pairing.base import Matchmaker, MatchmakerDeclaration
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.rolling import Waiting

@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Floats, Ints
 from cgos_server.core.pairing.entropy import gor_win
-from cgos_server.core.randomness import Rng
 from cgos_server.core.rating.gor import EPS, con, expectancy
 
 _KNOTS: Final = np.arange(100.0, 2701.0, 100.0)

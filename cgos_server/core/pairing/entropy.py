@@ -20,10 +20,10 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, of_difference
 from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.pairing.meetings import Meetings
-from cgos_server.core.randomness import Rng
 from cgos_server.core.rating.gor import expectancy
 
 LATELY: Final = 10

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from cgos_protocol.errors import OurFault
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import decide, matchmaker
-from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
-from cgos_server.errors import OurFault
 
 _SINGLE = np.dtype("<f4")
 

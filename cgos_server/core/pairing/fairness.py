@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cgos_server.core.randomness import Rng
+from cgos_protocol.randomness import Rng
 
 
 class Colors(NamedTuple):

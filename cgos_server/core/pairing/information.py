@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.ma  # np.median imports it when it is first called, and the event loop would wait for that
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, of_difference
-from cgos_server.core.randomness import Rng
 
 LOGISTIC: Final = ((0.25220, 0.90793), (0.58522, 0.57778), (0.16257, 0.36403))
 """Share and 1 / standard deviation of the normal distributions of which the logistic one is a mixture, nearly."""

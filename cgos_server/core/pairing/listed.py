@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Pair, Pairing
-from cgos_server.core.randomness import Rng
 
 SECOND_GAMES = "second-games"
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import rustworkx
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Ints
-from cgos_server.errors import OurFault
 
 MOST_BITS = 120
 """Wider weights are refused: the solver computes with 128 bits and needs some of them itself."""

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from cgos_server.core.options import Number
+from cgos_protocol.options import Number
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import flat
-from cgos_server.core.randomness import Rng
 
 ORDERS = ("permuted", "adjacent", "random")
 

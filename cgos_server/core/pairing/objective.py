@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Floats, Ints
-from cgos_server.core.randomness import Rng
 
 
 class Worths(Protocol):

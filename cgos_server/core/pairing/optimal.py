@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge
 from cgos_server.core.pairing.matching import Packing, best, pack
@@ -35,7 +36,6 @@ from cgos_server.core.pairing.ranking import came_first, ranked, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, unfairness
 from cgos_server.core.pairing.settings import flat
 from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
-from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 MOST_EXACT: Final = 300

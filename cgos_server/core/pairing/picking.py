@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge, Kin
 from cgos_server.core.pairing.ranking import came_first, least_recent, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, turns, unfairness
-from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 NARROW = 128

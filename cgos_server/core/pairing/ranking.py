@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Candidate, Ints
 from cgos_server.core.pairing.rolling import Waiting
-from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 

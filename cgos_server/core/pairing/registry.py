@@ -12,14 +12,14 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from cgos_server.core.catalog import Catalog, Kind
-from cgos_server.core.options import read
+from cgos_protocol.catalog import Catalog, Kind
+from cgos_protocol.errors import CgosError, Code, Invalid
+from cgos_protocol.options import read
+from cgos_protocol.plugins import Group, installed
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Matchmaker, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.settings import SHARED, shared
-from cgos_server.core.randomness import Rng
-from cgos_server.errors import CgosError, Code, Invalid
-from cgos_server.plugins import Group, installed
 
 _HOME = "cgos_server.core.pairing."
 

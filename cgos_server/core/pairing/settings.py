@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cgos_server.core.options import MICROSECONDS, Choice, Flag, Number, Option, Seconds, read
+from cgos_protocol.errors import Code
+from cgos_protocol.options import MICROSECONDS, Choice, Flag, Number, Option, Seconds, read
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.rolling import Waiting
-from cgos_server.errors import Code
 
 _KIN = Choice(tuple(Kin))
 _BITS = Number(0.0, 100.0)

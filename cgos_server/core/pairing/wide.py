@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Bools, Floats, Ints
 from cgos_server.core.pairing.matching import WORD_BITS, best
-from cgos_server.errors import OurFault
 
 Weigh = Callable[[Ints, Ints], Ints]
 """(m,) weights of the edges (i, j), i < j, as 64-bit integers; 0 or less: never make that pair.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from cgos_server.core.catalog import Declaration
+from cgos_protocol.catalog import Declaration
 
 Z95 = 1.959963984540054
 """Half of a 95 % interval of a normal distribution, in standard deviations."""

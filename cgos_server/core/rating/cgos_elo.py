@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cgos_server.core.options import Flag, Number
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.options import Flag, Number
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Entry, Outcome, Rating, RatingDeclaration
 from cgos_server.core.rating.classical import Plain, State, games_after
-from cgos_server.errors import Code, Invalid
 
 _FAST_ABOVE = 32.0
 _FAST = 0.04

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Entry
-from cgos_server.errors import OurFault
 
 _RESULTS = (0, 1, 2)
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from cgos_server.core.options import Flag
+from cgos_protocol.options import Flag
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.gor import handicap_points
 from cgos_server.core.rating.graded import Graded, checked_result, finite, logistic

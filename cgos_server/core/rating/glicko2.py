@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from cgos_server.core.options import Number
+from cgos_protocol.options import Number
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import INTERVAL_RULE, Z95, Entry, Outcome, Rating, RatingDeclaration
 from cgos_server.core.rating.classical import Classical, games_after

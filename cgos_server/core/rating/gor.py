@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
-from cgos_server.core.options import Choice, Number
+from cgos_protocol.options import Choice, Number
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.graded import Graded, checked_result, finite, logistic
 

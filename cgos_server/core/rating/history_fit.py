@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.bayes.likelihood import log_likelihood, normalizer
 from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
 from cgos_server.core.rating.curvature import Curvature, Ties, covariance, prior_precision, today, untied, with_results
 from cgos_server.core.rating.timeline import Snapshot, first_and_last
-from cgos_server.errors import OurFault
 
 MOST_ITERATIONS: Final = 60
 TOLERANCE: Final = 1e-6

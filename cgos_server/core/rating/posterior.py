@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from cgos_server.core.options import Flag, Number
+from cgos_protocol.options import Flag, Number
 from cgos_server.core.rating.base import INTERVAL_RULE, RatingDeclaration, RatingSystem
 
 

@@ -12,10 +12,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from cgos_server.core.catalog import Catalog, Kind
+from cgos_protocol.catalog import Catalog, Kind
+from cgos_protocol.errors import Code, Invalid, Refused
+from cgos_protocol.plugins import Group, installed
 from cgos_server.core.rating.base import Z95, Rating, RatingDeclaration, RatingSystem
-from cgos_server.errors import Code, Invalid, Refused
-from cgos_server.plugins import Group, installed
 
 _HOME = "cgos_server.core.rating."
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating import checks, history_saved
 from cgos_server.core.rating.base import Change, Entry, Kind, Rating, Wanted
 from cgos_server.core.rating.bayes.answers import Answers
@@ -18,7 +19,6 @@ from cgos_server.core.rating.bayes.state import Step, What
 from cgos_server.core.rating.history_fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
 from cgos_server.core.rating.history_state import State, belief_of
 from cgos_server.core.rating.timeline import DAY_MS, Timeline
-from cgos_server.errors import OurFault
 
 
 class Moment(NamedTuple):

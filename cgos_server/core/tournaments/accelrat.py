@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import fsum, inf
 from typing import Final, NamedTuple
 
-from cgos_server.core.options import Choice, Flag, Number
+from cgos_protocol.options import Choice, Flag, Number
 from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.gor import FLOOR, con, expectancy
 from cgos_server.core.rating.graded import logistic

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Event, Result
 from cgos_server.core.tournaments.event import Placed, correct, game_by_id, name_of
 from cgos_server.core.tournaments.tournament import system_of
 from cgos_server.core.tournaments.undoing import without
-from cgos_server.errors import Code, Invalid
 
 
 class Amended(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from cgos_server.core.catalog import Declaration
+from cgos_protocol.catalog import Declaration
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

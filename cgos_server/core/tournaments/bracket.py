@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Bye, Event, Game
 from cgos_server.core.tournaments.knockout import games_of, match
-from cgos_server.errors import Code, Invalid
 
 NOBODY: Final = 0
 """Stands where an id could: this side stays empty."""

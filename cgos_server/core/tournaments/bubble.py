@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from cgos_server.core.options import Number
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.options import Number
 from cgos_server.core.tournaments.base import (
     Chance,
     Entrant,
@@ -30,7 +31,6 @@ from cgos_server.core.tournaments.event import open_games, refuse_over, require_
 from cgos_server.core.tournaments.knockout import placed
 from cgos_server.core.tournaments.replays import needless
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Code, Invalid
 
 USUAL_UNPARK = 5
 

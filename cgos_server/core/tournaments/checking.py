@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_server.core.tournaments.base import WIN, Entrant, Event, Game, Pair, Request, Result, Round, pair_of
-from cgos_server.errors import Code, Conflict, Invalid, NotFound
 
 MOST_ID: Final = (1 << 53) - 1
 """The largest whole number that every reader of JSON holds exactly."""

@@ -10,7 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from cgos_server.core.options import Choice, Flag
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.options import Choice, Flag
 from cgos_server.core.tournaments.base import (
     Chance,
     Event,
@@ -38,7 +39,6 @@ from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_
 from cgos_server.core.tournaments.knockout import REPLAYS, colors, games_of, needless, placed
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.words import counted, listed
-from cgos_server.errors import Code, Invalid
 
 
 class Cup:

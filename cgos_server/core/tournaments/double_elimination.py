@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_server.core.tournaments.base import (
     Bye,
     Chance,
@@ -28,7 +29,6 @@ from cgos_server.core.tournaments.knockout import REPLAYS, colors, folded, games
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Code, Invalid, Refused
 
 Pairs = list[tuple[int, int]]
 

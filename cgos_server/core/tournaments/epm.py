@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Final
 
-from cgos_server.core.options import Choice, Number
+from cgos_protocol.options import Choice, Number
 from cgos_server.core.tournaments.base import Chance, TournamentDeclaration
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.from_starts import ABSENCES, NO_BAR, OPTIONS, GroupByGroup

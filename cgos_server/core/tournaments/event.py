@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from cgos_protocol.errors import Code, Invalid, NotFound, Refused
 from cgos_server.core.tournaments.base import Bye, Change, ChangeKind, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import (
     forbidden_pair,
@@ -23,7 +24,6 @@ from cgos_server.core.tournaments.checking import (
     require_round,
 )
 from cgos_server.core.tournaments.words import counted
-from cgos_server.errors import Code, Invalid, NotFound, Refused
 
 
 class Played(Struct, frozen=True, forbid_unknown_fields=True):

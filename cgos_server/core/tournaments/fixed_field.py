@@ -5,10 +5,10 @@ Must not know: which systems those are.
 
 from __future__ import annotations
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Entrant, Event
 from cgos_server.core.tournaments.event import field_of
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Code, Invalid
 
 
 def starters(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:

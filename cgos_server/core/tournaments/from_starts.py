@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
-from cgos_server.core.options import Choice, Flag, Number, Option
+from cgos_protocol.options import Choice, Flag, Number, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Entrant, Event
-from cgos_server.errors import Code, Invalid
 
 GRADES: Final = (*(f"{kyu}k" for kyu in range(30, 0, -1)), *(f"{dan}d" for dan in range(1, 10)))
 """Of amateurs, weakest first. Each is one step of 1 point, or of 100 rating points."""

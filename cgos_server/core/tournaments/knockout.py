@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from cgos_server.core.options import Number
+from cgos_protocol.options import Number
 from cgos_server.core.tournaments.base import Event, Game, Standings
 from cgos_server.core.tournaments.colors import Colors, by_record
 from cgos_server.core.tournaments.ledger import Ledger

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cgos_server.core.options import Choice
+from cgos_protocol.options import Choice
 from cgos_server.core.tournaments.base import Chance, TournamentDeclaration
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, GroupByGroup

@@ -12,7 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from cgos_server.core.options import Choice, Number
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.options import Choice, Number
 from cgos_server.core.tournaments.base import (
     Chance,
     Entrant,
@@ -42,7 +43,6 @@ from cgos_server.core.tournaments.mwm_weights import (
 )
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted, in_points
-from cgos_server.errors import Code, NotFound
 
 _RELAXED: Final[Mapping[str, str]] = MappingProxyType(
     {

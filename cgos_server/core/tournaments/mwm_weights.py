@@ -16,9 +16,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.core.pairing.matching import MOST_BITS, best, pack, width
 from cgos_server.core.tournaments.base import Ints, Pair
-from cgos_server.errors import Code, NotFound
 
 Bools: TypeAlias = NDArray[np.bool_]
 Level: TypeAlias = Literal["strict", "color_relaxed", "rematch", "rematch_color_relaxed"]

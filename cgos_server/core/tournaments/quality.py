@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Event, Floats, Ints, Round
 from cgos_server.core.tournaments.ledger import Line, ledger
 from cgos_server.core.tournaments.mwm_weights import Third, of_ranks, pair_field
-from cgos_server.errors import Code, Invalid
 
 
 class ColorStatistics(NamedTuple):

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Event, Game, Round
 from cgos_server.core.tournaments.event import Played, apply, begin, open_games
 from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.tournament import next_round, ready_games, system_of
-from cgos_server.errors import Refused
 
 
 class Recheck(Struct, frozen=True, omit_defaults=True):

@@ -10,11 +10,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from cgos_server.core.catalog import Catalog, Kind
-from cgos_server.core.options import Option, read
+from cgos_protocol.catalog import Catalog, Kind
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.options import Option, read
+from cgos_protocol.plugins import Group, installed
 from cgos_server.core.tournaments.base import OptionValue, System, TournamentDeclaration
-from cgos_server.errors import Code, Invalid
-from cgos_server.plugins import Group, installed
 
 _HOME = "cgos_server.core.tournaments."
 

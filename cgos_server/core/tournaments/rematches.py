@@ -13,10 +13,10 @@ from itertools import combinations
 
 import numpy as np
 
+from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.core.pairing.matching import best
 from cgos_server.core.tournaments.base import Ints, Pair, pair_of
 from cgos_server.core.tournaments.mwm_weights import packed
-from cgos_server.errors import Code, NotFound, Refused
 
 
 def no_pairing(whoever: str = "") -> Refused:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from cgos_server.core.options import Choice, Flag
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.options import Choice, Flag
 from cgos_server.core.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, TournamentDeclaration
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.event import Field
 from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Code, Invalid
 
 
 class Board(NamedTuple):

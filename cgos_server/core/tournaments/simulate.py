@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -45,7 +46,6 @@ from cgos_server.core.tournaments.quality import (
 )
 from cgos_server.core.tournaments.registry import system
 from cgos_server.core.tournaments.tournament import lots
-from cgos_server.errors import Code, Invalid
 
 Model: TypeAlias = Literal["milvang", "elo"]
 """Milvang's, with draws and White's advantage, or Elo's logistic curve without either."""

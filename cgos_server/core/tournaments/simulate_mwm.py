@@ -15,13 +15,13 @@ import numpy as np
 import rustworkx
 from numpy.typing import NDArray
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Ints
 from cgos_server.core.tournaments.chance import COLOR_LOT, ManyLots
 from cgos_server.core.tournaments.mwm import Mwm
 from cgos_server.core.tournaments.mwm_weights import MILLION, packed, pair_field, power, third_of
 from cgos_server.core.tournaments.quality import kendall_of, ndcg_of, spearman_of
 from cgos_server.core.tournaments.simulate import Measures, Plan, check, drawn, game_chances
-from cgos_server.errors import OurFault
 
 Bools: TypeAlias = NDArray[np.bool_]
 Edge: TypeAlias = tuple[int, int, int]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
-from cgos_server.core.options import Choice
+from cgos_protocol.options import Choice
 from cgos_server.core.tournaments.base import Chance, Entrant, Event, Explanation, Round, TournamentDeclaration
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from cgos_server.core.options import Choice, Flag, Number
+from cgos_protocol.options import Choice, Flag, Number
 from cgos_server.core.tournaments.base import (
     Bye,
     Chance,

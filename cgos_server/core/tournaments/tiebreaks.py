@@ -18,6 +18,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import Final
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import WIN, Event, Standings
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.gotha_sums import GOTHA_SUMS
@@ -26,7 +27,6 @@ from cgos_server.core.tournaments.mms import Absences, is_absence, mms
 from cgos_server.core.tournaments.performance import performance
 from cgos_server.core.tournaments.standings import ranked
 from cgos_server.core.tournaments.tiebreak_record import Record, Values
-from cgos_server.errors import Code, Invalid
 
 
 def points(record: Record) -> Values:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import msgspec
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Entrant, Event, Round, Standings, System
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.checking import checked
@@ -20,7 +21,6 @@ from cgos_server.core.tournaments.event import enter
 from cgos_server.core.tournaments.from_starts import FromStarts
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.registry import system
-from cgos_server.errors import Code, Invalid
 
 FORMAT = 1
 """Of an event's JSON; readers refuse a newer one."""

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
+from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_server.core.tournaments.base import Event, Round
 from cgos_server.core.tournaments.checking import forbidden_pair, require_known
 from cgos_server.core.tournaments.event import name_of, noted
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Code, Invalid, NotFound
 
 
 def take_back_round(event: Event, with_results: bool = False) -> Event:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from cgos_server.core.options import Choice
+from cgos_protocol.options import Choice
 from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.tournaments.base import Chance, Event, Pair, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.byes import sit_out

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from sqlalchemy import NullPool
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from cgos_server.errors import Code, NotFound, StoreError
+from cgos_protocol.errors import Code, NotFound, StoreError
 from cgos_server.storage.location import PostgresUrl
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Table
 
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.copy_ends import Row, selection
 from cgos_server.storage.location import PostgresUrl

@@ -9,7 +9,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from cgos_server.errors import DatabaseLocked
+from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.group_commit import Patience
 from cgos_server.storage.holder import holder_name, in_use
 from cgos_server.storage.location import PostgresUrl

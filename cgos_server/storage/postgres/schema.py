@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.connections import READ_ONLY, apart, connect, driver, migrating_engine
 

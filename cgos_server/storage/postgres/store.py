@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.connections import Durability
 from cgos_server.storage.group_commit import Observe, Patience
 from cgos_server.storage.holder import holder_name

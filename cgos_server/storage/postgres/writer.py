@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from cgos_server.errors import CommitFailed, DatabaseLocked, StoreError
+from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
 from cgos_server.storage.group_commit import Group, GroupCommit, Observe, Patience, explain
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.connections import driver, end, try_lock

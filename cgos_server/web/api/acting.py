@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from cgos_server.errors import OurFault
-from cgos_server.protocol import api_people as people
+from cgos_protocol.api import people
+from cgos_protocol.errors import OurFault
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.passwords import digest, lets_people_in

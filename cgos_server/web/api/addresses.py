@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from cgos_server.protocol.api_routes import ROUTES
+from cgos_protocol.api.routes import ROUTES
 from cgos_server.web.api import admin, exports, live, own, reading, reading_bots, reading_games
 from cgos_server.web.api.framework import Handler, api_routes
 from cgos_server.web.site import Site

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from cgos_server.protocol import api_people as people
+from cgos_protocol.api import people
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight
 from cgos_server.web.api.acting import answered, doing, person_of

@@ -11,15 +11,15 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Ruleset
+from cgos_protocol.api import games
+from cgos_protocol.api import messages as api
+from cgos_protocol.api.bulk import ExportedGame
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Code, NotFound
-from cgos_server.protocol import api_games as games
-from cgos_server.protocol import api_messages as api
-from cgos_server.protocol.api_bulk import ExportedGame
-from cgos_server.protocol.api_figures import LedgerEntry
-from cgos_server.protocol.ws_render import rules_info, time_info
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.expectation import Compared
 from cgos_server.storage.answers import GameChange, GameRow, LedgerRow, RatingPoint, Standing
@@ -209,6 +209,6 @@ def change(row: GameChange) -> games.GameChange:
 
 
 def terms(fixed: Any) -> dict[str, Any]:
-    """What a venue fixed, as fields of :class:`~cgos_server.protocol.api_messages.Venue`."""
+    """What a venue fixed, as fields of :class:`~cgos_protocol.api.messages.Venue`."""
     rules, time = msgspec.convert(fixed, Ruleset), msgspec.convert(fixed["time"], TimeControl)
     return {"rules": rules_info(rules), "time": time_info(time), "terms": words.terms(rules, time)}

@@ -19,10 +19,11 @@ import structlog
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from cgos_server.errors import OurFault
-from cgos_server.protocol import api_route, sgf
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame, ExportedRefit, RefitMove
-from cgos_server.protocol.api_figures import LedgerEntry
+from cgos_protocol.api import route as api_route
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit, RefitMove
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.errors import OurFault
+from cgos_protocol.sgf import writing as sgf
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.game_answers import GamesAsked, NamedRefit
 from cgos_server.web.api.asked import exported, exported_games, like, system_among, systems_of

@@ -13,9 +13,9 @@ from typing import Final
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
+from cgos_protocol.api import people
+from cgos_protocol.api.route import NDJSON
 from cgos_server.observability import transcript_files
-from cgos_server.protocol import api_people as people
-from cgos_server.protocol.api_route import NDJSON
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight
 from cgos_server.service.standing import NOT_HERE, Word

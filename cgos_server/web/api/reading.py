@@ -10,12 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
+from cgos_protocol.api import figures, openapi
+from cgos_protocol.api import messages as api
+from cgos_protocol.api.route import PREFIX, Limit
+from cgos_protocol.errors import CgosError, Code, NotFound
 from cgos_server import __version__
-from cgos_server.errors import CgosError, Code, NotFound
-from cgos_server.protocol import api_figures as figures
-from cgos_server.protocol import api_messages as api
-from cgos_server.protocol import openapi
-from cgos_server.protocol.api_route import PREFIX, Limit
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.expectation import compare

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from cgos_protocol.api import figures
+from cgos_protocol.api import messages as api
 from cgos_server.core.rating.registry import half_width
-from cgos_server.protocol import api_figures as figures
-from cgos_server.protocol import api_messages as api
 from cgos_server.service import bot_figures
 from cgos_server.storage.answers import BotRow
 from cgos_server.storage.rank_history import RankedRow

@@ -10,12 +10,12 @@ from typing import Any, Literal, cast
 import msgspec
 from starlette.responses import Response
 
-from cgos_server.core.games.base import Color, Start
-from cgos_server.errors import Code, NotFound
-from cgos_server.protocol import api_games as api
-from cgos_server.protocol import sgf
-from cgos_server.protocol.api_route import SGF
-from cgos_server.protocol.ws_render import color_word, rules_info, time_info
+from cgos_protocol.api import games as api
+from cgos_protocol.api.route import SGF
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.games.base import Color, Start
+from cgos_protocol.sgf import writing as sgf
+from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.storage.answers import PairingRow
 from cgos_server.storage.game_answers import GamesAsked, Outcome
 from cgos_server.web.api.asked import change, game, like

@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 from starlette.requests import Request
 
-from cgos_server.errors import Code
-from cgos_server.protocol.api_route import LONGEST, Operation, Param
+from cgos_protocol.api.route import LONGEST, Operation, Param
+from cgos_protocol.errors import Code
 from cgos_server.web.problems import HttpRefused, Wrong
 
 MOST_BODY: Final = 65_536

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service.build import one_thread
 from cgos_server.service.recomputing import recompute
 from cgos_server.storage.history import History

@@ -21,10 +21,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from cgos_protocol.api import messages as api
+from cgos_protocol.api.route import Limit
+from cgos_protocol.errors import Code, OurFault, Refused, Unavailable
 from cgos_server.core.rating.registry import half_width
-from cgos_server.errors import Code, OurFault, Refused, Unavailable
-from cgos_server.protocol import api_messages as api
-from cgos_server.protocol.api_route import Limit
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.web.limiting import TooMuch
 from cgos_server.web.settings import DATABASE_VARIABLE, Rated

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.go_rules import handicap
-from cgos_server.core.games.notation import COLUMNS
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.go_rules import handicap
+from cgos_protocol.games.notation import COLUMNS
 
 CELL: Final = 40
 """Distance between two lines, in the picture's units."""

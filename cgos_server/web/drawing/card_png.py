@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import COLUMNS
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import COLUMNS
 from cgos_server.web.drawing.board_svg import star_points
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from cgos_server.core import clock
-from cgos_server.protocol.api_live import LiveEnd, LiveMove, LiveRating
+from cgos_protocol import clock
+from cgos_protocol.api.live import LiveEnd, LiveMove, LiveRating
 from cgos_server.storage.answers import GameDetail, MoveRow
 from cgos_server.web import analysis, words
 from cgos_server.web.live.bell import Bell

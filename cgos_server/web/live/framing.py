@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cgos_server.protocol.api_live import Live
+from cgos_protocol.api.live import Live
 
 RETRY_MS: Final = 2000
 """After so long a browser connects again."""

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
-from cgos_server.core.facts import AnyFact, GameEnded, GameStarted, MovePlayed
-from cgos_server.errors import Code, NotFound, OurFault, Refused, StoreError
-from cgos_server.protocol.api_live import LiveGame, VenueGames
+from cgos_protocol.api.live import LiveGame, VenueGames
+from cgos_protocol.errors import Code, NotFound, OurFault, Refused, StoreError
+from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
 from cgos_server.storage.answers import GameDetail, GameRow
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.storage.history import History

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed, RatingChanged
-from cgos_server.protocol.api_live import (
+from cgos_protocol.api.live import (
     Live,
     LiveGame,
     VenueArrived,
@@ -22,6 +21,7 @@ from cgos_server.protocol.api_live import (
     VenueRating,
     VenueStarted,
 )
+from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed, RatingChanged
 from cgos_server.web.live.framing import PORTION, Form, Message, framed, message
 
 KEPT: Final = 16_384

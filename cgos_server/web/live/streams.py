@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from cgos_server.errors import OurFault, Refused, StoreError
+from cgos_protocol.errors import OurFault, Refused, StoreError
 from cgos_server.web.caching import weights
 from cgos_server.web.leaving import while_there
 from cgos_server.web.live.bell import heard

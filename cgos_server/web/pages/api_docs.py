@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.protocol import openapi
-from cgos_server.protocol.api_messages import Problem
-from cgos_server.protocol.api_route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
-from cgos_server.protocol.api_routes import ROUTES
+from cgos_protocol.api import openapi
+from cgos_protocol.api.messages import Problem
+from cgos_protocol.api.route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
+from cgos_protocol.api.routes import ROUTES
 from cgos_server.service.people import MOST_REGISTRATIONS
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE, STREAMS_OF_ALL
 from cgos_server.web.site import Site

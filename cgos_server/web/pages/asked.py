@@ -14,10 +14,10 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from cgos_server.core.clock import TimeControl
-from cgos_server.core.games.base import Ruleset
-from cgos_server.errors import Code, NotFound, Refused
-from cgos_server.protocol.api_route import LARGEST
+from cgos_protocol.api.route import LARGEST
+from cgos_protocol.clock import TimeControl
+from cgos_protocol.errors import Code, NotFound, Refused
+from cgos_protocol.games.base import Ruleset
 from cgos_server.service.listed import best
 from cgos_server.storage.answers import GameRow, Standing, VenueRow
 from cgos_server.storage.game_answers import BotDetail

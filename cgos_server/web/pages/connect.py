@@ -12,11 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.core import clock
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
-from cgos_server.errors import StoreError
-from cgos_server.protocol import names
+from cgos_protocol import clock, names
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import StoreError
+from cgos_protocol.games.base import Ruleset
 from cgos_server.web.connecting import Place, addresses, bots_host, commands, websocket_address
 from cgos_server.web.site import Site
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service.expectation import Jointly, chances
 from cgos_server.service.listed import best
 from cgos_server.storage.game_answers import PairRecord

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol import sgf
+from cgos_protocol.games.base import Color
+from cgos_protocol.sgf import writing as sgf
 from cgos_server.web import analysis, words
 from cgos_server.web.drawing.board_svg import board_svg
 from cgos_server.web.pages import game_view as view

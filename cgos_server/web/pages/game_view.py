@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from cgos_server.core import clock
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import COLUMNS, PASS_WORD, to_sgf
-from cgos_server.protocol.api_live import Analysis, Candidate
+from cgos_protocol import clock
+from cgos_protocol.api.live import Analysis, Candidate
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import COLUMNS, PASS_WORD, to_sgf
 from cgos_server.web import analysis, words
 from cgos_server.web.drawing.board_svg import Proposal
 from cgos_server.web.drawing.curves_svg import curves_svg

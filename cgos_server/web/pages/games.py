@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.core.verdict import Reason
-from cgos_server.errors import Code, NotFound
-from cgos_server.protocol.api_route import LARGEST
+from cgos_protocol.api.route import LARGEST
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.verdict import Reason
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query

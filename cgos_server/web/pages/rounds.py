@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Code, NotFound
-from cgos_server.protocol.api_route import LARGEST
+from cgos_protocol.api.route import LARGEST
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.service.pairing_explained import PARTNERS, Explained
 from cgos_server.web.pages.asked import before, stored_game, venue_of, with_query
 from cgos_server.web.site import Site

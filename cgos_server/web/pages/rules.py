@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.catalog import Catalog
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import Refused
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.games.registry import game_kind, games
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.words import description
-from cgos_server.core.catalog import Catalog
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.games.registry import game_kind, games
 from cgos_server.core.rating.registry import options_in_force, systems
-from cgos_server.errors import Refused
 from cgos_server.web import words
 from cgos_server.web.pages.asked import venue_of
 from cgos_server.web.settings import VenueSettings

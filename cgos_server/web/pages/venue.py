@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.core.rating.registry import sure
-from cgos_server.errors import Code, NotFound
 from cgos_server.service.listed import RETIRED_DAYS, Placed, placed
 from cgos_server.storage.answers import Standing
 from cgos_server.storage.game_answers import GamesAsked

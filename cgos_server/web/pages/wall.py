@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.core.games.base import Color, Ko, Ruleset, Start
-from cgos_server.core.games.go_rules import Go, GoPosition
-from cgos_server.errors import OurFault
-from cgos_server.protocol.api_live import LiveGame
+from cgos_protocol.api.live import LiveGame
+from cgos_protocol.errors import OurFault
+from cgos_protocol.games.base import Color, Ko, Ruleset, Start
+from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_server.web.drawing.board_svg import small_board_svg
 from cgos_server.web.live.hub import BOARDS
 from cgos_server.web.pages.asked import venue_of

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Code, NotFound
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.service import requests as deeds
 from cgos_server.storage.game_answers import GamesAsked, VerdictRow
 from cgos_server.storage.people_answers import OwnedBot

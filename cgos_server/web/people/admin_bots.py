@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.answers import BotRow

@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Code, Invalid
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.service import requests as deeds
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import PAGE_SIZE, Systems, before, by_system, page_of

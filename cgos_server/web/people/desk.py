@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cgos_server.errors import Code, Refused
+from cgos_protocol.errors import Code, Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.web.people.sessions import (

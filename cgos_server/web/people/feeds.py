@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web import words

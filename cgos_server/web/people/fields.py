@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from cgos_server.errors import Code, Invalid
-from cgos_server.protocol.api_route import LARGEST
+from cgos_protocol.api.route import LARGEST
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.web.people.sessions import Form
 
 DAY_MS: Final = 86_400_000

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
-from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
+from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server.storage.answers import GameRow
 
 TIME_LOSSES: Final = 3

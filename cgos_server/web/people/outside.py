@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 import h11
 
-from cgos_server.errors import Code, Invalid, NotFound, Refused
+from cgos_protocol.errors import Code, Invalid, NotFound, Refused
 from cgos_server.service.webhook_urls import Target, target
 from cgos_server.web.settings import Networks
 

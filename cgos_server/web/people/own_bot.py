@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.standing import NOT_HERE, Word

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.errors import Code, Refused
-from cgos_server.protocol import names
-from cgos_server.protocol.api_route import Limit
+from cgos_protocol import names
+from cgos_protocol.api.route import Limit
+from cgos_protocol.errors import Code, Refused
 from cgos_server.service import requests as deeds
 from cgos_server.web.people import fields
 from cgos_server.web.people.desk import Tried, refused_form, status_of, tried, wait

@@ -20,9 +20,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import structlog
 
+from cgos_protocol.errors import CgosError, Code, Invalid, Refused
+from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server import __version__
-from cgos_server.core.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
-from cgos_server.errors import CgosError, Code, Invalid, Refused
 from cgos_server.service.requests import WebhookGiveUp
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked

@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from cgos_server.core.games.base import Color, Illegality, Ko
-from cgos_server.core.games.go_board import BLACK, EMPTY, PASS, WHITE, Board, tables
-from cgos_server.core.games.notation import PASS_WORD, normal
+from cgos_protocol.games.base import Color, Illegality, Ko
+from cgos_protocol.games.go_board import BLACK, EMPTY, PASS, WHITE, Board, tables
+from cgos_protocol.games.notation import PASS_WORD, normal
 
 RESIGN = -2
 """The choice to give the game up, beside the board's own PASS."""

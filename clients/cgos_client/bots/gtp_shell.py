@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TextIO
 
 from cgos_client.bots.engines import Bot, IllegalMove
-from cgos_server import __version__
-from cgos_server.core.games.base import Color
+from cgos_client.version import __version__
+from cgos_protocol.games.base import Color
 
 UNTIMED_MS = 86_400_000
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")

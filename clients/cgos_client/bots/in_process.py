@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from cgos_client.bots.engines import Bot
 from cgos_client.engine import EngineFailure, EngineMove, NewGame
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cgos_client.bots.engines import RESIGN, BoardBot
-from cgos_server.core.games.go_board import BLACK, EMPTY, PASS, Board
+from cgos_protocol.games.go_board import BLACK, EMPTY, PASS, Board
 
 EQUIVALENCE = 300.0
 """Visits at which a move's own results and its rapid action value weigh about the same (times three)."""

@@ -19,7 +19,7 @@ from cgos_client.conformance.runner import all_cases, chosen, play_all
 from cgos_client.errors import CannotConnect
 from cgos_client.settings import BadSetting
 from cgos_client.transport import connect
-from cgos_server.protocol.names import bot_name_fault
+from cgos_protocol.names import bot_name_fault
 
 _PREFIX_MAX = 10
 _SECONDS = click.FloatRange(0, 3600, min_open=True)

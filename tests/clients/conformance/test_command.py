@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from cgos_client.cli import main
-from cgos_client.conformance.runner import all_cases
 from click.testing import CliRunner
 from support.e2e.processes import free_port
+
+from cgos_client.cli import main
+from cgos_client.conformance.runner import all_cases
 
 
 def run(*arguments: str) -> tuple[int, str]:

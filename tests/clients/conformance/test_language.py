@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+
 from cgos_client.conformance.language import (
     BadTranscript,
     Case,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cgos_client.conformance.laws import broken
 
 SETUP = "setup 1 9 7.0 60000 Anna(1800?) Bert(1795)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cgos_client.conformance.patterns import BadPattern, Made, check, fill, fits, to_bytes
 
 KNOWN = {"gid": "17", "black": "kit-a.b", "level": "60000"}

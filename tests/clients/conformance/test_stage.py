@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable
 
 import pytest
+
 from cgos_client.conformance import stage
 from cgos_client.conformance.language import parse
 from cgos_client.conformance.listening import Terms

@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cgos_client.conformance.tcl_list import NotAList, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from cgos_client.conformance.tcl_list import NotAList, split
 
 
 @pytest.mark.parametrize(

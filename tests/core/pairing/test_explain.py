@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from support.core.acts import acts, ids
 from support.core.vectors import parametrize
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
 from cgos_server.core.pairing.birk import BYES
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, rounded, same
 from cgos_server.core.pairing.formula import FORMULAS
 from cgos_server.core.pairing.registry import METHODS, matchmaker
-from cgos_server.errors import OurFault
 
 option_sets = st.fixed_dictionaries(
     {},

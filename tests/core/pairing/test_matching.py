@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.matching import MOST_BITS, WORD_BITS, Packing, best, pack, width
-from cgos_server.errors import OurFault
 
 Edges = Mapping[tuple[int, int], int]
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.acts import wishes
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.neighbors import Neighbors
 from cgos_server.core.pairing.registry import METHODS, keys, matchmaker, matchmakers
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import CONSTRAINTS, SHARED, WAITING, flat, shared
-from cgos_server.errors import Refused
 
 
 def test_defaults_and_options() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pairing_days as days
 import pytest
 
+from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Pairing
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.randomness import Rng
 from cgos_server.core.venue import Policy
 
 INTERVAL = 4.0

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.matching import WORD_BITS, Packing, best
 from cgos_server.core.pairing.wide import LOCAL_PAIRS, near_best
-from cgos_server.errors import OurFault
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Change, Entry, Kind, Rating
 from cgos_server.core.rating.cgos_elo import CgosElo, State, expected
-from cgos_server.errors import OurFault
 
 SYSTEM = CgosElo(1800.0)
 COMPAT = CgosElo(1800.0, compat=True)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem, Refitting
 from cgos_server.core.rating.registry import SYSTEMS, rating_system
-from cgos_server.errors import OurFault
 
 DAY = 86_400_000
 NOT_ALONE = [name for name in SYSTEMS if isinstance(rating_system(name, 1800.0, {}), Refitting)]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Z95, Entry, Kind
 from cgos_server.core.rating.bayes.linear import LEAF
 from cgos_server.core.rating.bayes.state import Step, What
@@ -22,7 +23,6 @@ from cgos_server.core.rating.curvature import Ties
 from cgos_server.core.rating.history_state import State
 from cgos_server.core.rating.timeline import DAY_MS
 from cgos_server.core.rating.whole_history import WholeHistory
-from cgos_server.errors import OurFault
 
 Q = math.log(10) / 400
 START = 20_000

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from support.core import vectors
 from support.core.tournaments import better_wins, by_lot, entrants, finish, play
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.rating.gor import GorGame, batch
 from cgos_server.core.tournaments.accelrat import AccelRat, best_first, by_rating, pair_nearest
 from cgos_server.core.tournaments.base import VOID, Entrant, Event, Result, Round
@@ -22,7 +23,6 @@ from cgos_server.core.tournaments.event import begin
 from cgos_server.core.tournaments.ledger import Ledger, Line, ledger
 from cgos_server.core.tournaments.rematches import pair_of
 from cgos_server.core.tournaments.tournament import next_round
-from cgos_server.errors import Refused
 
 SIX = entrants([2000.0, 1990.0, 1900.0, 1890.0, 1700.0, 1500.0])
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.tournaments import entrants
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import Bye, Event, Game, Round
 from cgos_server.core.tournaments.bracket import drawn, leaders, recorded, size_for, standard
-from cgos_server.errors import Refused
 
 
 def test_sizes() -> None:

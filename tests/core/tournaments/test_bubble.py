@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from support.core.tournaments import by_lot, entrants, finish, play, play_round
 from support.core.vectors import parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -50,7 +51,6 @@ from cgos_server.core.tournaments.tournament import (
     system_of,
     to_json,
 )
-from cgos_server.errors import Refused
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

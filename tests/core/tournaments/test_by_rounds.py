@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 from support.core.tournaments import better_wins, entrants, finish, play_round
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.event import begin
 from cgos_server.core.tournaments.tournament import is_over, next_round, ready_games, standings
-from cgos_server.errors import Refused
 
 EVENT = Event("swiss", entrants([2000.0 - k for k in range(5)]), planned=2)
 

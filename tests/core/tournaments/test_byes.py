@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.core.tournaments import entrants
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import Bye, Event, Round
 from cgos_server.core.tournaments.byes import odd_one_out, sit_out
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.rematches import can_be_paired, pair_of
-from cgos_server.errors import Refused
 
 
 def _event(count: int, byes: list[int], forbidden: tuple[tuple[int, int], ...] = ()) -> Event:

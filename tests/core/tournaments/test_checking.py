@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 from support.core.tournaments import by_lot, entrants, play, without_ids
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import WHITE_WINS, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import MOST_ID, checked
 from cgos_server.core.tournaments.event import Played, apply, begin, correct, enter, request_bye
 from cgos_server.core.tournaments.tournament import from_json, next_round, to_json
-from cgos_server.errors import Refused
 
 THREE = Event("swiss", entrants([2000.0, 1900.0, 1800.0]))
 

@@ -23,6 +23,7 @@ from support.core.tournaments import (
 )
 from support.core.vectors import Vectors
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -59,7 +60,6 @@ from cgos_server.core.tournaments.tournament import (
     system_of,
     to_json,
 )
-from cgos_server.errors import Refused
 
 
 def _event(n: int, seed: int = 0, **options: Any) -> Event:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.core.tournaments import NO_SHOW, better_wins, by_lot, entrants, finish, play, play_round, won_by
 from support.core.vectors import parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -34,7 +35,6 @@ from cgos_server.core.tournaments.tournament import (
     system_of,
     to_json,
 )
-from cgos_server.errors import Refused
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

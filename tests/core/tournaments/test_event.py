@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from support.core.tournaments import entrants
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -37,7 +38,6 @@ from cgos_server.core.tournaments.event import (
     withdraw,
 )
 from cgos_server.core.tournaments.ledger import Entry, ledger
-from cgos_server.errors import Refused
 
 EVENT = Event("swiss", entrants([2000, 1900, 1800, 1700, 1600]))
 

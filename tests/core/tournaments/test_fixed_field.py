@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from support.core.tournaments import entrants
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Round
 from cgos_server.core.tournaments.event import begin, enter, refuse_over, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.fixed_field import latecomers, require_two, starters, too_late
 from cgos_server.core.tournaments.words import listed
-from cgos_server.errors import Refused
 
 
 def _ids(found: tuple[Entrant, ...]) -> list[int]:

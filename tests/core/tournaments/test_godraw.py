@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.core.tournaments import better_wins, by_lot, finish
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments import godraw
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Round
 from cgos_server.core.tournaments.event import begin, forbid, withdraw
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import next_round
-from cgos_server.errors import Refused
 
 Pair = tuple[int, int]
 SEEDS = 600

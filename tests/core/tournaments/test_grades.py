@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.vectors import parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import Entrant, Event
 from cgos_server.core.tournaments.grades import GRADES, grade_index, nominal_rating, starting_points
-from cgos_server.errors import Refused
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.core import vectors
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments import groups as groups_module
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import Lots
@@ -28,7 +29,6 @@ from cgos_server.core.tournaments.groups import (
 )
 from cgos_server.core.tournaments.ledger import Ledger, Line
 from cgos_server.core.tournaments.rematches import pair_of
-from cgos_server.errors import Refused
 
 Pair = tuple[int, int]
 PATTERNS = ("folding", "double_folding", "translation")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.core.tournaments import better_wins, by_lot, finish, play, play_round
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -28,7 +29,6 @@ from cgos_server.core.tournaments.from_starts import drawn
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.mms import mms
 from cgos_server.core.tournaments.tournament import next_round, standings
-from cgos_server.errors import Refused
 
 
 def started(*starts: int, **options: Any) -> Event:

@@ -15,6 +15,7 @@ from support.core.lots import Scripted
 from support.core.tournaments import by_lot, entrants, finish, play, play_round
 from support.core.vectors import Vectors, parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -35,7 +36,6 @@ from cgos_server.core.tournaments.ledger import Ledger, Line, ledger
 from cgos_server.core.tournaments.mwm import Mwm
 from cgos_server.core.tournaments.mwm_weights import LEVELS, ORDERS, Edges, edges_of, third_of
 from cgos_server.core.tournaments.tournament import from_json, lots, next_round, standings, system_of, to_json
-from cgos_server.errors import Refused
 
 Case = dict[str, Any]
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.core.vectors import Vectors
 
+from cgos_protocol.errors import OurFault, Refused
 from cgos_server.core.pairing.matching import MOST_BITS, best
 from cgos_server.core.tournaments.mwm_weights import (
     LEVELS,
@@ -27,7 +28,6 @@ from cgos_server.core.tournaments.mwm_weights import (
     third_of,
     whites_of,
 )
-from cgos_server.errors import OurFault, Refused
 
 Pairs = list[tuple[int, int]]
 

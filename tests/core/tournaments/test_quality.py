@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.core.tournaments import entrants
 from support.core.vectors import Vectors
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WINS, Bye, Event, Game, Result, Round
 from cgos_server.core.tournaments.mwm_weights import pair_field
 from cgos_server.core.tournaments.quality import (
@@ -25,7 +26,6 @@ from cgos_server.core.tournaments.quality import (
     strength_difference,
     unforeseen,
 )
-from cgos_server.errors import Refused
 
 
 def number(name: str) -> int:

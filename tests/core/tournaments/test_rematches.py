@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.rematches import Pair, can_be_paired, cheapest, fewest_rematches, pair_of
-from cgos_server.errors import Refused
 
 
 def pairings(ids: list[int]) -> list[list[Pair]]:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from support.core.tournaments import better_wins, by_lot, entrants, finish, play, play_round
 from support.core.vectors import parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import BLACK_WINS, NO_CONTEST, WHITE_WINS, Entrant, Event, Game, Request, Result
 from cgos_server.core.tournaments.event import begin, enter, forbid, request_bye, withdraw
 from cgos_server.core.tournaments.round_robin import berger, circle, rounds_for
 from cgos_server.core.tournaments.tournament import is_over, lots, next_round, ready_games, standings, system_of
-from cgos_server.errors import Refused
 
 BERGER_6 = ("1-6 2-5 3-4", "6-4 5-3 1-2", "2-6 3-1 4-5", "6-5 1-4 2-3", "3-6 4-2 5-1")
 BERGER_10 = (

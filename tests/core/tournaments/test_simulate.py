@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgos_protocol.errors import OurFault, Refused
 from cgos_server.core.tournaments.base import DRAWN, Event, Game
 from cgos_server.core.tournaments.chance import Lots, ManyLots
 from cgos_server.core.tournaments.milvang import chances
@@ -30,7 +31,6 @@ from cgos_server.core.tournaments.simulate import (
 )
 from cgos_server.core.tournaments.simulate_mwm import at_once, best, is_fast, simulate_many
 from cgos_server.core.tournaments.tournament import is_over, standings
-from cgos_server.errors import OurFault, Refused
 
 
 @given(st.lists(st.integers(0, 2**70), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 100))

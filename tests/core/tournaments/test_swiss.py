@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.core.tournaments import better_wins, by_lot, entrants, finish, play
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import DRAWN, Entrant, Event, Request, Result, Round
 from cgos_server.core.tournaments.event import begin, forbid, request_bye, withdraw
 from cgos_server.core.tournaments.groups import METHODS
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tournament import is_over, next_round, standings
-from cgos_server.errors import Refused
 
 EIGHT = entrants([2400.0, 2300.0, 2200.0, 2100.0, 2000.0, 1900.0, 1800.0, 1700.0])
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from support.core.tournaments import Rule, by_lot, entrants, finish, play, play_round
 from support.core.vectors import Vectors
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import (
     DRAWN,
     NO_CONTEST,
@@ -36,7 +37,6 @@ from cgos_server.core.tournaments.event import (
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.tcec import Tcec, history
 from cgos_server.core.tournaments.tournament import from_json, next_round, standings, to_json
-from cgos_server.errors import Refused
 
 
 def number_of(name: str | None) -> int | None:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from support.core.tournaments import entrants
 from support.core.vectors import Vectors, parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, VOID, WHITE_WINS, Bye, Entrant, Event, Game, Result
 from cgos_server.core.tournaments.base import Round as Round_
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.mms import mms
 from cgos_server.core.tournaments.tiebreaks import ASCENDING, TIE_BREAKERS, description, standings_by
-from cgos_server.errors import Refused
 
 GO_RESULTS = {"B": BLACK_WINS, "W": WHITE_WINS, "D": DRAWN}
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from support.core.tournaments import by_lot, entrants, play
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, known, options_of, system
 from cgos_server.core.tournaments.tournament import from_json, system_of, to_json
-from cgos_server.errors import Refused
 
 
 def test_an_event_is_the_same_after_json() -> None:

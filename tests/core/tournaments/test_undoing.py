@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.core.tournaments import better_wins, by_lot, entrants, finish, play, play_round, without_ids, won_by
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.amending import amend
 from cgos_server.core.tournaments.base import (
     BLACK_WINS,
@@ -37,7 +38,6 @@ from cgos_server.core.tournaments.event import (
 from cgos_server.core.tournaments.recheck import Recheck, recheck
 from cgos_server.core.tournaments.tournament import from_json, is_over, next_round, ready_games, system_of, to_json
 from cgos_server.core.tournaments.undoing import cancel_bye, lift, strike, take_back_round
-from cgos_server.errors import Refused
 
 SYSTEMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("swiss", {}),

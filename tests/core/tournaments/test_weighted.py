@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from support.core.tournaments import by_lot, entrants, finish
 from support.core.vectors import parametrize
 
+from cgos_protocol.errors import Refused
 from cgos_server.core.tournaments.base import DRAWN, Entrant, Event, Game, Round
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import begin
 from cgos_server.core.tournaments.tournament import next_round
 from cgos_server.core.tournaments.weighted import PLACES, SEEDINGS, Placed, heaviest, weights
-from cgos_server.errors import Refused
 
 Pair = tuple[int, int]
 

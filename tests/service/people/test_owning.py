@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from support.service.acting import HERE, HOUR_MS, PAUSE, Live, account, audits, behalf, code, owned
 
-from cgos_server.core.hours import parse
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Credentials, Limits
+from cgos_protocol.errors import Refused
+from cgos_protocol.hours import parse
+from cgos_protocol.session import Credentials, Limits
 from cgos_server.service import requests as deeds
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.admin import Admin

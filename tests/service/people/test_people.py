@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from support.service.acting import HERE, HOUR_MS, PAUSE, account, audits, behalf, code, owned, signed_in, token
 
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Credentials
+from cgos_protocol.errors import Refused
+from cgos_protocol.session import Credentials
 from cgos_server.service import requests as deeds
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin

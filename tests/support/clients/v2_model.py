@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import UNSET
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.facts import GameEnded, MovePlayed
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.openings import Opening
-from cgos_server.core.referee import Referee
-from cgos_server.core.terms import Terms
-from cgos_server.protocol import ws_messages as ws
-from cgos_server.protocol.ws_messages import ServerMessage
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.facts import GameEnded, MovePlayed
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.openings import Opening
+from cgos_protocol.referee import Referee
+from cgos_protocol.terms import Terms
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2.messages import ServerMessage
 
 Tell = Callable[[ServerMessage], None]
 Opponent = Callable[["ModelGame"], str]

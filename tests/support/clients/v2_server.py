@@ -11,7 +11,7 @@ import msgspec
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from cgos_server.protocol import ws_messages as ws
+from cgos_protocol.v2 import messages as ws
 from support.clients.v2_model import Breach, Link, Model
 
 

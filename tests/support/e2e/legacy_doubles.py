@@ -19,9 +19,8 @@ import time
 from typing import ClassVar
 
 from cgos_client.conformance.tcl_list import NotAList, split
-
-from cgos_server.core.games.base import Position, Ruleset
-from cgos_server.core.games.registry import game_kind
+from cgos_protocol.games.base import Position, Ruleset
+from cgos_protocol.games.registry import game_kind
 
 SCALE = 0.05
 """Real seconds for each second that the real clients wait."""

@@ -194,10 +194,16 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @contextlib.contextmanager
 def client(
-    serving: ServerProcess, name: str, arguments: Sequence[str], engine: Sequence[str] = (), address: str = ""
+    serving: ServerProcess,
+    name: str,
+    arguments: Sequence[str],
+    engine: Sequence[str] = (),
+    *,
+    address: str = "",
+    python: str = sys.executable,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """`cgos-client` playing on `serving`, ended at the end of the block; over TCP unless `address` says otherwise."""
-    command = [serving.python, "-m", "cgos_client", *arguments]
+    command = [python, "-m", "cgos_client", *arguments]
     command += ["--server", address or f"127.0.0.1:{serving.port}", "--name", name]
     if engine:
         command += ["--", *engine]

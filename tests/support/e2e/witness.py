@@ -8,8 +8,8 @@ import socket
 import threading
 import time
 
-from cgos_server.core.games.base import Position, Ruleset
-from cgos_server.core.games.registry import game_kind
+from cgos_protocol.games.base import Position, Ruleset
+from cgos_protocol.games.registry import game_kind
 
 VERTICES = [f"{column}{row}" for column in "ABCDEFGHJ" for row in range(1, 10)]
 

@@ -16,15 +16,9 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.venue import Venue
-from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.websocket import WsConnection
-from cgos_server.net.websocket_port import WsPort, WsSettings
-from cgos_server.net.wire import Door
-from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import (
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.session import (
     Availability,
     Concierge,
     Credentials,
@@ -36,8 +30,13 @@ from cgos_server.protocol.session import (
     Spectator,
     Wish,
 )
-from cgos_server.protocol.ws_messages import ServerMessage
-from cgos_server.protocol.ws_render import venue_info
+from cgos_protocol.v2.messages import ServerMessage
+from cgos_protocol.v2.render import venue_info
+from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_server.net.websocket import WsConnection
+from cgos_server.net.websocket_port import WsPort, WsSettings
+from cgos_server.net.wire import Door
+from cgos_server.observability.metrics import Metrics
 from support.net.wires import OtherEnd
 from support.runtime.simulated import SimulatedTime
 
@@ -209,7 +208,7 @@ class WsDesk:
         self.port = WsPort(
             concierge or self.server,
             doors,
-            tuple(venue_info(Venue(1, name, Ruleset(), control, 243, 60 * S), 6809) for name in venues),
+            tuple(venue_info(name=name, rules=Ruleset(), time=control, rated=True, cgos_port=6809) for name in venues),
             "Test server",
             "cgos-server 0",
             self.time,

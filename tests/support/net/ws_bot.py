@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameOver, GameSetup, PlayerSession, Table
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameOver, GameSetup, PlayerSession, Table
 from support.net.websocket import SETUP, WsClient, WsDesk
 
 OVER = GameOver("2026-01-01", "B+2.5", Color.BLACK, "score", "", 5, (1800.0, 1812.5))

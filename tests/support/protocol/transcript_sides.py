@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from cgos_server.core.facts import GameEnded, GameStarted
-from cgos_server.core.games.base import Color
-from cgos_server.protocol import cgos_admin
-from cgos_server.protocol.cgos_viewer import CgosViewer, MatchLines
-from cgos_server.protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
+from cgos_protocol.facts import GameEnded, GameStarted
+from cgos_protocol.games.base import Color
+from cgos_protocol.lines import admin as cgos_admin
+from cgos_protocol.lines.viewer import CgosViewer, MatchLines
+from cgos_protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
 from support.protocol.viewers import TkViewer
 
 _SEAT = re.compile(r"(\S+)\((\S+)\)")

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from cgos_server.core.facts import BotArrived, BotLeft, Fact, GameEnded, MovePlayed
+from cgos_protocol.facts import BotArrived, BotLeft, Fact, GameEnded, MovePlayed
 from cgos_server.runtime.bus import FactBus
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cgos_server.core.clock import ClockState, TimeControl, TimeSystem
-from cgos_server.core.facts import Fact, GameEnded, GameStarted
-from cgos_server.core.games.base import Color, Ruleset
-from cgos_server.core.terms import encode_terms
+from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
+from cgos_protocol.errors import StoreError
+from cgos_protocol.facts import Fact, GameEnded, GameStarted
+from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
+from cgos_protocol.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
-from cgos_server.errors import StoreError
-from cgos_server.protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
 from cgos_server.storage.store import StoredGame, StoredMove

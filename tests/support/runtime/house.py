@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import Code, Invalid, Unauthenticated
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
 from cgos_server.core.pairing.base import Act
 from cgos_server.core.rating.base import Fit, Refitting
 from cgos_server.core.venue import PairingSettings, Venue
-from cgos_server.errors import Code, Invalid, Unauthenticated
 from cgos_server.observability.metrics import Metrics
-from cgos_server.protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.runtime.deciding import Decided, decide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cgos_server.core.clock import ClockState
+from cgos_protocol.clock import ClockState
 from cgos_server.storage import records as rows
 from cgos_server.storage.store import StoredGame, StoredMove
 

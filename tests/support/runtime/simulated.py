@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.storage.records import Record
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from cgos_server.errors import Refused
-from cgos_server.protocol.session import Limits
+from cgos_protocol.errors import Refused
+from cgos_protocol.session import Limits
 from cgos_server.service import requests as deeds
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import VersionNow

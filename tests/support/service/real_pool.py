@@ -10,15 +10,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 from unittest.mock import patch
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.terms import Terms, encode_terms
 from cgos_server.core.rating.base import Refitting
 from cgos_server.core.rating.bayes import fit
 from cgos_server.core.rating.bayes.pool import Pool
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.core.terms import Terms, encode_terms
-from cgos_server.errors import Code, NotFound
 from cgos_server.service.deeds import Deeds
 from cgos_server.service.families import Families
 from cgos_server.service.rating_deeds import RatingDeeds

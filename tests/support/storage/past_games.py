@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.verdict import Reason, Verdict
+from cgos_protocol.games.base import Color
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.records import (

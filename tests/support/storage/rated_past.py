@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from cgos_protocol.errors import CommitFailed
+from cgos_protocol.terms import encode_terms
 from cgos_server.config import enroll_venues, load
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
-from cgos_server.errors import CommitFailed
 from cgos_server.service.build import one_thread, this_build
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.retracing import Begun

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import asyncpg
 
-from cgos_server.errors import CommitFailed, StoreError
+from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.connections import connect_for_writing
 from cgos_server.storage.group_commit import GroupCommit
 from cgos_server.storage.location import Location, PostgresUrl

@@ -13,9 +13,9 @@ from typing import Any
 import httpx2
 from argon2 import PasswordHasher
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.games.base import Color
+from cgos_protocol.terms import encode_terms
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.terms import encode_terms
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, PreviewedPair, ServerStatus

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, seed, settings
 
-from cgos_server.protocol import openapi
+from cgos_protocol.api import openapi
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of its own dependencies, when it is imported

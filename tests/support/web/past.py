@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from cgos_server.core.clock import TimeControl, TimeSystem
-from cgos_server.core.games.base import Ruleset
-from cgos_server.core.games.go_rules import Go
+from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.errors import CommitFailed
+from cgos_protocol.games.base import Ruleset
+from cgos_protocol.games.go_rules import Go
+from cgos_protocol.referee import Referee
+from cgos_protocol.terms import Terms, encode_terms
+from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.rating.registry import label, rating_system
-from cgos_server.core.referee import Referee
-from cgos_server.core.terms import Terms, encode_terms
-from cgos_server.core.verdict import Reason, Verdict
-from cgos_server.errors import CommitFailed
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 
-from cgos_server.core.facts import GameEnded, GameStarted, MovePlayed
-from cgos_server.core.games.notation import vertex
-from cgos_server.errors import Code, NotFound, StoreError
+from cgos_protocol.errors import Code, NotFound, StoreError
+from cgos_protocol.facts import GameEnded, GameStarted, MovePlayed
+from cgos_protocol.games.notation import vertex
 from cgos_server.storage.answers import GameDetail, GameRow, MoveRow, VenueRow
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.web.live.hub import Hub

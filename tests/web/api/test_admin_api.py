@@ -11,10 +11,10 @@ import pytest
 from support.web.deeds_server import DeedsServer, deeds_server
 from support.web.past import NOW
 
-from cgos_server.core.games.base import Color
-from cgos_server.protocol.api_acting import ADMINS, OWNERS
-from cgos_server.protocol.api_route import Needs
-from cgos_server.protocol.api_routes import BY_ID
+from cgos_protocol.api.acting import ADMINS, OWNERS
+from cgos_protocol.api.route import Needs
+from cgos_protocol.api.routes import BY_ID
+from cgos_protocol.games.base import Color
 from cgos_server.service import requests as deeds
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
 

@@ -15,9 +15,9 @@ from hypothesis import given
 from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 from support.web.past import NOW
 
-from cgos_server.protocol import openapi
-from cgos_server.protocol.api_route import Limit
-from cgos_server.protocol.api_routes import ROUTES
+from cgos_protocol.api import openapi
+from cgos_protocol.api.route import Limit
+from cgos_protocol.api.routes import ROUTES
 from cgos_server.service.requests import Refusal
 from cgos_server.storage.history import History
 from cgos_server.web.application import create_app

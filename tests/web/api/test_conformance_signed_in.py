@@ -13,8 +13,8 @@ from hypothesis import given
 from support.web.deeds_server import DeedsServer, deeds_server
 from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 
-from cgos_server.protocol import openapi
-from cgos_server.protocol.api_acting import ADMINS, OWNERS
+from cgos_protocol.api import openapi
+from cgos_protocol.api.acting import ADMINS, OWNERS
 from cgos_server.service import requests as deeds
 
 EXAMPLES = 5

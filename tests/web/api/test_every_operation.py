@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.web.past import BOTS, ENDED, NOW
 
-from cgos_server.protocol import openapi
-from cgos_server.protocol.api_messages import Problem
-from cgos_server.protocol.api_route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
-from cgos_server.protocol.api_routes import BY_ID, ROUTES
+from cgos_protocol.api import openapi
+from cgos_protocol.api.messages import Problem
+from cgos_protocol.api.route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
+from cgos_protocol.api.routes import BY_ID, ROUTES
 from cgos_server.storage.bulk_history import ROWS_AT_ONCE
 from cgos_server.storage.history import History
 from cgos_server.web.api.addresses import handlers

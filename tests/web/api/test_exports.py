@@ -19,10 +19,10 @@ from sgfmill import sgf as sgfmill
 from support.storage.rated_past import VENUE
 from support.web.past import ENDED, FRESH, NOW, RUNNING
 
-from cgos_server.protocol.api_bulk import ExportedChange, ExportedGame
-from cgos_server.protocol.api_figures import LedgerEntry
-from cgos_server.protocol.api_games import Game
-from cgos_server.protocol.sgf_reader import main_lines
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.api.games import Game
+from cgos_protocol.sgf.reading import main_lines
 from cgos_server.storage.answers import LedgerRow
 from cgos_server.storage.bulk_history import BulkHistory
 from cgos_server.storage.history import History

@@ -11,12 +11,12 @@ import pytest
 from support.observability.transcripts import keep_lines
 from support.web.deeds_server import DeedsServer, deeds_server
 
-from cgos_server.core.hours import parse
+from cgos_protocol.api.acting import OWNERS as TABLE
+from cgos_protocol.api.route import JSON
+from cgos_protocol.api.routes import BY_ID
+from cgos_protocol.hours import parse
+from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
-from cgos_server.protocol.api_acting import OWNERS as TABLE
-from cgos_server.protocol.api_route import JSON
-from cgos_server.protocol.api_routes import BY_ID
-from cgos_server.protocol.session import Limits
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import VersionNow
 from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX

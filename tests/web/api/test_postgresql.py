@@ -15,7 +15,7 @@ from support.storage.rated_past import T0, VENUE
 from support.web.past import NOW
 from web.api.test_every_operation import ASKED, ENDLESS, SETTINGS
 
-from cgos_server.protocol.api_route import PREFIX
+from cgos_protocol.api.route import PREFIX
 from cgos_server.storage import DATABASE, copying
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location, PostgresUrl

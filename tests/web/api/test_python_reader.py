@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cgos_client import api
 from sgfmill import sgf as sgfmill
 from support.web.pages_server import serving
 from support.web.past import BOTS, ENDED, FRESH, NOW, RUNNING
 
-from cgos_server.protocol.api_live import VenueGames
+from cgos_client import api
+from cgos_protocol.api.live import VenueGames
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
 SETTINGS = WebSettings(

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 from support.storage.rated_past import VENUE, open_past
 
+from cgos_protocol.api.route import Limit
+from cgos_protocol.errors import Refused
 from cgos_server.cli.standings import standings
-from cgos_server.errors import Refused
-from cgos_server.protocol.api_route import Limit
 from cgos_server.service.recomputing import recompute
 from cgos_server.storage.history import History
 from cgos_server.web.api.recomputing import TOO_LONG_MS, Recomputing

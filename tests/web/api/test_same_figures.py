@@ -14,15 +14,15 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
-from cgos_client import api
-from cgos_client.api_http import Http
-from cgos_client.errors import ConnectionLost
-from cgos_client.replaying import replay
 from click.testing import CliRunner
 from support.storage.rated_past import NAMES, T0, VENUE, VOIDED
 from support.web.pages_server import serving
 from web.test_pages import Page
 
+from cgos_client import api
+from cgos_client.api_http import Http
+from cgos_client.errors import ConnectionLost
+from cgos_client.replaying import replay
 from cgos_server.cli.main import main
 from cgos_server.web import words
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings

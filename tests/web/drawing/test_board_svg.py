@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.games.base import Color
-from cgos_server.core.games.notation import vertex
+from cgos_protocol.games.base import Color
+from cgos_protocol.games.notation import vertex
 from cgos_server.web.drawing.board_svg import CELL, Proposal, board_svg, small_board_svg, star_points
 
 sizes = st.integers(2, 25)

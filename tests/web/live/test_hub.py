@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.web.worlds import POINTS, World
 
-from cgos_server.core.facts import AnyFact, BotArrived, GameEnded, MovePlayed
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
+from cgos_protocol.facts import AnyFact, BotArrived, GameEnded, MovePlayed
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.web.live import framing
 from cgos_server.web.live import news as news_module

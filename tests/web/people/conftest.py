@@ -15,9 +15,9 @@ from support.service import acting
 from support.web.names import literals
 from support.web.past import NOW, Builder, write
 
-from cgos_server.core.games.base import Color
+from cgos_protocol.errors import Code, NotFound, Unavailable
+from cgos_protocol.games.base import Color
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.errors import Code, NotFound, Unavailable
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import (

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.web.names import literals
 
-from cgos_server.errors import Refused
+from cgos_protocol.errors import Refused
 from cgos_server.service.webhook_urls import target
 from cgos_server.web.people.outside import ANSWER_MAX, Outside, forbidden
 from cgos_server.web.settings import networks

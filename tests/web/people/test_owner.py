@@ -11,9 +11,9 @@ from support.web.past import BOTS, RUNNING
 from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
 from web.test_pages import Page
 
-from cgos_server.core.hours import parse
+from cgos_protocol.hours import parse
+from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
-from cgos_server.protocol.session import Limits
 from cgos_server.service.control import VersionNow
 from cgos_server.service.requests import BotDisable, BotOwn, TokenMade, TokenMake
 from cgos_server.storage.records import OwnerChanged, WebhookStopped

@@ -14,9 +14,9 @@ from support.web.past import NINE, THIRTEEN, terms
 from web.people.conftest import House
 from web.people.test_webhooks import Net, Post
 
-from cgos_server.core.facts import BotArrived, GameEnded, GameStarted
-from cgos_server.core.terms import encode_terms
-from cgos_server.errors import StoreError
+from cgos_protocol.errors import StoreError
+from cgos_protocol.facts import BotArrived, GameEnded, GameStarted
+from cgos_protocol.terms import encode_terms
 from cgos_server.storage import records as r
 from cgos_server.web.deliveries import FILE
 from cgos_server.web.live.hub import Hub

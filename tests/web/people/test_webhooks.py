@@ -15,8 +15,8 @@ from web.people.conftest import House
 from web.people.test_outside import answering, listening
 from web.people.test_owner import sound
 
-from cgos_server.core.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
-from cgos_server.errors import Code, Invalid, Refused
+from cgos_protocol.errors import Code, Invalid, Refused
+from cgos_protocol.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
 from cgos_server.service import requests as deeds
 from cgos_server.storage.records import SetbackNow
 from cgos_server.web.live.hub import Hub

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Rating, Wanted
-from cgos_server.errors import OurFault
 
 from . import fit as engine
 from . import saved

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.core.bayes_venue import BAYES, FIXED, Venue, pool, random_games
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Entry, Kind, Wanted
 from cgos_server.core.rating.bayes.system import Bayes, thresholds_passed
-from cgos_server.errors import OurFault
 
 # --- when a refit is due ---------------------------------------------------------------------------------------------
 

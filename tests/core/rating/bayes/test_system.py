@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from support.core.bayes_venue import BAYES, FIXED, Venue, pool, random_games
 
+from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Z95, Entry, Kind, Rating, RatingSystem, Refitting
 from cgos_server.core.rating.bayes.likelihood import step as likelihood_step
 from cgos_server.core.rating.bayes.system import Bayes
-from cgos_server.errors import OurFault
 
 
 def test_it_is_a_rating_system_with_refits() -> None:

@@ -1,1 +1,0 @@
-"""Games behind one small interface; see :mod:`cgos_server.core.games.base`."""

@@ -1,1 +1,0 @@
-"""Wire protocols without I/O: bytes in, events and bytes out."""

@@ -1,0 +1,440 @@
+"""Events as plain tables, the text that spreadsheets read and write.
+
+One line a player, in the order of registration. The first line names the columns, in any case and order:
+
+=============  =====================================================================================================
+``name``       the only one that must be there
+``id``         number of the player, what cells refer to; without the column the first player is 1, the next 2...
+``rating``     empty: unknown
+``grade``      such as ``4d``
+``country``
+``club``
+``start``      points that a McMahon entrant starts with
+``status``     ``withdrawn``, or empty
+``forbidden``  ids of players that must not be met, with blanks between
+``points``     written from the results; compared with them by :func:`check_scores`
+``place``      written, not read
+``r1 r2...``   rounds
+=============  =====================================================================================================
+
+Other columns are kept. The text of a cell of a round, several games with commas between:
+
+- ``12+w``, ``12=b``, ``12-b2``: a win with White against player 12, a draw with Black, a loss with two stones;
+- ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12nw``: no contest; ``12?w``: no result yet. The
+  color may be left out for forfeits and games that count for nothing; then the smaller id has White;
+- ``bye+`` or ``bye``: given because the field was odd, a point; ``bye=``: half a point; ``bye-``: none;
+- ``off-`` or ``off``, ``off=``, ``off+``: the same for a bye that was asked for. In a column after the last one with
+  games or byes given, it asks for the round that is to come;
+- ``--``: absent; empty: has not entered yet, or, behind other rounds, absent.
+
+A table has no place for system, options, seed, number of rounds, tie-breakers, name of the event, explanations and
+points other than 1, one half and 0. Fields are parted by comma, semicolon or tab, whichever the first line has most of.
+Must not know: systems, files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from cgos_protocol.errors import Code
+from cgos_protocol.lines.misread import CONTROL, Misread, text_of
+from cgos_server.core.tournaments.base import (
+    DRAW,
+    LOSS,
+    NO_CONTEST,
+    VOID,
+    WIN,
+    Bye,
+    Entrant,
+    Event,
+    Game,
+    Request,
+    Result,
+    Round,
+)
+from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
+from cgos_server.core.tournaments.ledger import ledger
+
+FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
+DELIMITERS: Final = (",", ";", "\t")
+ID_MAX: Final = 10**9 - 1
+ROUND_MAX: Final = 999
+MOST_PLAYERS: Final = 50_000
+
+_MOST: Final[Mapping[str, float]] = MappingProxyType(
+    {"rating": MOST_RATING, "start": MOST_START / 2, "points": math.inf}
+)
+_ROUND: Final = re.compile(r"r([1-9][0-9]{0,2})", re.ASCII)
+_GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?xn])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
+_BYE: Final = re.compile(r"(bye|off)([-+=]?)")
+_POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table: where it begins, 1 = the first, and its cells."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file as it was found.
+
+    :ivar names: of its columns, as written
+    :ivar columns: index by lower-case name
+    :ivar rounds: number of the round by index of its column
+    :ivar marked: begins with a byte order mark
+    """
+
+    delimiter: str
+    end: str
+    marked: bool
+    names: tuple[str, ...]
+    columns: Mapping[str, int]
+    rounds: Mapping[int, int]
+    rows: tuple[Row, ...]
+
+    def cell(self, row: Row, name: str) -> str:
+        at = self.columns.get(name, len(row.cells))
+        return row.cells[at].strip() if at < len(row.cells) else ""
+
+    def fault(self, row: Row, name: str, problem: str, remedy: str) -> Misread:
+        """The error about a cell; its column is counted in cells."""
+        return Misread(
+            code=Code.CSV,
+            line=row.line,
+            column=self.columns.get(name, 0) + 1,
+            problem=f"({name}) {problem}",
+            remedy=remedy,
+        )
+
+
+class _Half(NamedTuple):
+    """A game as one player's cell has it; `sign` as in the text, `handicap` None where it has none."""
+
+    opponent: int
+    sign: str
+    color: str
+    handicap: int | None
+    forfeit: bool
+
+
+def read(data: bytes) -> Table:
+    """The table of a file's bytes.
+
+    :raises Misread: where it is no table, has no `name`, or has a column twice
+    """
+    text, _ = text_of(Code.CSV, data)
+    marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
+    text = text[marked:]
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(DELIMITERS, key=first.count)
+    rows = list(_rows(text, delimiter))
+    if len(rows) > MOST_PLAYERS + 1:
+        problem = f"there are more than {MOST_PLAYERS} players"
+        raise Misread(
+            code=Code.CSV, line=rows[MOST_PLAYERS + 1].line, column=1, problem=problem, remedy="Leave those beyond out"
+        )
+    if not rows:
+        raise Misread(
+            code=Code.CSV,
+            line=1,
+            column=1,
+            problem="the file is empty",
+            remedy="Give a line with the names of columns, then one for a player",
+        )
+    names = rows[0].cells
+    columns: dict[str, int] = {}
+    for at, name in enumerate(names):
+        key = name.strip().lower()
+        if key in columns and (key in FIELDS or _ROUND.fullmatch(key)):
+            raise Misread(
+                code=Code.CSV,
+                line=rows[0].line,
+                column=at + 1,
+                problem=f"there is a second column {key!r}",
+                remedy="Take one of them out",
+            )
+        columns.setdefault(key, at)
+    if "name" not in columns:
+        raise Misread(
+            code=Code.CSV,
+            line=rows[0].line,
+            column=1,
+            problem="no column is called name",
+            remedy="Name the columns in the first line",
+        )
+    rounds = {at: int(found[1]) for key, at in columns.items() if (found := _ROUND.fullmatch(key))}
+    end = "\r\n" if "\r\n" in text else "\n"
+    return Table(
+        delimiter=delimiter, end=end, marked=marked, names=names, columns=columns, rounds=rounds, rows=tuple(rows[1:])
+    )
+
+
+def looks_alike(text: str) -> bool:
+    """Whether this is the beginning of a table: its first line names a column ``name``."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return any("name" in (cell.strip(' "').lower() for cell in first.split(mark)) for mark in DELIMITERS)
+
+
+def _rows(text: str, delimiter: str) -> Iterator[Row]:
+    """Lines that are not empty."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as problem:
+            raise Misread(
+                code=Code.CSV, line=max(line, reader.line_num), column=1, problem=str(problem), remedy="Mend the quotes"
+            ) from problem
+        if cells is None:
+            return
+        if any(cell.strip() for cell in cells):
+            yield Row(line, tuple(cells))
+        line = reader.line_num + 1
+
+
+def to_event(table: Table, system: str) -> Event:
+    """The event of a table.
+
+    :raises Misread: where a cell cannot be understood, or two contradict each other
+    """
+    entrants: dict[int, tuple[Row, Entrant]] = {}
+    for number, row in enumerate(table.rows, 1):
+        one = _entrant(table, row, number)
+        if one.id in entrants:
+            problem = f"player {one.id} is in line {entrants[one.id][0].line} too"
+            raise table.fault(row, "id", problem, "Give every player a number of its own")
+        entrants[one.id] = (row, one)
+    texts = {id_: _texts(table, row) for id_, (row, _) in entrants.items()}
+    begun = _begun(texts)
+    byes: dict[int, list[Bye]] = defaultdict(list)
+    halves: dict[int, dict[int, list[_Half]]] = defaultdict(dict)
+    joined = {}
+    for id_, (row, _) in entrants.items():
+        joined[id_] = min(next(iter(texts[id_]), begun + 1), begun + 1)
+        for number, text in texts[id_].items():
+            bye = _bye(id_, text)
+            if bye:
+                byes[number].append(bye)
+            else:
+                halves[number][id_] = list(_halves(table, row, number=number, text=text, entrants=entrants))
+    rounds = tuple(
+        Round(number, tuple(_games(table, number, halves[number], entrants)), tuple(byes[number]))
+        for number in range(1, begun + 1)
+    )
+    requests = tuple(
+        Request(bye.entrant, number, bye.points) for number in sorted(byes) for bye in byes[number] if bye.requested
+    )
+    given = [bye.points for each in rounds for bye in each.byes if not bye.requested]
+    return Event(
+        system=system,
+        entrants=tuple(_joining(one, joined[id_]) for id_, (_, one) in entrants.items()),
+        rounds=rounds,
+        withdrawn=tuple(id_ for id_, (row, _) in entrants.items() if _is_withdrawn(table, row)),
+        requests=requests,
+        forbidden=tuple(_forbidden(table, entrants)),
+        bye_points=given[-1] if given else WIN,
+    )
+
+
+def _joining(one: Entrant, number: int) -> Entrant:
+    return Entrant(
+        id=one.id,
+        name=one.name,
+        rating=one.rating,
+        start=one.start,
+        grade=one.grade,
+        country=one.country,
+        club=one.club,
+        joined=number,
+    )
+
+
+def _entrant(table: Table, row: Row, number: int) -> Entrant:
+    if len(row.cells) > len(table.names) and any(cell.strip() for cell in row.cells[len(table.names) :]):
+        raise Misread(
+            code=Code.CSV,
+            line=row.line,
+            column=len(table.names) + 1,
+            problem="the line has more cells than there are columns",
+            remedy="Name them all",
+        )
+    name = table.cell(row, "name")
+    if not name:
+        raise table.fault(row, "name", "the player has no name", "Give one")
+    for field in ("name", "grade", "country", "club"):
+        if CONTROL.search(table.cell(row, field)):
+            raise table.fault(row, field, "there is an end of line or the like inside the cell", "Take it out")
+    word = table.cell(row, "id")
+    id_ = number
+    if "id" in table.columns:
+        if not (word.isascii() and word.isdigit() and len(word) <= 9 and 1 <= int(word) <= ID_MAX):
+            raise table.fault(row, "id", f"{word!r} is no number of a player", "Give a whole number, 1 or more")
+        id_ = int(word)
+    rating, start = (_number(table, row, field) for field in ("rating", "start"))
+    if start is not None and 2 * start != round(2 * start):
+        raise table.fault(row, "start", f"{start:g} is not in whole or half points", "Give such as 1.5")
+    return Entrant(
+        id=id_,
+        name=name,
+        rating=rating,
+        start=None if start is None else round(2 * start),
+        grade=table.cell(row, "grade"),
+        country=table.cell(row, "country"),
+        club=table.cell(row, "club"),
+    )
+
+
+def _number(table: Table, row: Row, field: str) -> float | None:
+    """A number of a cell, a comma for the decimal point too; None: empty."""
+    word = table.cell(row, field)
+    if not word:
+        return None
+    try:
+        value = float(word.replace(",", "."))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise table.fault(row, field, f"{word!r} is no number", "Give a number, or leave the cell empty")
+    if abs(value) > _MOST[field]:
+        raise table.fault(row, field, f"{word!r} is too large", f"Give {_MOST[field]:g} at most")
+    return value
+
+
+def _is_withdrawn(table: Table, row: Row) -> bool:
+    word = table.cell(row, "status").lower()
+    if word not in ("", "withdrawn"):
+        raise table.fault(row, "status", f"{word!r} is no status", "Give withdrawn, or leave the cell empty")
+    return bool(word)
+
+
+def _forbidden(table: Table, entrants: Mapping[int, tuple[Row, Entrant]]) -> Iterator[tuple[int, int]]:
+    seen = set()
+    for id_, (row, _) in entrants.items():
+        for word in table.cell(row, "forbidden").split():
+            other = int(word) if word.isascii() and word.isdigit() and len(word) <= 9 else 0
+            if other not in entrants or other == id_:
+                raise table.fault(row, "forbidden", f"{word!r} is no other player's id", "Give ids, blanks between")
+            pair = (min(id_, other), max(id_, other))
+            if pair not in seen:
+                seen.add(pair)
+                yield pair
+
+
+def _texts(table: Table, row: Row) -> dict[int, str]:
+    """What a player's cells say, by rounds in order; without empty ones."""
+    texts = ((table.rounds[at], cell.strip().lower()) for at, cell in enumerate(row.cells) if at in table.rounds)
+    return dict(sorted((number, text) for number, text in texts if text))
+
+
+def _begun(texts: Mapping[int, Mapping[int, str]]) -> int:
+    """The last round with a game or a bye given."""
+    begun = 0
+    for cells in texts.values():
+        for number, text in cells.items():
+            if text != "--" and not text.startswith("off"):
+                begun = max(begun, number)
+    return begun
+
+
+def _bye(id_: int, text: str) -> Bye | None:
+    found = _BYE.fullmatch(text)
+    if not found:
+        return None
+    requested = found[1] == "off"
+    return Bye(id_, _POINTS[found[2] or ("-" if requested else "+")], requested)
+
+
+def _halves(
+    table: Table, row: Row, number: int, text: str, entrants: Mapping[int, tuple[Row, Entrant]]
+) -> Iterator[_Half]:
+    if text == "--":
+        return
+    for part in text.split(","):
+        found = _GAME.fullmatch(part.strip())
+        needs_color = found is not None and found[2] not in "xn" and not found[5]
+        if found is None or (needs_color and not found[3]) or (found[5] and found[2] in "?xn"):
+            problem = f"{part.strip()!r} is not understood"
+            raise table.fault(row, f"r{number}", problem, "Give such as 12+w, 3=b, 7-b!, bye or off")
+        if int(found[1]) not in entrants:
+            raise table.fault(row, f"r{number}", f"there is no player {found[1]}", "Give the id of a player")
+        yield _Half(
+            opponent=int(found[1]),
+            sign=found[2],
+            color=found[3],
+            handicap=int(found[4]) if found[4] else None,
+            forfeit=bool(found[5]),
+        )
+
+
+def _games(
+    table: Table,
+    number: int,
+    halves: Mapping[int, list[_Half]],
+    entrants: Mapping[int, tuple[Row, Entrant]],
+) -> Iterator[Game]:
+    """The games of a round, by what each player's cell has of it."""
+    for id_, every in halves.items():
+        row = entrants[id_][0]
+        for opponent in dict.fromkeys(half.opponent for half in every):
+            mine = [half for half in every if half.opponent == opponent]
+            theirs = [half for half in halves.get(opponent, ()) if half.opponent == id_]
+            other = entrants[opponent][0]
+            if opponent == id_ or len(mine) != len(theirs):
+                problem = f"player {id_} meets {opponent}, but not the other way round (line {other.line})"
+                raise table.fault(row, f"r{number}", problem, "Let both lines say the same")
+            if id_ < opponent:
+                for half in mine:
+                    facing = next((one for one in theirs if one.color != half.color or not half.color), None)
+                    game = facing and _game(id_, half, facing)
+                    if facing is None or game is None:
+                        problem = f"the game against {opponent} is another in line {other.line}"
+                        raise table.fault(row, f"r{number}", problem, "Let both lines say the same")
+                    theirs.remove(facing)
+                    yield game
+
+
+def _game(id_: int, half: _Half, facing: _Half) -> Game | None:
+    """The game of two halves, the first of player `id_`; None where they contradict each other."""
+    signs = half.sign + facing.sign
+    colors = {half.color, facing.color} - {""}
+    stones = {half.handicap, facing.handicap} - {None}
+    if signs not in ("+-", "-+", "==", "--", "=-", "-=", "??", "xx", "nn") or half.forfeit != facing.forfeit:
+        return None
+    if len(stones) > 1 or (half.color == facing.color and colors):
+        return None
+    white = not colors or half.color == "w" or facing.color == "b"
+    result = None
+    if signs in ("xx", "nn"):
+        result = VOID if signs == "xx" else NO_CONTEST
+    elif signs != "??":
+        points = [_POINTS[sign] for sign in signs]
+        first, second = points if white else points[::-1]
+        result = Result(first, second, "forfeit" if half.forfeit else "played")
+    first_id, second_id = (id_, half.opponent) if white else (half.opponent, id_)
+    return Game(first_id, second_id, result, stones.pop() or 0 if stones else 0)
+
+
+def check_scores(table: Table, event: Event) -> Iterator[str]:
+    """Sentences where the column of points does not follow from the results."""
+    scores = ledger(event).lines
+    for row, one in zip(table.rows, event.entrants, strict=True):
+        says = _number(table, row, "points")
+        if says is not None and 2 * says != scores[one.id].score:
+            column = table.columns["points"] + 1
+            yield (
+                f"Line {row.line}, column {column}: {one.name} has {says:g} points, "
+                f"but the results give {scores[one.id].score / 2:g}."
+            )

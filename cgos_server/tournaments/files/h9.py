@@ -1,0 +1,446 @@
+"""Events as result tables of the European Go Federation (EGF), which its database takes: H9, as OpenGotha calls it.
+
+One line a player, by places: place, name, grade, country, club, scores, and one word a round. Everything behind a
+semicolon is a comment; OpenGotha and others have the name of the event (``; EV[...]``) and the names of the scores (``;
+Pl Name``) there. Fields are parted by blanks. A round's word:
+
+- ``12+/w0``: won with White against the player at place 12, no handicap; ``-`` lost, ``=`` drawn, ``?`` no result yet;
+  behind the color the stones that Black received; ``12+`` alone: the color is not known;
+- ``12+!w0``: by forfeit, never started;
+- ``0+``, ``0=``, ``0-``: no opponent; a point, half a point, none.
+
+Of players a table has places only, so places are their numbers; where they are not all different, lines are. ``0+`` is
+read as a bye given because the field was odd, ``0=`` as one that was asked for, ``0-`` as an absence, before the first
+other word as not entered yet. Where the first score is ``MMS``, what a player's McMahon score (MMS) has besides points
+is taken as starting points, so that scores are those of the file. Must not know: systems, files.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from cgos_protocol.errors import Code, Invalid, Refused
+from cgos_protocol.lines.misread import CONTROL, Misread, text_of
+from cgos_server.core.tournaments.base import (
+    DRAW,
+    LOSS,
+    WIN,
+    Bye,
+    Entrant,
+    Event,
+    Game,
+    Request,
+    Result,
+    Round,
+    Standings,
+    pair_of,
+)
+from cgos_server.core.tournaments.grades import GRADES, grade_index
+from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.core.tournaments.mms import mms
+
+NAME_WIDTH: Final = 30
+MOST_PLAYERS: Final = 9999
+MOST_ROUNDS: Final = 100
+SCORES: Final = 4
+"""So many columns there are at least."""
+
+_NO_COUNTRY: Final = "XX"
+_NO_CLUB: Final = "xxxx"
+_LINE: Final = re.compile(r"\s*([0-9]{1,4})\s+(\S.*)\s([0-9]{1,2})([kdpKDP])(?:yu|an)?\s(.*)", re.ASCII)
+_WORD: Final = re.compile(r"([0-9]{1,4})([-+=?])([/!]?)([wbWB?]?)([0-9]{0,2})", re.ASCII)
+_GRADE: Final = re.compile(r"[0-9]{1,2}[kdpKDP]", re.ASCII)
+_SCORE: Final = re.compile(r"-?[0-9]{1,6}(?:[.,][0-9]{1,3})?", re.ASCII)
+_NAMED: Final = re.compile(r";\s*EV\[(.*)\]\s*$")
+_COLUMNS: Final = re.compile(r";\s*Pl\s+Name\b.*?\bClub\s*(.*)", re.IGNORECASE)
+_POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
+_SIGNS: Final[Mapping[int, str]] = MappingProxyType({WIN: "+", DRAW: "=", LOSS: "-"})
+
+
+class _Row(NamedTuple):
+    """A player's line, 1 = the first of the file; `scores` are of its first column only, None without a number."""
+
+    line: int
+    place: int
+    name: str
+    grade: str
+    country: str
+    club: str
+    score: float | None
+    words: tuple[_Word, ...]
+
+
+class _Word(NamedTuple):
+    """A round; `opponent` is a place, 0 where there is none. `color` is ``w``, ``b`` or ``?``."""
+
+    opponent: int
+    sign: str
+    forfeit: bool
+    color: str
+    stones: int
+    column: int
+
+
+def looks_alike(text: str) -> bool:
+    """Whether this is the beginning of such a table: a line of a player with at least one round."""
+    lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
+    first = next((line for line in lines if line.strip()), "")
+    return bool(_LINE.fullmatch(first) and _WORD.fullmatch(first.split()[-1]))
+
+
+def to_event(data: bytes, system: str | None) -> Event:
+    """The event of a file's bytes.
+
+    :param system: its word; None: ``mcmahon`` where the first score is MMS, else ``swiss``
+    :raises Misread: where it cannot be understood, or lines contradict each other
+    """
+    text, _ = text_of(Code.H9, data)
+    name, first_score, rows = "", "", []
+    for number, line in enumerate(text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines(), 1):
+        if found := _NAMED.search(line):
+            name = name or CONTROL.sub(" ", found[1]).strip()
+        if found := _COLUMNS.search(line):
+            first_score = found[1][:4].strip().upper()
+        body = line.partition(";")[0].rstrip()
+        if body.strip():
+            rows.append(_row(number, body))
+    if not rows:
+        raise Misread(code=Code.H9, line=1, column=1, problem="the file has no players", remedy="Give a line for each")
+    if len(rows) > MOST_PLAYERS:
+        raise Misread(
+            code=Code.H9,
+            line=rows[MOST_PLAYERS].line,
+            column=1,
+            problem=f"there are more than {MOST_PLAYERS} players",
+            remedy="Leave some out",
+        )
+    for row in rows:
+        if len(row.words) != len(rows[0].words):
+            problem = f"there are {len(row.words)} rounds, but {len(rows[0].words)} in line {rows[0].line}"
+            raise Misread(
+                code=Code.H9,
+                line=row.line,
+                column=1,
+                problem=problem,
+                remedy="Let every line have a word for each round",
+            )
+    if len({row.place for row in rows}) < len(rows):
+        rows = [row._replace(place=at) for at, row in enumerate(rows, 1)]
+    by_mms = first_score == "MMS"
+    event = _event(rows, system or ("mcmahon" if by_mms else "swiss"), name)
+    return _with_starts(event, rows) if by_mms else event
+
+
+def _row(number: int, line: str) -> _Row:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        problem = "this is no line of a player"
+        raise Misread(
+            code=Code.H9,
+            line=number,
+            column=1,
+            problem=problem,
+            remedy="Give place, name, grade such as 4k, country, club, scores and rounds",
+        )
+    grade = f"{int(found[3])}{found[4].lower()}"
+    try:
+        grade_index(grade)
+    except Refused as refused:
+        raise Misread(
+            code=Code.H9,
+            line=number,
+            column=found.start(3) + 1,
+            problem=f"{grade!r} is no grade",
+            remedy="Give such as 4k or 2d",
+        ) from refused
+    fields = [(part[0], part.start() + 1) for part in re.finditer(r"\S+", line[found.start(5) :])]
+    words: list[_Word] = []
+    while fields and (word := _WORD.fullmatch(fields[-1][0])):
+        opponent, sign, way, color, stones = word.groups()
+        column = found.start(5) + fields.pop()[1]
+        words.append(
+            _Word(
+                opponent=int(opponent),
+                sign=sign,
+                forfeit=way == "!",
+                color=color.lower() or "?",
+                stones=int(stones or 0),
+                column=column,
+            )
+        )
+    if len(words) > MOST_ROUNDS:
+        raise Misread(
+            code=Code.H9,
+            line=number,
+            column=1,
+            problem=f"there are more than {MOST_ROUNDS} rounds",
+            remedy="Leave those beyond out",
+        )
+    scores = []
+    while fields and _SCORE.fullmatch(fields[-1][0]) and len(fields) > 2:
+        scores.append(fields.pop()[0])
+    if len(fields) > 2:
+        problem = f"{fields[2][0]!r} is neither a score nor a round"
+        raise Misread(
+            code=Code.H9,
+            line=number,
+            column=found.start(5) + fields[2][1],
+            problem=problem,
+            remedy="Give such as 12+/w0, 3-/b2 or 0=",
+        )
+    country, club = (*(field for field, _ in fields), "", "")[:2]
+    return _Row(
+        line=number,
+        place=int(found[1]),
+        name=CONTROL.sub(" ", " ".join(found[2].split())),
+        grade=grade,
+        country="" if country == _NO_COUNTRY else CONTROL.sub(" ", country),
+        club="" if club == _NO_CLUB else CONTROL.sub(" ", club),
+        score=float(scores[-1].replace(",", ".")) if scores else None,
+        words=tuple(reversed(words)),
+    )
+
+
+def _event(rows: Sequence[_Row], system: str, name: str) -> Event:
+    by_place = {row.place: row for row in rows}
+    if 0 in by_place:
+        raise Misread(
+            code=Code.H9, line=by_place[0].line, column=1, problem="0 is no place", remedy="Count places from 1"
+        )
+    last = len(rows[0].words)
+    rounds = tuple(_round(by_place, number) for number in range(1, last + 1))
+    entrants = tuple(
+        Entrant(
+            id=row.place,
+            name=row.name,
+            grade=row.grade,
+            country=row.country,
+            club=row.club,
+            joined=next((number for number, word in enumerate(row.words, 1) if not _is_absent(word)), last + 1),
+        )
+        for row in rows
+    )
+    requests = tuple(
+        Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested
+    )
+    return Event(system=system, entrants=entrants, name=name, rounds=rounds, requests=requests)
+
+
+def _is_absent(word: _Word) -> bool:
+    return word.opponent == 0 and word.sign in "-?"
+
+
+def _round(by_place: Mapping[int, _Row], number: int) -> Round:
+    games: list[Game] = []
+    byes: list[Bye] = []
+    for place, row in by_place.items():
+        word = row.words[number - 1]
+        if word.opponent == 0:
+            if not _is_absent(word):
+                byes.append(Bye(place, _POINTS[word.sign], requested=word.sign == "="))
+            continue
+        other = by_place.get(word.opponent)
+        facing = other.words[number - 1] if other else None
+        if other is None or other is row:
+            raise Misread(
+                code=Code.H9,
+                line=row.line,
+                column=word.column,
+                problem=f"round {number} has no opponent {word.opponent}",
+                remedy="Name a place",
+            )
+        if facing is None or facing.opponent != place:
+            problem = (
+                f"in round {number} {place} meets {word.opponent}, but not the other way round (line {other.line})"
+            )
+            raise Misread(
+                code=Code.H9, line=row.line, column=word.column, problem=problem, remedy="Let both lines say the same"
+            )
+        if place < word.opponent:
+            game = _game(place, word, facing)
+            if game is None:
+                problem = f"round {number} of {place} and {word.opponent} is another in line {other.line}"
+                raise Misread(
+                    code=Code.H9,
+                    line=row.line,
+                    column=word.column,
+                    problem=problem,
+                    remedy="Let both lines say the same",
+                )
+            games.append(game)
+    return Round(number, tuple(games), tuple(byes))
+
+
+def _game(place: int, word: _Word, facing: _Word) -> Game | None:
+    """The game of two words, the first of the player at `place`; None where they contradict each other. Where nobody
+    says the colors, the better place is written as White."""
+    known = [color for color in (word.color, facing.color) if color != "?"]
+    if (len(known) == 2 and known[0] == known[1]) or word.forfeit != facing.forfeit or word.stones != facing.stones:
+        return None
+    signs = word.sign + facing.sign
+    white = not known or word.color == "w" or facing.color == "b"
+    white_id, black_id = (place, word.opponent) if white else (word.opponent, place)
+    if signs == "??":
+        return Game(white_id, black_id, None, word.stones)
+    if "?" in signs:
+        return None
+    mine, theirs = (_POINTS[sign] for sign in signs)
+    first, second = (mine, theirs) if white else (theirs, mine)
+    return Game(white_id, black_id, Result(first, second, "forfeit" if word.forfeit else "played"), word.stones)
+
+
+def _with_starts(event: Event, rows: Sequence[_Row]) -> Event:
+    """With the starting points that make scores those of the file. Where scores are whole although somebody has an odd
+    number of ``0=``, halves of absences are rounded down there: then ``0=`` is an absence, as McMahon systems count."""
+    scores = {row.place: row.score for row in rows if row.score is not None}
+    halves = {row.place: sum(word.opponent == 0 and word.sign == "=" for word in row.words) for row in rows}
+    drawn = Counter(
+        id_
+        for each in event.rounds
+        for game in each.games
+        if game.result and game.result.white == DRAW
+        for id_ in game.pair
+    )
+    odd = [place for place in scores if halves[place] % 2]
+    if odd and all(round(2 * scores[place]) % 2 == drawn[place] % 2 for place in odd):
+        absent = tuple(replace(one, points=0) for one in event.requests)
+        rounds = tuple(
+            replace(each, byes=tuple(replace(bye, points=0) if bye.requested else bye for bye in each.byes))
+            for each in event.rounds
+        )
+        event = replace(event, requests=absent, rounds=rounds)
+    lines = ledger(event).lines
+    entrants = tuple(
+        one if one.id not in scores else replace(one, start=round(2 * scores[one.id]) - mms(lines[one.id], 0))
+        for one in event.entrants
+    )
+    return replace(event, entrants=entrants)
+
+
+def renumbered(event: Event, standings: Standings) -> Event:
+    """The event as a table can number its players: by place, those who share one in the order of the standings."""
+    number = {row.entrant: at for at, row in enumerate(standings.rows, 1)}
+    by_id = {one.id: one for one in event.entrants}
+    return replace(
+        event,
+        entrants=tuple(replace(by_id[row.entrant], id=number[row.entrant]) for row in standings.rows),
+        rounds=tuple(
+            replace(
+                each,
+                games=tuple(replace(game, white=number[game.white], black=number[game.black]) for game in each.games),
+                byes=tuple(replace(bye, entrant=number[bye.entrant]) for bye in each.byes),
+            )
+            for each in event.rounds
+        ),
+        withdrawn=tuple(number[id_] for id_ in event.withdrawn),
+        requests=tuple(replace(one, entrant=number[one.entrant]) for one in event.requests),
+        forbidden=tuple(pair_of(number[one], number[other]) for one, other in event.forbidden),
+        changes=tuple(
+            replace(one, entrants=tuple(number[id_] for id_ in one.entrants if id_ in number)) for one in event.changes
+        ),
+    )
+
+
+def write(event: Event, standings: Standings) -> bytes:
+    """A table of the event, in UTF-8. A game that counts for nothing is written as none.
+
+    :param standings: of that event; their first values become the scores
+    :raises Refused: what a table cannot hold
+    """
+    if len(event.entrants) > MOST_PLAYERS or len(event.rounds) > MOST_ROUNDS:
+        raise Invalid(Code.H9_SIZE, f"H9 holds {MOST_PLAYERS} players and {MOST_ROUNDS} rounds. Write JSON.")
+    placed = renumbered(event, standings)
+    words = _words(placed)
+    columns = [_short(word) for word in standings.order[:SCORES]]
+    head = f"; Pl {'Name':{NAME_WIDTH}} Rk Co Club" + "".join(f" {column:>4}" for column in columns)
+    lines = [f"; EV[{_plain(event.name)}]", ";", head]
+    for one, row in zip(placed.entrants, standings.rows, strict=True):
+        name = _plain(one.name)[:NAME_WIDTH].strip() or f"Player {one.id}"
+        values = [_value(value) for value in row.values[:SCORES]]
+        values += ["0"] * (SCORES - len(values))
+        fixed = f"{one.id:4d} {name:{NAME_WIDTH}} {_grade(one):>3} {_country(one):2} {_club(one):>4}"
+        lines.append(
+            fixed + "".join(f" {value:>4}" for value in values) + "".join(f" {text:>8}" for text in words[one.id])
+        )
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _words(event: Event) -> dict[int, list[str]]:
+    words = {one.id: ["0-"] * len(event.rounds) for one in event.entrants}
+    for each in event.rounds:
+        busy = Counter(id_ for game in each.games for id_ in game.pair) + Counter(bye.entrant for bye in each.byes)
+        for id_, count in busy.items():
+            if count > 1:
+                raise Invalid(
+                    Code.H9_GAMES,
+                    f"Player {id_} is {count} times in round {each.number}, and H9 holds one game a round. Write JSON.",
+                )
+        for bye in each.byes:
+            words[bye.entrant][each.number - 1] = "0" + _sign(bye.points, each.number)
+        for game in each.games:
+            if game.result is not None and game.result.how in ("void", "no-contest"):
+                continue
+            if game.handicap > 9:
+                raise Invalid(
+                    Code.H9_STONES, f"Round {each.number} has {game.handicap} stones; H9 holds 9. Write JSON."
+                )
+            way = "!" if game.result is not None and game.result.how == "forfeit" else "/"
+            signs = ("?", "?")
+            if game.result is not None:
+                signs = (_sign(game.result.white, each.number), _sign(game.result.black, each.number))
+            words[game.white][each.number - 1] = f"{game.black}{signs[0]}{way}w{game.handicap}"
+            words[game.black][each.number - 1] = f"{game.white}{signs[1]}{way}b{game.handicap}"
+    return words
+
+
+def _sign(points: int, number: int) -> str:
+    if points not in _SIGNS:
+        problem = f"Round {number} gives {points / 2:g} points, and H9 holds 1, one half and 0."
+        raise Invalid(Code.H9_POINTS, f"{problem} Write JSON.")
+    return _SIGNS[points]
+
+
+def _plain(text: str) -> str:
+    """In one line, without what begins or ends a comment's field."""
+    return " ".join(CONTROL.sub(" ", text).replace(";", ",").replace("]", ")").split())
+
+
+def _grade(one: Entrant) -> str:
+    """The entrant's grade, else that of its rating (GoR: 2100 is 1d), else the lowest."""
+    if one.grade:
+        index = grade_index(one.grade)
+        if one.grade.strip().lower()[-1:] == "p":
+            return one.grade.strip().upper()
+    elif one.rating is not None:
+        index = math.floor((one.rating - 100) / 100 + 0.5)
+    else:
+        return GRADES[0].upper()
+    lowest = grade_index(GRADES[0])
+    return GRADES[min(max(index - lowest, 0), len(GRADES) - 1)].upper()
+
+
+def _country(one: Entrant) -> str:
+    return one.country.upper() if re.fullmatch(r"[A-Za-z]{2}", one.country, re.ASCII) else _NO_COUNTRY
+
+
+def _club(one: Entrant) -> str:
+    club = "".join(_plain(one.club).split())[:4]
+    return (
+        club if club and not (_SCORE.fullmatch(club) or _WORD.fullmatch(club) or _GRADE.fullmatch(club)) else _NO_CLUB
+    )
+
+
+def _short(word: str) -> str:
+    return word.replace("-", "").upper()[:4]
+
+
+def _value(value: float | None) -> str:
+    text = "0" if value is None else f"{value:g}"
+    return text if len(text) <= 4 else f"{value:.0f}"

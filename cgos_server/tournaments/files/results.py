@@ -1,0 +1,197 @@
+"""Lists of results that arrive together: plain lines, a table, or the headers of games in PGN.
+
+- lines: ``WHITE BLACK SCORE`` or ``ID SCORE``, blanks between, names with blanks in double quotes; those that begin
+  with ``#`` are comments;
+- a table: its first line names the columns, ``game`` (an id) or ``white`` and ``black``, and ``result``; ``round`` may
+  be there too;
+- PGN: the tags ``White``, ``Black``, ``Result`` and ``Round`` of each game, ``GameId`` in place of the first two; moves
+  are passed over, and so are games that still go on (``*``).
+
+Must not know: events, whether there are such games, files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cgos_protocol.errors import Code
+from cgos_protocol.lines.misread import Misread, text_of
+
+MOST: Final = 100_000
+"""Results in one list."""
+
+COLUMNS: Final = ("game", "white", "black", "result", "round")
+
+_TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
+_WORD: Final = re.compile(r'"([^"]*)"|[^\s"]+')
+_UNFINISHED: Final = "*"
+
+
+class Reported(NamedTuple):
+    """One result. The game is named by `id`, or by `white` and `black` as written, and `round` where that is said.
+
+    :ivar line: where it stands, 1 = the first; of a game in PGN, its first tag
+    """
+
+    line: int
+    id: int | None
+    white: str
+    black: str
+    round: int | None
+    score: str
+
+
+def read(data: bytes) -> list[Reported]:
+    """The results of a list's bytes.
+
+    :raises Misread: with the line that cannot be understood, or where there is none
+    """
+    text, _ = text_of(Code.RESULTS, data)
+    lines = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if _TAG.fullmatch(first):
+        found = list(_pgn(lines))
+    elif any(mark in first and "result" in _names(first, mark) for mark in ",;\t"):
+        found = list(_table(lines, max(",;\t", key=first.count)))
+    else:
+        found = list(_lines(lines))
+    if not found:
+        raise Misread(
+            code=Code.RESULTS,
+            line=1,
+            column=1,
+            problem="there is no result",
+            remedy="Give lines such as Alder Birch 1-0, a table, or PGN",
+        )
+    if len(found) > MOST:
+        raise Misread(
+            code=Code.RESULTS,
+            line=found[MOST].line,
+            column=1,
+            problem=f"there are more than {MOST} results",
+            remedy="Give fewer at a time",
+        )
+    return found
+
+
+def _names(line: str, mark: str) -> list[str]:
+    return [cell.strip(' "').lower() for cell in line.split(mark)]
+
+
+def _lines(lines: Sequence[str]) -> Iterator[Reported]:
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("#"):
+            continue
+        if line.count('"') % 2:
+            raise Misread(code=Code.RESULTS, line=number, column=1, problem="a quote is not closed", remedy="Close it")
+        words = [found[1] if found[0].startswith('"') else found[0] for found in _WORD.finditer(line)]
+        if len(words) == 3:
+            yield Reported(line=number, id=None, white=words[0], black=words[1], round=None, score=words[2])
+        elif len(words) == 2:
+            yield Reported(
+                line=number, id=_whole(number, words[0], "id of a game"), white="", black="", round=None, score=words[1]
+            )
+        elif words:
+            problem = "there is one word only" if len(words) == 1 else f"there are {len(words)} words"
+            remedy = "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes"
+            raise Misread(code=Code.RESULTS, line=number, column=1, problem=problem, remedy=remedy)
+
+
+def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
+    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, strict=True)
+    names: list[str] = []
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as problem:
+            raise Misread(
+                code=Code.RESULTS, line=reader.line_num, column=1, problem=str(problem), remedy="Mend the quotes"
+            ) from problem
+        if cells is None:
+            return
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not names:
+            names = [cell.strip().lower() for cell in cells]
+            if "game" not in names and not {"white", "black"} <= set(names):
+                problem_ = "no columns name the game"
+                raise Misread(
+                    code=Code.RESULTS,
+                    line=reader.line_num,
+                    column=1,
+                    problem=problem_,
+                    remedy="Name a column game, or columns white and black",
+                )
+            continue
+        values = dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        yield _reported(reader.line_num, values)
+
+
+def _pgn(lines: Sequence[str]) -> Iterator[Reported]:
+    tags: dict[str, str] = {}
+    begin = 1
+    for number, line in enumerate(lines, 1):
+        tag = _TAG.fullmatch(line)
+        if tags and (line.strip() if tag is None else tag[1] in tags):  # moves, or the next game without any between
+            yield from _game(begin, tags)
+            tags = {}
+        if tag is None:
+            continue
+        if not tags:
+            begin = number
+        tags[tag[1]] = re.sub(r"\\(.)", r"\1", tag[2])
+    if tags:
+        yield from _game(begin, tags)
+
+
+def _game(line: int, tags: Mapping[str, str]) -> Iterator[Reported]:
+    by_name = {name.lower(): value.strip() for name, value in tags.items()}
+    if by_name.get("result") == _UNFINISHED:
+        return
+    number = by_name.get("round", "").partition(".")[0]
+    yield _reported(
+        line,
+        {
+            "game": by_name.get("gameid", ""),
+            "white": by_name.get("white", ""),
+            "black": by_name.get("black", ""),
+            "result": by_name.get("result", ""),
+            "round": number if number.isascii() and number.isdigit() else "",
+        },
+    )
+
+
+def _reported(line: int, values: Mapping[str, str]) -> Reported:
+    id_, number = values.get("game", ""), values.get("round", "")
+    if not id_ and not (values.get("white") and values.get("black")):
+        raise Misread(
+            code=Code.RESULTS, line=line, column=1, problem="no game is named", remedy="Give its id, or White and Black"
+        )
+    if not values.get("result"):
+        raise Misread(
+            code=Code.RESULTS, line=line, column=1, problem="the result is missing", remedy="Give such as 1-0"
+        )
+    return Reported(
+        line=line,
+        id=_whole(line, id_, "id of a game") if id_ else None,
+        white=values.get("white", ""),
+        black=values.get("black", ""),
+        round=_whole(line, number, "number of a round") if number else None,
+        score=values["result"],
+    )
+
+
+def _whole(line: int, word: str, what: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) <= 15 and int(word)):
+        raise Misread(
+            code=Code.RESULTS,
+            line=line,
+            column=1,
+            problem=f"{word!r} is no {what}",
+            remedy="Give a whole number, 1 or more",
+        )
+    return int(word)

@@ -1,0 +1,383 @@
+"""Events from tournament reports: starting ranks are the ids and, but for ``XXC rank``, the order of registration.
+
+========================  ==============================================================================================
+1 0 =, W L D              a game, also one of less than a move
+\\+ -                      a forfeit; two - : both lost by it
+opponent, blank or *      a game without a result yet
+U, and + without opponent the bye of the pairing, `Event.bye_points`
+F H Z (0000 with = -)     a bye of full, half or no points that was asked for, and the request
+blank                     absent; blanks from round 1 on: joined later
+a column with byes only   requests for the round that is to be paired next, as are XXZ and 240
+XXP, 260                  forbidden, where it holds for the next round
+142, XXR                  planned
+162, XXS, BBW to BBU      points; a game gives what they say, in whole half points
+========================  ==============================================================================================
+
+A report shows a withdrawal only as rounds without an entry; whoever withdrew is therefore written as absent from the
+next round, and named in our comment. A forfeit of which nobody says the colors is recorded as if the smaller id had
+White: nothing follows from it. What the format cannot hold comes from our comment
+(:class:`~cgos_server.tournaments.files.trf_records.Extra`) or is not there: system, options, seed, tie-breakers,
+handicaps, voids, withdrawals, grades, clubs, starting points. Explanations and reasons are in no report. Must not know:
+systems, files.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cgos_protocol.lines.misread import CONTROL
+from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.core.tournaments.checking import numbered
+from cgos_server.core.tournaments.registry import words
+from cgos_server.tournaments.files.trf import ROUND_MAX, Cell, Document, Player, fault
+from cgos_server.tournaments.files.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
+
+DEFAULT_SYSTEM: Final = "dutch"
+NAME_WIDTH: Final = 33
+COUNTRY_WIDTH: Final = 3
+RATING_MAX: Final = 9999
+_CODED: Final = (
+    (re.compile(r"FIDE_DUTCH(_20[0-9]{2})?(_BAKU)?", re.ASCII), "dutch"),
+    (re.compile(r"FIDE_BURSTEIN(_BAKU)?"), "burstein"),
+    (re.compile(r"(FIDE|BERGER)_DOUBLEROUNDROBIN|BERGER_ROUNDROBIN_G2"), "double-round-robin"),
+    (re.compile(r"(FIDE|BERGER)_ROUNDROBIN|BERGER_ROUNDROBIN_G1"), "round-robin"),
+)
+"""Codes of the Tournament Type Code Table (FIDE Handbook C.02.03, annex C) that a system of ours comes near to."""
+
+MOST_PAIRS: Final = 500_000
+"""Forbidden ones: a list of a thousand players."""
+
+_NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "Z": "Z", " ": "Z"}
+_PLAYED: Final = {"1": "W", "W": "W", "=": "D", "D": "D", "0": "L", "L": "L"}
+_OPEN: Final = {" ", "*"}
+_BYE_POINTS: Final = {"F": "FPB", "H": "HPB", "Z": "ZPB", "U": "PAB"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A points column that does not follow from the results.
+
+    :ivar line: 1 = the first
+    :ivar column: of its characters, 1 = the first
+    :ivar says: tenths
+    :ivar results: tenths
+    """
+
+    line: int
+    column: int
+    player: int
+    says: int
+    results: int
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Line {self.line}, column {self.column}: player {self.player} has {self.says / 10:.1f} points, "
+            f"but the results give {self.results / 10:.1f}."
+        )
+
+
+def to_event(document: Document, system: str | None = None) -> Event:
+    """The event of a report.
+
+    :param system: its word; None: what the report says, or ``dutch``
+    :raises Misread: where lines contradict each other, or a result gives points that are not whole half points
+    """
+    found = records(document)
+    halves = _halves(found)
+    players = list(document.players) if found.by_rank else sorted(document.players, key=lambda one: one.id)
+    begun = rounds_begun(document)
+    _require_known(document, found)
+    extra = found.extra
+    rounds = numbered(tuple(_rounds(document, found, halves, begun)))
+    entrants = tuple(_entrant(one, extra.entrants.get(str(one.id)), begun) for one in players)
+    past = [Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested]
+    ids = {one.id for one in players}
+    return Event(
+        system=system or system_said(found) or DEFAULT_SYSTEM,
+        entrants=entrants,
+        name=_plain(found.name),
+        options=dict(extra.options) if system in (None, extra.system) else {},
+        planned=found.rounds,
+        seed=extra.seed,
+        rounds=rounds,
+        withdrawn=tuple(id_ for id_ in extra.withdrawn if id_ in ids),
+        requests=(*past, *_asked(document, found, halves, begun)),
+        forbidden=() if found.of_teams else _forbidden(found, begun + 1),
+        bye_points=halves["PAB"],
+        tie_breakers=extra.tie_breakers,
+    )
+
+
+def system_said(found: Records) -> str | None:
+    """The word of the system that a report names; None: none, or one that we have not."""
+    if found.extra.system:
+        return found.extra.system
+    coded = found.coded.upper()
+    by_code = next((word for code, word in _CODED if code.fullmatch(coded)), None)
+    return by_code or (found.type if found.type in words() else None)
+
+
+def hindrances(found: Records) -> Iterator[str]:
+    """Why our systems must not pair the next round of such a report, in sentences."""
+    if found.of_teams:
+        yield "The file is of a team tournament. Only tournaments of single players are paired here."
+    usual = {**STANDARD_POINTS, "PAB": found.points["PAB"]}
+    if found.points != usual:
+        other = ", ".join(f"{key} {value / 10:.1f}" for key, value in found.points.items() if usual[key] != value)
+        yield (
+            f"The file gives other points than 1, one half and 0 ({other}; words as for XXS). Its standings can be "
+            "shown, but its rounds cannot be paired here."
+        )
+    if found.abnormal:
+        yield "The file gives points that do not follow from results (299). Its rounds cannot be paired here."
+
+
+def remarks(found: Records) -> Iterator[str]:
+    """What of such a report is kept but has no effect here, in sentences."""
+    word = system_said(found)
+    if found.coded and not found.extra.system and not found.of_teams:
+        if word is None and not found.coded.upper().startswith("CUSTOM_"):
+            yield f"The file names {found.coded}, which is no system of this program."
+        elif word not in (None, found.type):
+            yield (
+                f"The file names {found.coded}. The system {word} of this program pairs alike, but not by FIDE's rules."
+            )
+    if found.team_lines and not found.of_teams:
+        yield "The file names teams, but is of a tournament of single players: teams have no effect here."
+    if found.accelerations or found.coded.upper().endswith("_BAKU"):
+        yield "The acceleration is kept in the file but has no effect here."
+    if found.color:
+        yield "The initial color is kept in the file but has no effect here."
+    if any((one.first, one.last) != (1, ROUND_MAX) for one in found.forbidden):
+        yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
+
+
+def check_scores(document: Document) -> tuple[Difference, ...]:
+    """Where the points column does not follow from the results.
+
+    As bbpPairings has it, the column may also contain the fictitious points of the next round, the points of byes for
+    the next round, or both.
+    """
+    found = records(document)
+    begun = rounds_begun(document)
+    fictitious = found.fictitious((one.id for one in document.players), begun + 1)
+    differences = []
+    for one in document.players:
+        if one.points is None:
+            continue
+        points = sum(_tenths(found.points, cell) for cell in one.cells[:begun])
+        more = fictitious.get(one.id, 0)
+        asked = sum(_tenths(found.points, cell) for cell in one.cells[begun : begun + 1])
+        if one.points not in (points, points + more, points + asked, points + more + asked):
+            differences.append(
+                Difference(line=one.line + 1, column=81 + one.shift, player=one.id, says=one.points, results=points)
+            )
+    return tuple(differences)
+
+
+def rounds_begun(document: Document) -> int:
+    """How many rounds have been paired: columns up to the last with a game or a bye of the pairing; a column of other
+    byes for everybody counts too, if it follows."""
+    players = document.players
+    begun = 0
+    for one in players:
+        for number, cell in enumerate(one.cells, 1):
+            if cell.opponent or cell.result in ("U", "+"):
+                begun = max(begun, number)
+    while players and all(len(one.cells) > begun and not one.cells[begun].is_blank for one in players):
+        begun += 1
+    return begun
+
+
+def code_points(points: Mapping[str, int], code: str, *, white: bool) -> int:
+    """What a code of a game gives, in the unit of `points`."""
+    if code in "+-":
+        return points["FW" if code == "+" else "FL"]
+    return points[("W" if white else "B") + _PLAYED[code]]
+
+
+def _tenths(points: Mapping[str, int], cell: Cell) -> int:
+    if cell.is_blank:
+        return 0
+    if cell.opponent == 0:
+        return points[_BYE_POINTS[_NO_GAME.get(cell.result, "Z")]]
+    return code_points(points, cell.result, white=cell.color == "w") if cell.result in "10=+-WDL" else 0
+
+
+def _halves(found: Records) -> dict[str, int]:
+    for key, value in found.points.items():
+        if value % 5:
+            problem = f"a result gives {value / 10:.1f} points ({key})"
+            raise fault(found.points_line, 4, problem, "Only whole and half points can be counted here")
+    return {key: value // 5 for key, value in found.points.items()}
+
+
+def _require_known(document: Document, found: Records) -> None:
+    """Raises Misread where a line names a player that there is not."""
+    if found.of_teams:
+        return
+    ids = {one.id for one in document.players}
+    named = [(at, id_) for at, absent in found.absent for id_ in absent]
+    named += [(one.line, id_) for one in found.byes for id_ in one.ids]
+    named += [(one.line, id_) for one in found.forbidden for id_ in one.ids]
+    for at, id_ in named:
+        if id_ not in ids:
+            text = document.lines[at].text
+            column = text.find(str(id_), 3) + 1
+            raise fault(at, column, f"there is no player {id_}", "Name starting ranks of 001 lines")
+
+
+def _entrant(player: Player, extra: ExtraEntrant | None, begun: int) -> Entrant:
+    extra = extra or ExtraEntrant()
+    blanks = 0
+    for cell in player.cells[:begun]:
+        if not cell.is_blank:
+            break
+        blanks += 1
+    if len(player.cells) <= blanks:
+        blanks = begun
+    rating = (
+        player.rating if extra.rating is None or rating_column(extra.rating) != (player.rating or 0) else extra.rating
+    )
+    same_name = extra.name and name_column(extra.name) == player.name
+    same_country = extra.country and country_column(extra.country) == player.federation
+    return Entrant(
+        id=player.id,
+        name=extra.name if same_name else _plain(player.name) or f"Player {player.id}",
+        rating=rating,
+        start=extra.start,
+        grade=extra.grade,
+        country=extra.country if same_country else _plain(player.federation),
+        club=extra.club,
+        joined=min(extra.joined or blanks + 1, blanks + 1),
+    )
+
+
+def _plain(text: str) -> str:
+    """With blanks for control characters."""
+    return CONTROL.sub(" ", text).strip()
+
+
+def rating_column(rating: float | None) -> int:
+    """What the column of ratings holds: 0 for unknown and for what does not fit."""
+    rounded = round(rating or 0)
+    return rounded if 0 <= rounded <= RATING_MAX else 0
+
+
+def name_column(name: str) -> str:
+    """What the column of names holds: one line, cut to its width."""
+    return " ".join(name.split())[:NAME_WIDTH].strip()
+
+
+def country_column(country: str) -> str:
+    """What the column of countries holds: one line, cut to its width."""
+    return " ".join(country.split())[:COUNTRY_WIDTH].strip()
+
+
+def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun: int) -> Iterator[Round]:
+    players = {one.id: one for one in document.players}
+    given = set(found.extra.given)
+    more = {(one.round, one.white, one.black): one for one in found.extra.games}
+    games: list[list[Game]] = [[] for _ in range(begun)]
+    byes: list[list[Bye]] = [[] for _ in range(begun)]
+    for id_, one in sorted(players.items()):
+        for number, cell in enumerate(one.cells[:begun], 1):
+            if cell.is_blank:
+                continue
+            if cell.opponent == 0:
+                code = _bye_code(one, cell)
+                requested = code != "U" and (number, id_) not in given
+                byes[number - 1].append(Bye(id_, halves[_BYE_POINTS[code]], requested))
+                continue
+            other = players.get(cell.opponent)
+            if other is None or other is one:
+                raise fault(one.line, cell.column, f"round {number} has no opponent {cell.opponent}", "Name a player")
+            facing = other.cells[number - 1] if number <= len(other.cells) else None
+            if facing is None or facing.opponent != id_:
+                problem = f"in round {number} player {id_} meets {other.id}, but not the other way round (line"
+                raise fault(one.line, cell.column, f"{problem} {other.line + 1})", "Let both lines say the same")
+            if id_ < other.id:
+                games[number - 1].append(_game(one, cell, facing=facing, number=number, halves=halves, more=more))
+    for number in range(1, begun + 1):
+        yield Round(number, tuple(games[number - 1]), tuple(byes[number - 1]))
+
+
+def _bye_code(player: Player, cell: Cell) -> str:
+    if cell.color != "-" or cell.result not in _NO_GAME:
+        what = f"{cell.color} {cell.result}".strip("- ")
+        raise fault(player.line, cell.column, f"{what} without an opponent", "Name the opponent, or give U H F or Z")
+    return _NO_GAME[cell.result]
+
+
+def _game(
+    player: Player,
+    cell: Cell,
+    facing: Cell,
+    number: int,
+    halves: Mapping[str, int],
+    more: Mapping[tuple[int, int, int], ExtraGame],
+) -> Game:
+    """The game of `player`, whose id is the smaller one, and an opponent whose cell is `facing`."""
+    colors = {cell.color, facing.color} - {"-"}
+    codes = cell.result, facing.result
+    whose = f"round {number} of {player.id} and {cell.opponent}"
+    remedy = "Let both lines say the same"
+    if not colors and set(codes) <= {"+", "-"}:
+        white = True
+    elif not colors or (cell.color == facing.color):
+        raise fault(player.line, cell.column + 5, f"{whose} has not one White and one Black", remedy)
+    else:
+        white = cell.color == "w" or facing.color == "b"
+    first, second = (player.id, cell.opponent) if white else (cell.opponent, player.id)
+    extra = more.get((number, first, second))
+    if set(codes) <= _OPEN:
+        return Game(first, second, None, extra.handicap if extra else 0)
+    if not (set(codes) <= set(_PLAYED) or (set(codes) <= {"+", "-"} and codes != ("+", "+"))):
+        raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
+    kinds = [_PLAYED.get(code, code) for code in codes]
+    if "W" in kinds and "L" not in kinds:
+        raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
+    mine, theirs = code_points(halves, codes[0], white=white), code_points(halves, codes[1], white=not white)
+    forfeit = "+" in codes or "-" in codes
+    result = Result(mine if white else theirs, theirs if white else mine, "forfeit" if forfeit else "played")
+    if extra and (extra.void or extra.no_contest) and codes == ("-", "-"):
+        result = VOID if extra.void else NO_CONTEST
+    return Game(first, second, result, extra.handicap if extra else 0)
+
+
+def _asked(document: Document, found: Records, halves: Mapping[str, int], begun: int) -> Iterator[Request]:
+    """Requests for rounds that are to come, each once: by column, then 240, then XXZ."""
+    asked: dict[tuple[int, int], int] = {}
+    for one in document.players:
+        for number, cell in enumerate(one.cells, 1):
+            if number > begun and not cell.is_blank:
+                asked[(one.id, number)] = halves[_BYE_POINTS[_bye_code(one, cell)]]
+    if not found.of_teams:
+        for byes in found.byes:
+            for id_ in byes.ids:
+                if byes.round > begun:
+                    asked.setdefault((id_, byes.round), halves[_BYE_POINTS[byes.kind]])
+        for _, ids in found.absent:
+            for id_ in ids:
+                asked.setdefault((id_, begun + 1), 0)
+    gone = set(found.extra.withdrawn)
+    for (id_, number), points in asked.items():
+        if not (id_ in gone and number == begun + 1 and points == 0):
+            yield Request(id_, number, points)
+
+
+def _forbidden(found: Records, number: int) -> tuple[tuple[int, int], ...]:
+    """Pairs that must not meet in round `number`, each once, smaller id first."""
+    pairs: dict[tuple[int, int], None] = {}
+    for one in found.forbidden:
+        if one.first <= number <= one.last:
+            ids = sorted(set(one.ids))
+            if len(pairs) + len(ids) * (len(ids) - 1) // 2 > MOST_PAIRS:
+                raise fault(one.line, 4, f"more than {MOST_PAIRS} pairs are forbidden", "Forbid fewer")
+            pairs.update(dict.fromkeys(itertools.combinations(ids, 2)))
+    return tuple(pairs)

@@ -1,0 +1,108 @@
+"""Facts: things that happened and are committed. What travels on the bus, as msgspec values.
+
+A fact is published only after its commit. Versions go by their wire name, venues by name, times are Unix seconds.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
+    """Base of all facts; the tag is the class name."""
+
+
+class GameStarted(Fact, frozen=True):
+    """Two versions were paired and their game exists. Labels are their ratings as shown: ``1800`` or ``1800?``."""
+
+    venue: str
+    game: int
+    black: str
+    white: str
+    at: float
+    black_label: str = ""
+    white_label: str = ""
+
+
+class MovePlayed(Fact, frozen=True):
+    """A move was committed. `left_ms` is the mover's time after it, as the wire shows it."""
+
+    venue: str
+    game: int
+    ply: int
+    move: str
+    left_ms: int
+
+
+class GameEnded(Fact, frozen=True):
+    """A verdict was committed. `result` as in :attr:`cgos_protocol.verdict.Verdict.text`. `*_used_ms` is how
+    far each side's clock fell, as the wire shows it."""
+
+    venue: str
+    game: int
+    result: str
+    reason: str
+    at: float
+    black_used_ms: int = 0
+    white_used_ms: int = 0
+
+
+class RatingChanged(Fact, frozen=True):
+    """A rating moved because of entry `seq` of the venue's ledger. `plus_minus` is half of its 95 % interval after it,
+    where it has one."""
+
+    venue: str
+    seq: int
+    version: str
+    before: float
+    after: float
+    plus_minus: float | None = None
+
+
+class BotArrived(Fact, frozen=True):
+    """A version signed in."""
+
+    venue: str
+    version: str
+
+
+class BotLeft(Fact, frozen=True):
+    """A version's connection is gone."""
+
+    venue: str
+    version: str
+
+
+AnyFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | BotLeft
+
+
+class Missed(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
+    """Facts were left out here, because whoever reads them was slower than they came. No fact itself: it stands
+    between facts on their way to another process and is never published."""
+
+
+_DECODER = msgspec.json.Decoder(AnyFact)
+_CARRIED = msgspec.json.Decoder(AnyFact | Missed)
+
+
+def encode(fact: Fact | Missed) -> bytes:
+    """`fact` as JSON, as it travels between processes: ``{"fact": "MovePlayed", ...}``."""
+    return msgspec.json.encode(fact)
+
+
+def decode(data: bytes) -> AnyFact:
+    """What :func:`encode` made; fields that this version does not know are left out.
+
+    :raises msgspec.DecodeError: `data` is no fact that this version knows
+    """
+    fact: AnyFact = _DECODER.decode(data)
+    return fact
+
+
+def carried(data: bytes) -> AnyFact | None:
+    """As :func:`decode`; None where facts are missing here (:class:`Missed`).
+
+    :raises msgspec.DecodeError: `data` is neither
+    """
+    fact: AnyFact | Missed = _CARRIED.decode(data)
+    return None if isinstance(fact, Missed) else fact

@@ -1,0 +1,1 @@
+"""Games behind one small interface; see :mod:`cgos_protocol.games.base`."""

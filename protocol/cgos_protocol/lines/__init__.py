@@ -1,0 +1,1 @@
+"""The CGOS line protocol, as the server speaks it with engines, viewers and operators."""

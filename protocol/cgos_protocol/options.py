@@ -1,0 +1,122 @@
+"""A named option: what it may be, what it is unless given, what it means. Values come from files and command lines.
+
+Rating systems, matchmakers and tournament systems describe their options in these words alone. Must not know: whose
+options they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from cgos_protocol.errors import Code, Invalid
+
+MICROSECONDS = 1_000_000
+
+
+@runtime_checkable
+class Option(Protocol):
+    """What one option may be."""
+
+    @property
+    def default(self) -> Any:
+        """What it is unless given, as people give it; None where that depends on other options."""
+
+    @property
+    def meaning(self) -> str:
+        """What it is for: half a sentence for people, with the unit."""
+
+    @property
+    def possible(self) -> str:
+        """What it may be: ``a number from 0 to 1``."""
+
+    def read(self, value: Any) -> Any:
+        """The value as its user wants it. Raises ValueError with the end of a sentence: what it may be."""
+
+
+class Choice(NamedTuple):
+    """One of several words."""
+
+    words: Sequence[str]
+    default: str | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        return f"one of {', '.join(self.words)}"
+
+    def read(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError(f"Choose one of: {', '.join(self.words)}.")
+        return str(value)
+
+
+class Flag(NamedTuple):
+    """True or false."""
+
+    default: bool | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        return "true or false"
+
+    def read(self, value: Any) -> bool:
+        if value is not True and value is not False:
+            raise ValueError("Choose one of: true, false.")
+        return bool(value)
+
+
+class Number(NamedTuple):
+    """A finite number from `least` to `most`."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    whole: bool = False
+    default: float | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        kind = "a whole number" if self.whole else "a number"
+        bounded = math.isfinite(self.least) and math.isfinite(self.most)
+        return f"{kind} from {self.least:.10g} to {self.most:.10g}" if bounded else kind
+
+    def read(self, value: Any) -> float:
+        try:
+            known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        except OverflowError:
+            known = False
+        if not known or not self.least <= value <= self.most or (self.whole and value != int(value)):
+            raise ValueError(f"Give {self.possible}.")
+        return int(value) if self.whole else float(value)
+
+
+class Seconds(NamedTuple):
+    """A time; seconds outside, microseconds inside."""
+
+    least: float
+    most: float
+    default: float | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        return Number(self.least, self.most).possible
+
+    def read(self, value: Any) -> int:
+        return round(Number(self.least, self.most).read(value) * MICROSECONDS)
+
+
+def read(what: str, key: str, option: Option, value: Any, code: Code) -> Any:
+    """`value` as its user wants it.
+
+    :param what: whose option it is, for the sentence
+    :param code: of the refusal
+    :raises Invalid: where it is not possible; the sentence lists what is
+    """
+    try:
+        return option.read(value)
+    except ValueError as problem:
+        raise Invalid(code, f"{what}: {key} cannot be {value!r}. {problem}") from problem

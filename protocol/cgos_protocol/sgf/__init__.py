@@ -1,0 +1,1 @@
+"""Games as SGF (FF[4]), written and read."""

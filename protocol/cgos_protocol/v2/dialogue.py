@@ -1,0 +1,270 @@
+"""``cgos.v2`` as an order of messages: who may say what when, what errors and closings mean, how much of anything.
+
+Declarations for the description of the protocol and for whoever holds the server against it; a test holds the states
+against the sessions themselves. Must not know: connections, encodings, a server's configuration.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from cgos_protocol.errors import Code
+from cgos_protocol.lines.player import ANALYSIS_MAX
+from cgos_protocol.v2.session import UNSEEN_MAX, WATCHED_MAX
+
+
+class Step(NamedTuple):
+    """One message that may be said in a state.
+
+    :ivar then: the next state; the same for most
+    :ivar where: values of the message's fields on which the step depends
+    """
+
+    by: Literal["server", "client"]
+    message: str
+    then: str
+    where: Mapping[str, Any] = {}
+
+
+class State(NamedTuple):
+    """A state of a dialogue.
+
+    :ivar errors: by a client's message that is no step of this state: the code of the error that answers it
+    """
+
+    meaning: str
+    steps: tuple[Step, ...]
+    errors: Mapping[str, str] = {}
+
+
+def _client(then: str, *messages: str) -> tuple[Step, ...]:
+    return tuple(Step("client", message, then) for message in messages)
+
+
+def _server(then: str, *messages: str) -> tuple[Step, ...]:
+    return tuple(Step("server", message, then) for message in messages)
+
+
+_WATCHING: Final = ("watch_venue", "watch_game", "unwatch")
+_WATCHED: Final = ("picture", "fact", "shown")
+_PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits")
+_ANY_TIME: Final = ("info", "latency")
+_FATAL: Final = Step("server", "error", "closed", {"fatal": True})
+
+
+def _common(state: str) -> tuple[Step, ...]:
+    """What may be said in every state from `new` to `draining`."""
+    return (*_client(state, *_WATCHING), *_server(state, *_WATCHED, *_ANY_TIME, "error"), _FATAL)
+
+
+def _signed_in(state: str, meaning: str, *steps: Step) -> State:
+    """A state in which games are played."""
+    games = (*_client(state, "move", "seen", "sync", "limits"), *_server(state, "game", "turn", "moved", "over"))
+    return State(meaning, (*games, *steps, *_common(state)), {"sign_in": "signed-in"})
+
+
+CONNECTION: Final[Mapping[str, State]] = {
+    "opened": State(
+        "The handshake is done. The server speaks first.",
+        (*_server("new", "welcome"), _FATAL),
+    ),
+    "new": State(
+        "Nobody is signed in. Say `sign_in` to play; watching needs none.",
+        (*_client("checking", "sign_in"), *_common("new")),
+        dict.fromkeys(_PLAYING, Code.NOT_SIGNED_IN),
+    ),
+    "checking": State(
+        "The sign-in is looked at. Wait for `signed_in`: a wrong one is answered by a fatal `error`.",
+        (*_server("in", "signed_in"), *_common("checking")),
+        dict.fromkeys(_PLAYING, Code.NOT_SIGNED_IN) | {"sign_in": "signed-in"},
+    ),
+    "in": _signed_in(
+        "in",
+        "The bot is in, and takes games as it has free slots. Each game is a dialogue of its own.",
+        *_client("in", "ready"),
+        *_client("paused", "pause"),
+        *_client("draining", "drain"),
+    ),
+    "paused": _signed_in(
+        "paused",
+        "No new game comes; running games go on.",
+        *_client("in", "ready"),
+        *_client("paused", "pause"),
+        *_client("draining", "drain"),
+    ),
+    "draining": _signed_in(
+        "draining",
+        "No new game comes; after the last one the server says `drained`.",
+        *_client("in", "ready"),
+        *_client("paused", "pause"),
+        *_client("draining", "drain"),
+        *_server("closed", "drained"),
+    ),
+    "closed": State("The server closes the connection. Nothing more is heard or said.", ()),
+}
+"""A connection, from `opened` to `closed`. It may break in any state."""
+
+GAME: Final[Mapping[str, State]] = {
+    "unknown": State(
+        "A game that was not told on this connection.",
+        (*_server("waiting", "game"),),
+        {"move": Code.NO_GAME},
+    ),
+    "waiting": State(
+        "It is the opponent's move, or the server has yet to say whose it is.",
+        (
+            *_server("to_move", "turn"),
+            Step("server", "moved", "to_move", {"your_turn": True}),
+            Step("server", "moved", "waiting", {"your_turn": False}),
+            *_server("waiting", "game"),
+            *_server("ended", "over"),
+        ),
+        {"move": "not-your-turn"},
+    ),
+    "to_move": State(
+        "The bot's clock runs. Answer with `move`, at the ply of `turn`, or the one after that of `moved`.",
+        (
+            *_client("waiting", "move"),
+            *_server("waiting", "game"),
+            *_server("to_move", "turn"),
+            *_server("ended", "over"),
+        ),
+    ),
+    "ended": State(
+        "The result is told. Answer with `seen`; without it the server tells the end once more at the next sign-in.",
+        (*_client("unknown", "seen"), *_server("waiting", "game")),
+        {"move": Code.NO_GAME},
+    ),
+}
+"""One game on a connection; messages carry its number in `game`. An `error` moves none of these states."""
+
+
+class Fatal(enum.StrEnum):
+    """Whether the connection closes after an error of a code; the error's field `fatal` has the last word."""
+
+    NEVER = "never"
+    AT_TIMES = "at times"
+    ALWAYS = "always"
+
+
+class ErrorCode(NamedTuple):
+    """What a code of `error` means. `again`: the very same sign-in may succeed later."""
+
+    meaning: str
+    fatal: Fatal = Fatal.NEVER
+    again: bool = False
+
+
+CODES: Final[Mapping[str, ErrorCode]] = {
+    Code.INVALID: ErrorCode("The message has not the shape that it must have, or a value is out of range."),
+    "malformed": ErrorCode("The frame holds no message: no JSON or MessagePack, or nested too deeply."),
+    "utf-8": ErrorCode("Text that is no UTF-8. Fatal in a text frame.", Fatal.AT_TIMES),
+    "wrong-frame": ErrorCode(
+        "A text frame where MessagePack was chosen, or a binary one where JSON was.", Fatal.ALWAYS
+    ),
+    Code.TOO_LARGE: ErrorCode("The message is longer than it may be.", Fatal.ALWAYS),
+    "fragments": ErrorCode("A message in too many frames.", Fatal.ALWAYS),
+    "flood": ErrorCode("Too many messages of no use, or pings, within a minute.", Fatal.ALWAYS),
+    "login-timeout": ErrorCode("Neither a sign-in nor a wish to watch in time.", Fatal.ALWAYS),
+    Code.NOT_SIGNED_IN: ErrorCode("Sign in first, or wait until that has succeeded."),
+    "signed-in": ErrorCode("A connection signs in once."),
+    Code.NAME: ErrorCode("The bot's name is against the rules.", Fatal.ALWAYS),
+    Code.WIRE_NAME: ErrorCode("The version's wire name is against the rules, or taken.", Fatal.ALWAYS),
+    Code.HOURS: ErrorCode(
+        "`limits.hours` cannot be read; the text says how to write them. Fatal in a sign-in.", Fatal.AT_TIMES
+    ),
+    Code.PASSWORD: ErrorCode("The password is against the rules.", Fatal.ALWAYS),
+    Code.NO_VENUE: ErrorCode("The server has no such venue. Fatal at a sign-in.", Fatal.AT_TIMES),
+    Code.OPERATOR: ErrorCode("Operators use the CGOS ports or the command line.", Fatal.ALWAYS),
+    Code.NO_GAME: ErrorCode("No running game of this bot, or no game of this venue, has that number."),
+    "gap": ErrorCode("The ply is not the next one: send `sync`."),
+    "not-your-turn": ErrorCode("It is not this bot's move; wait for `turn` or `moved` with `your_turn`."),
+    "contradiction": ErrorCode("Another move stands at that ply already: send `sync`."),
+    "analysis": ErrorCode(
+        "The move counts; its analysis, or what followed its word, was dropped: the text names the field."
+    ),
+    Code.TOO_MANY: ErrorCode("The connection watches as many games as it may."),
+    "replaced": ErrorCode("Another client signed in as this bot, and this connection did not answer.", Fatal.ALWAYS),
+    Code.ALREADY_HERE: ErrorCode(
+        "This bot is signed in, and that connection answers. `retry_after_s` is given.", Fatal.ALWAYS, again=True
+    ),
+    "dismissed": ErrorCode("An operator ends the connection.", Fatal.ALWAYS),
+    Code.WRONG_PASSWORD: ErrorCode("The name has another password, or this is no token of it.", Fatal.ALWAYS),
+    Code.TOO_MANY_FAILURES: ErrorCode(
+        "Too many wrong passwords: the text says when to try again.", Fatal.ALWAYS, again=True
+    ),
+    Code.NAME_TAKEN: ErrorCode(
+        "The name, or the version's wire name, is somebody else's; capitals make no difference.", Fatal.ALWAYS
+    ),
+    Code.NAME_OR_PASSWORD: ErrorCode("A new name or password is against the rules.", Fatal.ALWAYS),
+    Code.VERSION: ErrorCode("The version's name is longer than it may be, or not printable ASCII.", Fatal.ALWAYS),
+    Code.REGISTRATION_CLOSED: ErrorCode("Nobody has the name, and only the operator adds new ones.", Fatal.ALWAYS),
+    Code.WAITS_APPROVAL: ErrorCode(
+        "The name is registered; the operator has yet to let it in. Try again later.", Fatal.ALWAYS, again=True
+    ),
+    Code.DISABLED: ErrorCode("The operator has shut the bot out; the text says why.", Fatal.ALWAYS),
+    Code.UNKNOWN_NAME: ErrorCode("Nobody has the name, so its password cannot be changed.", Fatal.ALWAYS),
+    Code.UNKNOWN_TOKEN: ErrorCode("Nobody has the name, so it has no token: register with a password.", Fatal.ALWAYS),
+    Code.TOKEN_CANNOT_CHANGE: ErrorCode("A password is changed with the old password.", Fatal.ALWAYS),
+    Code.ALREADY_ARRIVING: ErrorCode(
+        "Another sign-in of this bot is just being looked at. `retry_after_s` is given.", Fatal.ALWAYS, again=True
+    ),
+    Code.BUSY: ErrorCode("Too many sign in at once: try again in half a minute.", Fatal.ALWAYS, again=True),
+    Code.STORE: ErrorCode(
+        "The server cannot reach its database just now. `retry_after_s` is given.", Fatal.ALWAYS, again=True
+    ),
+    Code.OUR_FAULT: ErrorCode("The server failed, by a fault of its own: tell its operator.", Fatal.ALWAYS),
+}
+"""Codes of `error`: what policy refuses has its :class:`~cgos_protocol.errors.Code`; the others are the protocol's."""
+
+
+class Close(NamedTuple):
+    """What a close code means. `again`: come back, after a pause that grows with each attempt."""
+
+    meaning: str
+    again: bool
+
+
+CLOSE_CODES: Final[Mapping[int, Close]] = {
+    1000: Close("In order: the client closed, or it asked for `drain` and heard `drained`.", False),
+    1001: Close("The server stops.", True),
+    1002: Close("What was sent is against the rules of WebSocket.", False),
+    1003: Close("A text frame where MessagePack is spoken, or a binary one where JSON is; an `error` said so.", False),
+    1006: Close("No close frame came: the connection broke, or the server dropped a reader that was too slow.", True),
+    1007: Close("Text that is no UTF-8; an `error` said so.", False),
+    1008: Close("A fatal `error` said why; its `code` and `retry_after_s` say whether to come back.", False),
+    1009: Close("A message longer than it may be.", False),
+    1012: Close("The server, or the proxy before it, starts again.", True),
+}
+
+
+class Limit(NamedTuple):
+    """A bound that the server sets. `key` is the key of its configuration that changes it; empty: none does."""
+
+    value: int
+    unit: str
+    meaning: str
+    key: str = ""
+
+
+LIMITS: Final[Mapping[str, Limit]] = {
+    "message_bytes": Limit(262_144, "bytes", "of one message of the client", "websocket.max_message_bytes"),
+    "message_bytes_before_sign_in": Limit(65_536, "bytes", "of one message before `signed_in`"),
+    "message_frames": Limit(64, "frames", "of one message"),
+    "analysis_bytes": Limit(ANALYSIS_MAX, "bytes", "of the analysis of one move, as compact JSON"),
+    "watched_games": Limit(WATCHED_MAX, "games", "that one connection watches at once"),
+    "unseen_games": Limit(UNSEEN_MAX, "games", "that ended on one connection and still want `seen`"),
+    "sign_in_s": Limit(30, "seconds", "until `sign_in` or a wish to watch", "limits.login_timeout_s"),
+    "ping_s": Limit(20, "seconds", "between two pings of the server", "websocket.ping_s"),
+    "pong_s": Limit(40, "seconds", "after a ping without its pong: the connection is lost", "websocket.pong_timeout_s"),
+    "useless_messages": Limit(
+        120, "messages a minute", "that were errors, repetitions or changes of mind", "limits.ignored_lines_per_minute"
+    ),
+    "control_frames": Limit(600, "frames a minute", "that are pings, or pongs that nobody asked for"),
+    "unread_bytes": Limit(
+        1_048_576, "bytes", "that wait for a player that does not read: it is dropped", "limits.outbox_bytes"
+    ),
+}
+"""The values are those of the configuration's defaults, and of :mod:`cgos_server.net`; a test holds them equal."""

@@ -1,0 +1,200 @@
+"""An example or two of every message of ``cgos.v2``: values of the message types, so that none can be out of shape.
+
+They belong together: one bot's games and what a watcher sees of them. Must not know: connections, encodings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from cgos_protocol import facts
+from cgos_protocol.v2 import messages as ws
+
+_RULES: Final = ws.RulesInfo(game="go", size=9, komi=7.0, ko="positional", suicide=False)
+_TIME: Final = ws.TimeInfo(system="fischer", main_ms=300_000, increment_ms=2_000, lag_ms=250)
+_BLACK: Final = ws.Player("my-engine", "1800?")
+_WHITE: Final = ws.Player("GNUGo-L0", "1803")
+_KNOWN: Final = ws.KnownGame(17, 2)
+
+
+class Example(msgspec.Struct, frozen=True):
+    """One message, and when it is said."""
+
+    when: str
+    message: ws.ClientMessage | ws.ServerMessage
+
+
+EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
+    "sign_in": (
+        Example(
+            "A bot that plays under its own name", ws.SignIn("my-engine", "0f1e2d3c4b5a", ["9x9"], client="mine 1.0")
+        ),
+        Example(
+            "A version with two games at once, which comes back to a game",
+            ws.SignIn(
+                bot="my-engine",
+                secret="0f1e2d3c4b5a",
+                venues=["9x9", "13x13"],
+                version="1.2",
+                wire_name="my-engine-fast",
+                engine="My Engine 1.2",
+                parameters={"playouts": 800, "book": True},
+                author="A. Body",
+                client="mine 1.0",
+                slots=2,
+                limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
+                games=[_KNOWN],
+            ),
+        ),
+    ),
+    "move": (
+        Example("A vertex", ws.Move(17, 1, "E5")),
+        Example("A pass", ws.Move(17, 3, "pass")),
+        Example("A resignation", ws.Move(17, 3, "resign")),
+        Example(
+            "With analysis",
+            ws.Move(17, 1, "E5", msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}')),
+        ),
+    ),
+    "seen": (Example("After `over`", ws.Seen(17)),),
+    "sync": (Example("After an error `gap`", ws.Sync([_KNOWN])),),
+    "ready": (Example("After `pause`", ws.Ready()),),
+    "pause": (Example("Before an update of the engine", ws.Pause()),),
+    "drain": (Example("Before leaving for good", ws.Drain()),),
+    "limits": (Example("Other hours", ws.SetLimits(ws.OwnerLimits(hours="22-6"))),),
+    "watch_venue": (Example("Without a sign-in", ws.WatchVenue("9x9")),),
+    "watch_game": (Example("From its beginning", ws.WatchGame("9x9", 17)),),
+    "unwatch": (Example("One game", ws.Unwatch("9x9", 17)), Example("The venue's facts", ws.Unwatch("9x9"))),
+    "welcome": (
+        Example(
+            "The first message",
+            ws.Welcome(
+                server="Our club",
+                software="cgos-server 0.2",
+                protocol=ws.VERSION,
+                at=1_767_225_600.0,
+                venues=[ws.VenueInfo("9x9", _RULES, _TIME, cgos_port=6809)],
+            ),
+        ),
+    ),
+    "signed_in": (Example("The bot is in", ws.SignedIn("my-engine", ["9x9"], 1)),),
+    "game": (
+        Example(
+            "A new game",
+            ws.Game(
+                game=17,
+                venue="9x9",
+                color="black",
+                rules=_RULES,
+                time=_TIME,
+                black=_BLACK,
+                white=_WHITE,
+                from_ply=0,
+                moves=[],
+                black_ms=300_000,
+                white_ms=300_000,
+                rated=True,
+                why="They are near each other.",
+            ),
+        ),
+        Example(
+            "A game that goes on after a cut, from the last ply that the client knew",
+            ws.Game(
+                game=17,
+                venue="9x9",
+                color="black",
+                rules=_RULES,
+                time=_TIME,
+                black=_BLACK,
+                white=_WHITE,
+                from_ply=2,
+                moves=[ws.Ply("D4", 297_000), ws.Ply("PASS", 299_700)],
+                black_ms=297_000,
+                white_ms=299_700,
+                rated=True,
+            ),
+        ),
+    ),
+    "turn": (Example("The first move", ws.Turn(17, 1, "black", 300_000, 300_000)),),
+    "moved": (
+        Example("The bot is to move", ws.Moved(17, 2, "white", "C5", 301_900, 301_800, 1_767_225_612.3, True)),
+        Example(
+            "A pass that ends the game", ws.Moved(17, 4, "white", "PASS", 301_900, 301_800, 1_767_225_620.1, False)
+        ),
+    ),
+    "over": (
+        Example(
+            "By score",
+            ws.Over(
+                game=17,
+                result="W+6.0",
+                winner="white",
+                reason="score",
+                detail="",
+                plies=5,
+                date="2026-01-01",
+                rating=ws.RatingMove(1800.0, 1792.5, 41.0),
+            ),
+        ),
+        Example(
+            "By the server's fault: no result",
+            ws.Over(
+                game=17,
+                result="Void",
+                winner=None,
+                reason="void",
+                detail="The server was away for too long.",
+                plies=5,
+                date="2026-01-01",
+            ),
+        ),
+    ),
+    "info": (Example("To people", ws.Info("You get no new game: the operator paused this venue.", "9x9")),),
+    "error": (
+        Example(
+            "The connection stays",
+            ws.Error("gap", "Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=17),
+        ),
+        Example(
+            "The connection closes; come back later",
+            ws.Error("busy", "Too many sign in at once: try again in half a minute.", fatal=True, retry_after_s=30.0),
+        ),
+    ),
+    "latency": (Example("After a pong", ws.Latency(12.4)),),
+    "drained": (Example("After the last game", ws.Drained()),),
+    "picture": (
+        Example(
+            "One running game",
+            ws.Picture(
+                "9x9", [ws.GameLine(game=17, started_at=1_767_225_600.0, size=9, komi=7.0, black=_BLACK, white=_WHITE)]
+            ),
+        ),
+    ),
+    "fact": (
+        Example("A move", ws.FactTold(facts.MovePlayed("9x9", 17, 1, "E5", 302_000))),
+        Example(
+            "A game's end",
+            ws.FactTold(facts.GameEnded(venue="9x9", game=17, result="W+6.0", reason="score", at=1_767_225_700.0)),
+        ),
+    ),
+    "shown": (
+        Example(
+            "A running game",
+            ws.Shown(
+                game=17,
+                venue="9x9",
+                rules=_RULES,
+                time=_TIME,
+                black=_BLACK,
+                white=_WHITE,
+                started_at=1_767_225_600.0,
+                from_ply=0,
+                moves=[ws.Ply("E5", 302_000)],
+            ),
+        ),
+    ),
+}
+"""By the word in the field `type`."""

@@ -1,0 +1,422 @@
+"""The messages of ``cgos.v2``, the WebSocket protocol for bots and watchers: one union a direction.
+
+A message is one JSON object in a text frame (subprotocol ``cgos.v2``) or one MessagePack map in a binary frame
+(``cgos.v2.msgpack``), told apart by its field ``type``. Fields that are not known are ignored, so that either side may
+be newer; fields may be added, none changes its meaning within version 2. The server speaks first (`Welcome`). The
+description in ``docs/asyncapi.json`` is generated from these types. Must not know: sockets, who sends when.
+
+Names are wire names, venues go by name, `*_ms` are whole milliseconds, times are Unix seconds. Plies count from 1.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, UnsetType
+
+from cgos_protocol.clock import TimeSystem
+from cgos_protocol.facts import AnyFact
+from cgos_protocol.games.base import Ko
+from cgos_protocol.games.notation import COLUMNS, PASS_WORD
+from cgos_protocol.names import BOT_NAME_PATTERN, PASSWORD_PATTERN
+from cgos_protocol.verdict import Reason
+
+VERSION = 2
+
+Text = Annotated[str, Meta(max_length=200)]
+Name = Annotated[str, Meta(max_length=64)]
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+PlyNumber = Annotated[int, Meta(ge=1, le=1 << 53)]
+# Patterns are for clients, not checked here: a name against them is refused in words, another word as a move loses.
+BotName = Annotated[Name, Meta(extra_json_schema={"pattern": BOT_NAME_PATTERN})]
+WireName = Annotated[Name, Meta(extra_json_schema={"pattern": f"^$|{BOT_NAME_PATTERN}"})]
+VersionName = Annotated[Name, Meta(extra_json_schema={"pattern": "^[ -~]{0,32}$"})]
+Secret = Annotated[str, Meta(max_length=256, extra_json_schema={"pattern": PASSWORD_PATTERN})]
+_ROW = "([1-9]|1[0-9]|2[0-5])"
+_MOVE = f"^([{COLUMNS}{COLUMNS.lower()}]{_ROW}|[Pp][Aa][!-~]*|[Rr][Ee][Ss][Ii][Gg][Nn])$"
+MoveText = Annotated[str, Meta(max_length=64, extra_json_schema={"pattern": _MOVE})]
+Spelled = Annotated[str, Meta(extra_json_schema={"pattern": f"^([{COLUMNS}]{_ROW}|{PASS_WORD})$"})]
+Label = Annotated[str, Meta(extra_json_schema={"pattern": r"^[0-9]+\??$"})]
+Date = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+Result = Annotated[
+    str,
+    Meta(extra_json_schema={"pattern": r"^([BW]\+([0-9]+\.[05]|Resign|Time|Illegal|Forfeit)|Draw|Abort|Void)$"}),
+]
+SystemWord = Annotated[str, Meta(extra_json_schema={"enum": [system.value for system in TimeSystem]})]
+KoWord = Annotated[str, Meta(extra_json_schema={"enum": [ko.value for ko in Ko]})]
+ReasonWord = Annotated[str, Meta(extra_json_schema={"enum": [reason.value for reason in Reason]})]
+
+Scalar = str | int | float | bool | None
+ColorWord = Literal["black", "white"]
+
+
+class _Part(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Base of what messages are made of."""
+
+
+class _Message(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag=True):
+    """Base of all messages; each class names its own tag."""
+
+
+# -- what the client says
+
+
+class KnownGame(_Part, frozen=True):
+    """A game that the client knows up to and including `ply` (0: it knows that the game exists)."""
+
+    game: Count
+    ply: Count
+
+
+class OwnerLimits(_Part, frozen=True):
+    """What the bot's owner allows. Without `games_a_day` there is no limit; `avoid` are wire names; `hours` say when a
+    game may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always."""
+
+    games_a_day: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    avoid: Annotated[list[Name], Meta(max_length=200)] = []
+    hours: Annotated[str, Meta(max_length=200)] = ""
+
+
+class SignIn(_Message, frozen=True, tag="sign_in"):
+    """A bot wants in. Answered by `signed_in`, or by a fatal `error`.
+
+    `secret` is the password or a token; `new_secret` replaces the password. `version` makes a rated version of its own,
+    shown under `wire_name` (default: bot name, `-`, version); without it the bot plays under its own name. `slots` is
+    the number of games at once over all `venues`. `games` are those that the client still knows: what follows is told.
+    """
+
+    bot: BotName
+    secret: Secret
+    venues: Annotated[list[Name], Meta(min_length=1, max_length=64)]
+    new_secret: Secret | None = None
+    version: VersionName = ""
+    wire_name: WireName = ""
+    engine: Text = ""
+    parameters: Annotated[dict[Name, Scalar], Meta(max_length=100)] = {}
+    author: Text = ""
+    client: Text = ""
+    slots: Annotated[int, Meta(ge=1, le=256)] = 1
+    limits: OwnerLimits = OwnerLimits()
+    games: Annotated[list[KnownGame], Meta(max_length=1024)] = []
+
+
+class Move(_Message, frozen=True, tag="move"):
+    """The bot's move at `ply`: a vertex, `pass` or `resign`. Sending the same again is harmless, a gap is an error.
+
+    A move is one word: what follows it in `move` is dropped. `analysis` is an `Analysis`; what does not fit is dropped.
+    The move counts all the same, and an `error` that is not fatal says what was dropped and why.
+    """
+
+    game: Count
+    ply: PlyNumber
+    move: MoveText
+    analysis: Raw | UnsetType = UNSET
+
+
+class Candidate(_Part, frozen=True):
+    """One move that the engine considered. `pv` are the moves after it; `custom` is anything."""
+
+    move: Annotated[str, Meta(max_length=16)]
+    winrate: float | None = None
+    score: float | None = None
+    prior: float | None = None
+    visits: Count | None = None
+    pv: Annotated[str, Meta(max_length=4_000)] | None = None
+    custom: Any = None
+
+
+class Analysis(_Part, frozen=True):
+    """What the mover thinks of the position before its move, as seen by the mover (fields of CGOS).
+
+    `winrate` is 0 to 1. `ownership` has one character a point, row by row from the top left: index round((x+1)/2*62)
+    into A-Z a-z 0-9 +/, where x is -1 (the opponent's) to 1 (the mover's). `custom` is anything.
+    """
+
+    winrate: Annotated[float, Meta(ge=0, le=1)] | None = None
+    score: float | None = None
+    visits: Count | None = None
+    comment: Annotated[str, Meta(max_length=4_000)] | None = None
+    ownership: Annotated[str, Meta(max_length=625)] | None = None
+    moves: Annotated[list[Candidate], Meta(max_length=200)] = []
+    custom: Any = None
+
+
+class Seen(_Message, frozen=True, tag="seen"):
+    """The client knows how `game` ended; the server will not repeat it."""
+
+    game: Count
+
+
+class Sync(_Message, frozen=True, tag="sync"):
+    """Tell again what follows what the client knows of these games."""
+
+    games: Annotated[list[KnownGame], Meta(max_length=1024)]
+
+
+class Ready(_Message, frozen=True, tag="ready"):
+    """The bot takes games (again), also one that was set aside. It does so after `sign_in` without being asked."""
+
+
+class Pause(_Message, frozen=True, tag="pause"):
+    """No new game until `ready`; running games go on."""
+
+
+class Drain(_Message, frozen=True, tag="drain"):
+    """No new game after this; when the last one is over the server says `drained` and closes."""
+
+
+class SetLimits(_Message, frozen=True, tag="limits"):
+    """The owner's limits, instead of those before."""
+
+    limits: OwnerLimits
+
+
+class WatchVenue(_Message, frozen=True, tag="watch_venue"):
+    """Tell everything that happens in a venue (moves excepted), beginning with a `picture`. Needs no sign-in."""
+
+    venue: Name
+
+
+class WatchGame(_Message, frozen=True, tag="watch_game"):
+    """Show a game of a venue from the move after `ply` on, and follow it. Needs no sign-in."""
+
+    venue: Name
+    game: Count
+    ply: Count = 0
+
+
+class Unwatch(_Message, frozen=True, tag="unwatch"):
+    """Stop watching `game`, or without it the venue's facts."""
+
+    venue: Name
+    game: Count | None = None
+
+
+ClientMessage = SignIn | Move | Seen | Sync | Ready | Pause | Drain | SetLimits | WatchVenue | WatchGame | Unwatch
+
+
+# -- what the server says
+
+
+class TimeInfo(_Part, frozen=True):
+    """A time control. `system`: absolute, fischer, byoyomi, canadian or fixed. `lag_ms` of each move is not charged."""
+
+    system: SystemWord
+    main_ms: int = 0
+    increment_ms: int = 0
+    period_ms: int = 0
+    periods: int = 0
+    stones: int = 0
+    lag_ms: int = 0
+
+
+class RulesInfo(_Part, frozen=True):
+    """What is played, and how repetition and suicide are ruled. `ko`: positional, situational or simple."""
+
+    game: str
+    size: int
+    komi: float
+    ko: KoWord
+    suicide: bool
+
+
+class VenueInfo(_Part, frozen=True):
+    """One venue of the server. `rated` is False in a sandbox, where results change no rating. `cgos_port` is where bots
+    reach its line protocol."""
+
+    name: str
+    rules: RulesInfo
+    time: TimeInfo
+    rated: bool = True
+    cgos_port: int = 0
+
+
+class Welcome(_Message, frozen=True, tag="welcome"):
+    """The first message. `protocol` is 2; `at` is the server's time."""
+
+    server: str
+    software: str
+    protocol: int
+    at: float
+    venues: list[VenueInfo]
+
+
+class SignedIn(_Message, frozen=True, tag="signed_in"):
+    """The bot is in, in all its venues. `name` is the version's wire name."""
+
+    name: str
+    venues: list[str]
+    slots: int
+
+
+class Ply(_Part, frozen=True, array_like=True):
+    """One committed move: spelling, and the mover's milliseconds left after it."""
+
+    move: Spelled
+    left_ms: int
+
+
+class Player(_Part, frozen=True):
+    """One side. `rating` as shown on the line protocol: ``1800``, or ``1800?`` while it is provisional."""
+
+    name: str
+    rating: Label
+
+
+class Game(_Message, frozen=True, tag="game"):
+    """A game of this bot: new, gone on with, or (with a verdict to follow) ended.
+
+    `moves` are the plies `from_ply` + 1, `from_ply` + 2, ...: whatever the client holds beyond `from_ply` was never
+    committed and is void. Colors alternate, from Black. `why` says why these two meet. `opening` names the opening
+    that the first moves are, where the game did not begin on the empty board: nobody's time was spent on them.
+    """
+
+    game: int
+    venue: str
+    color: ColorWord
+    rules: RulesInfo
+    time: TimeInfo
+    black: Player
+    white: Player
+    from_ply: int
+    moves: list[Ply]
+    black_ms: int
+    white_ms: int
+    rated: bool
+    why: str = ""
+    opening: str = ""
+
+
+class Turn(_Message, frozen=True, tag="turn"):
+    """Your move at `ply`, in a game whose earlier plies you know."""
+
+    game: int
+    ply: int
+    color: ColorWord
+    black_ms: int
+    white_ms: int
+
+
+class Moved(_Message, frozen=True, tag="moved"):
+    """The opponent's move at `ply` is committed, and so is everything before it. With `your_turn` your clock runs.
+
+    `at` is when the server received it.
+    """
+
+    game: int
+    ply: int
+    color: ColorWord
+    move: Spelled
+    black_ms: int
+    white_ms: int
+    at: float
+    your_turn: bool
+
+
+class RatingMove(_Part, frozen=True):
+    """A rating before and after a game, in Elo, and half of its 95 % interval after it, where it has one."""
+
+    before: float
+    after: float
+    plus_minus: float | None = None
+
+
+class Over(_Message, frozen=True, tag="over"):
+    """A game of this bot has ended; answer with `seen`. `result` as in SGF, also ``Draw``, ``Abort`` and ``Void``.
+
+    `reason`: score, resignation, time, illegal move, forfeit, void or abort. `plies` is the number of moves on the
+    record, your last one included where it counted. `rating` is your own, where the game was rated.
+    """
+
+    game: int
+    result: Result
+    winner: ColorWord | None
+    reason: ReasonWord
+    detail: str
+    plies: int
+    date: Date
+    rating: RatingMove | None = None
+
+
+class Info(_Message, frozen=True, tag="info"):
+    """A word to people. Needs no answer."""
+
+    text: str
+    venue: str = ""
+
+
+class Error(_Message, frozen=True, tag="error"):
+    """Something was not taken. `code` is a stable word; `fatal`: the connection closes after it.
+
+    `retry_after_s` says when another attempt makes sense, where it does.
+    """
+
+    code: str
+    text: str
+    fatal: bool = False
+    retry_after_s: float | None = None
+    game: int | None = None
+    venue: str = ""
+
+
+class Latency(_Message, frozen=True, tag="latency"):
+    """How long the way to the client and back takes, as the server measures it by ping and pong (smoothed)."""
+
+    round_trip_ms: float
+
+
+class Drained(_Message, frozen=True, tag="drained"):
+    """The bot asked for `drain` and its last game is over. The connection closes."""
+
+
+class GameLine(_Part, frozen=True):
+    """One game of a venue's list; `result` is None while it runs."""
+
+    game: int
+    started_at: float
+    size: int
+    komi: float
+    black: Player
+    white: Player
+    result: Result | None = None
+
+
+class Picture(_Message, frozen=True, tag="picture"):
+    """A venue as it is: recent games and the running ones. `missed` facts before it were skipped, as you read too
+    slowly; facts go on after it."""
+
+    venue: str
+    games: list[GameLine]
+    missed: int = 0
+
+
+class FactTold(_Message, frozen=True, tag="fact"):
+    """Something happened in a venue that you watch, or in a game that you watch."""
+
+    fact: AnyFact
+
+
+class Shown(_Message, frozen=True, tag="shown"):
+    """A game that you watch: `moves` are the plies from `from_ply` + 1 on; `fact` messages go on after it.
+
+    `result` is None while it runs.
+    """
+
+    game: int
+    venue: str
+    rules: RulesInfo
+    time: TimeInfo
+    black: Player
+    white: Player
+    started_at: float
+    from_ply: int
+    moves: list[Ply]
+    result: Result | None = None
+    reason: str = ""
+    detail: str = ""
+
+
+ServerMessage = (
+    Welcome | SignedIn | Game | Turn | Moved | Over | Info | Error | Latency | Drained | Picture | FactTold | Shown
+)

@@ -1,0 +1,212 @@
+"""What a ``cgos.v2`` connection is to the live server: a bot's place in a venue, a game on it, a watcher of a venue.
+
+Each turns calls of the seam into messages. Must not know: encodings, sockets, what the client said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol, cast
+
+from cgos_protocol.errors import Code
+from cgos_protocol.facts import AnyFact, Fact, GameEnded, MovePlayed
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Reach, Seat, ShownGame, Turn
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2 import render
+
+
+class Peer(Reach, Protocol):
+    """The connection, as the dialogue sees it."""
+
+    def wall(self) -> float:
+        """Unix time in seconds."""
+
+    def send(self, *messages: ws.ServerMessage) -> None:
+        """Send, in order. Does nothing where the peer is gone."""
+
+
+class _Gone:
+    """The peer of a dialogue whose connection is lost."""
+
+    __slots__ = ()
+
+    address = ""
+    alive = False
+    heard = 0
+    proxied = False
+    has_room = False
+
+    def wall(self) -> float:
+        return 0.0
+
+    def send(self, *messages: ws.ServerMessage) -> None:
+        """There is nobody to hear it."""
+
+    async def reaches_peer(self) -> bool:
+        return False
+
+
+GONE: Final[Peer] = _Gone()
+
+
+class Dialogue(Protocol):
+    """What places and watchers tell their connection's dialogue."""
+
+    def tell(self, message: ws.ServerMessage) -> None: ...
+    def accepted(self, name: str) -> None: ...
+    def refused(self, place: Place, code: str, sentence: str, retry_after_s: float | None) -> None: ...
+    def game(self, place: Place, number: int) -> PlayedGame: ...
+    def known(self, number: int) -> int: ...
+    def unknown(self, place: Place, games: Sequence[int]) -> None: ...
+    def ended(self, game: PlayedGame) -> None: ...
+    def unwatched(self, watcher: Watcher, number: int) -> None: ...
+
+
+class Place:
+    """The bot in one venue. A :class:`~cgos_protocol.session.PlayerSession`.
+
+    :ivar seat: None until the sign-in has succeeded
+    """
+
+    __slots__ = ("_dialogue", "_peer", "id", "seat", "venue")
+
+    says_ready = False
+
+    def __init__(self, dialogue: Dialogue, peer: Peer, venue: str, number: int) -> None:
+        self.id = number
+        self.venue = venue
+        self.seat: Seat | None = None
+        self._dialogue = dialogue
+        self._peer = peer
+
+    @property
+    def alive(self) -> bool:
+        return self._peer.alive
+
+    @property
+    def heard(self) -> int:
+        return self._peer.heard
+
+    @property
+    def proxied(self) -> bool:
+        return self._peer.proxied
+
+    def accepted(self, seat: Seat, name: str) -> None:
+        if not self._peer.alive:
+            seat.left(False)
+            return
+        self.seat = seat
+        self._dialogue.accepted(name)
+
+    def operator(self, desk: OperatorDesk) -> None:  # noqa: ARG002
+        sentence = "This name is an operator's. Operators use the CGOS ports or the command cgos-server."
+        self._dialogue.refused(self, Code.OPERATOR, sentence, None)
+
+    def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
+        self._dialogue.refused(self, code, sentence, retry_after_s)
+
+    def table(self, game: int) -> PlayedGame:
+        return self._dialogue.game(self, game)
+
+    def unknown(self, games: Sequence[int]) -> None:
+        self._dialogue.unknown(self, games)
+
+    def info(self, text: str) -> None:
+        self._peer.send(ws.Info(text, self.venue))
+
+    async def answers(self, sentence: str) -> bool:
+        self.info(sentence)
+        return await self._peer.reaches_peer()
+
+    def seen(self, game: int) -> None:
+        """The client knows how `game` ended."""
+        if self.seat is not None:
+            self.seat.seen(game)
+
+
+class PlayedGame:
+    """One game of the bot. A :class:`~cgos_protocol.session.Table`.
+
+    :ivar ply: the last ply that stands, as far as this connection knows
+    """
+
+    __slots__ = ("_dialogue", "number", "place", "ply")
+
+    def __init__(self, dialogue: Dialogue, place: Place, number: int) -> None:
+        self.number = number
+        self.place = place
+        self.ply = 0
+        self._dialogue = dialogue
+
+    def setup(self, setup: GameSetup, color: Color) -> None:
+        self.ply = len(setup.moves)
+        from_ply = min(self._dialogue.known(self.number), self.ply)
+        self._dialogue.tell(render.game(setup, color, from_ply))
+
+    def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
+        self._dialogue.tell(
+            render.turn(self.number, self.ply + 1, color=color, left_ms=left_ms, other_left_ms=other_left_ms)
+        )
+
+    def played(self, turn: Turn) -> None:
+        self.ply = turn.ply
+        self._dialogue.tell(render.moved(self.number, turn))
+
+    def game_over(self, over: GameOver) -> None:
+        self._dialogue.tell(render.over(self.number, over))
+        self._dialogue.ended(self)
+
+    def hurry(self) -> None:
+        """Nothing is ever held back: a frame is a message."""
+
+
+class Watcher:
+    """Who watches one venue. A :class:`~cgos_protocol.session.Spectator`.
+
+    :ivar everything: True where it wants the venue's facts, not only single games
+    :ivar games: the games that it watches
+    """
+
+    __slots__ = ("_dialogue", "_peer", "everything", "games", "venue")
+
+    def __init__(self, dialogue: Dialogue, peer: Peer, venue: str) -> None:
+        self.venue = venue
+        self.everything = False
+        self.games: set[int] = set()
+        self._dialogue = dialogue
+        self._peer = peer
+
+    @property
+    def has_room(self) -> bool:
+        return self._peer.has_room
+
+    def listed(self, games: Sequence[ListedGame], missed: int) -> None:
+        if self.everything:
+            self._peer.send(ws.Picture(self.venue, [render.game_line(game) for game in games], missed))
+
+    def facts(self, facts: Sequence[Fact]) -> None:
+        self._peer.send(*[ws.FactTold(cast(AnyFact, fact)) for fact in facts])
+
+    def shown(self, game: int, shown: ShownGame | None, since: int) -> None:
+        if shown is None:
+            self._dialogue.unwatched(self, game)
+            text = f"Venue {self.venue} has no game {game}."
+            self._peer.send(ws.Error(Code.NO_GAME, text, game=game, venue=self.venue))
+            return
+        if shown.over is not None:
+            self._dialogue.unwatched(self, game)
+        self._peer.send(render.shown(self.venue, shown, since))
+
+    def moved(self, game: int, turns: Sequence[Turn]) -> None:
+        self._peer.send(
+            *[ws.FactTold(MovePlayed(self.venue, game, turn.ply, turn.move, turn.left_ms)) for turn in turns]
+        )
+
+    def ended(self, game: int, over: GameOver) -> None:
+        self._dialogue.unwatched(self, game)
+        self._peer.send(
+            ws.FactTold(
+                GameEnded(venue=self.venue, game=game, result=over.result, reason=over.reason, at=self._peer.wall())
+            )
+        )

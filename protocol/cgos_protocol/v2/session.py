@@ -1,0 +1,508 @@
+"""The dialogue of ``cgos.v2`` on one connection: messages to calls of the seam, calls of the seam to messages.
+
+One connection has at most one bot, which may be seated in several venues, and may watch games of any venue. Every
+message is answered, passed on or counted; none raises. Must not know: encodings, sockets, timers, accounts, rules.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from cgos_protocol import hours
+from cgos_protocol.errors import Code, Refused
+from cgos_protocol.lines.move_word import first_word
+from cgos_protocol.lines.player import CLIENT_MAX
+from cgos_protocol.names import bot_name_fault, password_fault
+from cgos_protocol.session import (
+    Availability,
+    Concierge,
+    Credentials,
+    Declaration,
+    Fault,
+    Gallery,
+    Known,
+    Limits,
+    Wish,
+)
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2.analysis import Unfit
+from cgos_protocol.v2.places import GONE, Peer, Place, PlayedGame, Watcher
+
+WATCHED_MAX: Final = 64
+"""Games that one connection may watch at once."""
+
+UNSEEN_MAX: Final = 1_024
+"""Ended games of which a connection may still have to say that it saw the end."""
+
+DRAINED: Final = "drained"
+"""The code with which a bot is let go that asked for it: its last game in any of its venues is over."""
+
+
+class Stage(enum.Enum):
+    """How far the dialogue has come."""
+
+    NEW = "new"
+    CHECKING = "checking"
+    """The concierge has the credentials."""
+    IN = "in"
+    CLOSED = "closed"
+    """Nothing is said or heard any more."""
+
+
+class Ending(enum.StrEnum):
+    """Why the server ends the dialogue."""
+
+    REFUSED = "refused"
+    """Sign-in was refused."""
+    DISMISSED = "dismissed"
+    """An operator or a policy ended it after sign-in."""
+    DRAINED = "drained"
+    """The bot asked for it."""
+
+
+class House(NamedTuple):
+    """What all dialogues of a server share. `new_id` numbers connections."""
+
+    concierge: Concierge
+    galleries: Mapping[str, Gallery]
+    new_id: Callable[[], int]
+
+
+class WsSession:
+    """One dialogue, without its connection.
+
+    :ivar stage: how far it has come
+    :ivar wasted: messages so far that were of no use; the owner of the connection sets the limit
+    """
+
+    __slots__ = (
+        "_analysis",
+        "_close",
+        "_games",
+        "_held",
+        "_house",
+        "_known",
+        "_name",
+        "_peer",
+        "_places",
+        "_slots",
+        "_strange",
+        "_unseen",
+        "_watchers",
+        "_watching",
+        "stage",
+        "wasted",
+    )
+
+    def __init__(
+        self, house: House, peer: Peer, analysis: Callable[[Raw], str | Unfit], close: Callable[[Ending], None]
+    ) -> None:
+        """`analysis` turns what came with a move into compact JSON, or says why not; `close` sends, then closes."""
+        self.stage = Stage.NEW
+        self.wasted = 0
+        self._house = house
+        self._peer = peer
+        self._analysis = analysis
+        self._close = close
+        self._name = ""
+        self._slots = 1
+        self._places: dict[str, Place] = {}
+        self._games: dict[int, PlayedGame] = {}
+        self._known: dict[int, int] = {}
+        self._strange: dict[int, set[str]] = {}
+        self._unseen: dict[int, Place] = {}
+        self._held: list[ws.ServerMessage] | None = None
+        self._watchers: dict[str, Watcher] = {}
+        self._watching = 0
+
+    @property
+    def settled(self) -> bool:
+        """True once the connection has said what it is here for."""
+        return self.stage is not Stage.NEW or bool(self._watchers)
+
+    @property
+    def plays(self) -> bool:
+        """True where a bot is signed in, or about to be; False for those who only watch."""
+        return self.stage is Stage.IN or self.stage is Stage.CHECKING
+
+    @property
+    def bot(self) -> tuple[int, str] | None:
+        """Number and wire name of the bot that is signed in; None before."""
+        seats = (place.seat for place in self._places.values() if place.seat is not None)
+        seat = next(seats, None) if self.stage is Stage.IN else None
+        return None if seat is None else (seat.bot, self._name)
+
+    # -- what the client says
+
+    def receive(self, message: ws.ClientMessage, received: int) -> ws.Error | None:
+        """The next message, received at `received` (microseconds, loop's clock). What was wrong with it, or None."""
+        if self.stage is Stage.CLOSED:
+            return None
+        error = _RULES[type(message)](self, message, received)
+        if error is not None:
+            self.wasted += 1
+            if error.fatal:
+                self.stage = Stage.CLOSED
+        return error
+
+    def lost(self, orderly: bool) -> None:
+        """The connection is gone; `orderly` where the peer closed it."""
+        self.stage = Stage.CLOSED
+        watchers, self._watchers = self._watchers, {}
+        for venue, watcher in watchers.items():
+            self._house.galleries[venue].leave(watcher)
+        places, self._places = self._places, {}
+        for place in places.values():
+            if place.seat is not None:
+                place.seat.left(orderly)
+        self._games.clear()
+        self._unseen.clear()
+        # Whoever still holds this object holds nothing else: what lives long is out of the collector's sight.
+        self._peer = GONE
+        self._close = _ignore
+
+    def _sign_in(self, message: ws.SignIn, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.NEW:
+            who = f"as {self._name}" if self.stage is Stage.IN else "or about to be"
+            return _error("signed-in", f"This connection is signed in already, {who}. Open another one.")
+        error = self._sign_in_fault(message)
+        if error is not None:
+            return error
+        self.stage = Stage.CHECKING
+        self._held = []
+        self._slots = message.slots
+        self._known = {game.game: game.ply for game in message.games}
+        self._places = {name: Place(self, self._peer, name, self._house.new_id()) for name in message.venues}
+        declared = Declaration(
+            label=message.version,
+            wire_name=message.wire_name,
+            engine=_line(message.engine),
+            parameters=msgspec.json.encode(message.parameters, order="deterministic").decode()
+            if message.parameters
+            else "",
+            author=_line(message.author),
+        )
+        credentials = Credentials(
+            name=message.bot,
+            secret=message.secret,
+            new_secret=message.new_secret,
+            client=_line(message.client)[:CLIENT_MAX],
+            analysis=True,
+            address=self._peer.address,
+            declared=declared,
+        )
+        known = tuple(Known(game, ply) for game, ply in self._known.items())
+        self._house.concierge.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))
+        return None
+
+    def _sign_in_fault(self, message: ws.SignIn) -> ws.Error | None:
+        for venue in message.venues:
+            if venue not in self._house.galleries:
+                return self._no_venue(venue, fatal=True)
+        if len(set(message.venues)) < len(message.venues):
+            return _error(Code.INVALID, "A venue is named twice.", fatal=True)
+        fault = bot_name_fault(message.bot)
+        if fault is not None:
+            return _error(Code.NAME, fault, fatal=True)
+        try:
+            _limits(message.limits)
+        except Refused as refusal:
+            return _error(refusal.code, refusal.sentence, fatal=True)
+        fault = bot_name_fault(message.wire_name) if message.wire_name else None
+        if fault is not None:
+            return _error(Code.WIRE_NAME, f"wire_name: {fault}", fatal=True)
+        for secret in (message.secret, message.new_secret):
+            fault = password_fault(secret) if secret is not None else None
+            if fault is not None:
+                return _error(Code.PASSWORD, fault, fatal=True)
+        return None
+
+    def _move(self, message: ws.Move, received: int) -> ws.Error | None:
+        number = message.game
+        game = self._games.get(number)
+        if game is None:
+            if self.stage is not Stage.IN:
+                return self._not_in()
+            return _error(
+                Code.NO_GAME, f"You have no running game {number}. Sync it to hear how it ended.", game=number
+            )
+        text, dropped = message.move, ""
+        if not (text.isalnum() and text.isascii()):
+            text, rest = first_word(text.encode("utf-8", "replace"))
+            if not text:
+                return _error(Code.INVALID, "The move is empty: send a vertex, pass or resign.", game=number)
+            if rest:
+                dropped = f"A move is one word, so what follows {text} in the field move is no part of it."
+        seat = game.place.seat
+        if seat is None:
+            return self._not_in()
+        analysis = None
+        if message.analysis is not UNSET:
+            kept = self._analysis(message.analysis)
+            if isinstance(kept, Unfit):
+                dropped = f"{dropped} {kept.why}".strip()
+            else:
+                analysis = kept
+        ply = message.ply
+        repeated = ply <= game.ply
+        fault = seat.play(number, ply, text, analysis, received)
+        if fault is not None:
+            return _error(fault.value, _FAULTS[fault].format(ply=ply, next=game.ply + 1), game=number)
+        if repeated:
+            self.wasted += 1
+        elif ply > game.ply:
+            game.ply = ply
+        if dropped:
+            return _error("analysis", f"The move counts; what does not fit is dropped. {dropped}", game=number)
+        return None
+
+    def _seen(self, message: ws.Seen, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in()
+        place = self._unseen.pop(message.game, None)
+        if place is not None:
+            place.seen(message.game)
+        else:
+            self.wasted += 1
+            for place in self._places.values():
+                place.seen(message.game)
+        return None
+
+    def _sync(self, message: ws.Sync, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in()
+        self.wasted += 1
+        self._known = {game.game: game.ply for game in message.games}
+        self._strange.clear()
+        known = tuple(Known(game, ply) for game, ply in self._known.items())
+        for place in list(self._places.values()):
+            if place.seat is not None:
+                place.seat.sync(known)
+        return None
+
+    def _ready(self, _message: ws.Ready, _received: int) -> ws.Error | None:
+        return self._available(Availability.READY)
+
+    def _pause(self, _message: ws.Pause, _received: int) -> ws.Error | None:
+        return self._available(Availability.PAUSED)
+
+    def _drain(self, _message: ws.Drain, _received: int) -> ws.Error | None:
+        return self._available(Availability.DRAINING)
+
+    def _available(self, availability: Availability) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in()
+        self.wasted += 1
+        for place in list(self._places.values()):
+            if place.seat is not None:
+                place.seat.available(availability)
+        return None
+
+    def _set_limits(self, message: ws.SetLimits, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in()
+        self.wasted += 1
+        try:
+            limits = _limits(message.limits)
+        except Refused as refusal:
+            return _error(refusal.code, refusal.sentence)
+        for place in list(self._places.values()):
+            if place.seat is not None:
+                place.seat.limit(limits)
+        return None
+
+    def _watch_venue(self, message: ws.WatchVenue, _received: int) -> ws.Error | None:
+        gallery = self._house.galleries.get(message.venue)
+        if gallery is None:
+            return self._no_venue(message.venue)
+        self.wasted += 1
+        watcher = self._watcher(message.venue)
+        watcher.everything = True
+        gallery.enter(watcher, True)
+        return None
+
+    def _watch_game(self, message: ws.WatchGame, _received: int) -> ws.Error | None:
+        gallery = self._house.galleries.get(message.venue)
+        if gallery is None:
+            return self._no_venue(message.venue)
+        self.wasted += 1
+        watcher = self._watchers.get(message.venue)
+        new = watcher is None or message.game not in watcher.games
+        if new and self._watching >= WATCHED_MAX:
+            text = f"You watch {WATCHED_MAX} games already. Unwatch one first."
+            return _error(Code.TOO_MANY, text, game=message.game)
+        if watcher is None:
+            watcher = self._watcher(message.venue)
+            gallery.enter(watcher, False)
+        refusal = gallery.observe(watcher, message.game, message.ply)
+        if refusal is not None:
+            return _error(Code.TOO_MANY, refusal, game=message.game)
+        if new:
+            watcher.games.add(message.game)
+            self._watching += 1
+        return None
+
+    def _unwatch(self, message: ws.Unwatch, _received: int) -> ws.Error | None:
+        gallery = self._house.galleries.get(message.venue)
+        if gallery is None:
+            return self._no_venue(message.venue)
+        self.wasted += 1
+        watcher = self._watchers.get(message.venue)
+        if watcher is None:
+            return None
+        if message.game is None:
+            watcher.everything = False
+        else:
+            self.unwatched(watcher, message.game)
+        gallery.ignore(watcher, message.game)
+        return None
+
+    def _watcher(self, venue: str) -> Watcher:
+        watcher = self._watchers.get(venue)
+        if watcher is None:
+            watcher = self._watchers[venue] = Watcher(self, self._peer, venue)
+        return watcher
+
+    def _no_venue(self, venue: str, fatal: bool = False) -> ws.Error:
+        names = ", ".join(self._house.galleries)
+        return _error(Code.NO_VENUE, f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
+
+    def _not_in(self) -> ws.Error:
+        if self.stage is Stage.CHECKING:
+            return _error(Code.NOT_SIGNED_IN, "Your sign-in is being checked: wait for signed_in.")
+        return _error(Code.NOT_SIGNED_IN, "Sign in first.")
+
+    # -- what its places say
+
+    def tell(self, message: ws.ServerMessage) -> None:
+        """Send, but not before `signed_in`."""
+        if self._held is None:
+            self._peer.send(message)
+        else:
+            self._held.append(message)
+
+    def accepted(self, name: str) -> None:
+        """One venue more has seated the bot, as `name`."""
+        if self.stage is not Stage.CHECKING or any(place.seat is None for place in self._places.values()):
+            return
+        self.stage = Stage.IN
+        self._name = name
+        held, self._held = self._held or [], None
+        self._peer.send(ws.SignedIn(name=name, venues=list(self._places), slots=self._slots), *held)
+
+    def refused(self, place: Place, code: str, sentence: str, retry_after_s: float | None) -> None:
+        """A venue does not take the bot, or lets it go."""
+        if self.stage is Stage.CLOSED:
+            return
+        if code == DRAINED and self.stage is Stage.IN:
+            self.stage = Stage.CLOSED
+            self._peer.send(ws.Drained())
+            self._close(Ending.DRAINED)
+            return
+        ending = Ending.DISMISSED if self.stage is Stage.IN else Ending.REFUSED
+        self.stage = Stage.CLOSED
+        self._peer.send(ws.Error(code=code, text=sentence, fatal=True, retry_after_s=retry_after_s, venue=place.venue))
+        self._close(ending)
+
+    def game(self, place: Place, number: int) -> PlayedGame:
+        """The table of a game; made anew where there is none."""
+        game = self._games.get(number)
+        if game is None:
+            game = self._games[number] = PlayedGame(self, place, number)
+        return game
+
+    def known(self, number: int) -> int:
+        """The last ply of a game that the client has said it knows. It counts once."""
+        return self._known.pop(number, 0)
+
+    def unknown(self, place: Place, games: Sequence[int]) -> None:
+        """One venue does not know these games; the client hears it of those that no venue knows."""
+        for number in games:
+            strange = self._strange.setdefault(number, set())
+            strange.add(place.venue)
+            if len(strange) == len(self._places):
+                del self._strange[number]
+                text = f"No venue in which you are signed in has a game {number} of yours."
+                self.tell(_error(Code.NO_GAME, text, game=number))
+
+    def ended(self, game: PlayedGame) -> None:
+        """The client was told how `game` ended."""
+        number = game.number
+        self._games.pop(number, None)
+        unseen = self._unseen
+        unseen.pop(number, None)
+        if len(unseen) >= UNSEEN_MAX:
+            del unseen[next(iter(unseen))]
+        unseen[number] = game.place
+
+    def unwatched(self, watcher: Watcher, number: int) -> None:
+        """A watched game is not watched any more."""
+        if number in watcher.games:
+            watcher.games.remove(number)
+            self._watching -= 1
+
+
+class RoundTrip:
+    """How long the way to a client and back takes, smoothed."""
+
+    __slots__ = ("_smooth", "_told")
+
+    def __init__(self) -> None:
+        self._smooth = self._told = -1.0
+
+    def sample(self, us: int) -> float | None:
+        """One ping's way in microseconds. Milliseconds where the client is to be told: at first, and after each change
+        by more than a quarter."""
+        self._smooth = us if self._smooth < 0 else self._smooth + (us - self._smooth) * _NEW_WEIGHT
+        if self._told >= 0 and abs(self._smooth - self._told) <= self._told / 4:
+            return None
+        self._told = self._smooth
+        return round(self._smooth / 1000, 3)
+
+
+_NEW_WEIGHT: Final = 0.25
+"""Of a new measurement against all before it."""
+
+_FAULTS: Final[Mapping[Fault, str]] = {
+    Fault.NO_GAME: "You have no running game of this number. Sync it to hear how it ended.",
+    Fault.GAP: "Ply {ply} was sent, and {next} is the next one. Send sync to hear what you missed.",
+    Fault.NOT_YOUR_TURN: "It is not your move at ply {ply}.",
+    Fault.CONTRADICTION: "Another move stands at ply {ply} already. Send sync to see it.",
+}
+
+_RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws.Error | None]]] = {
+    ws.SignIn: WsSession._sign_in,
+    ws.Move: WsSession._move,
+    ws.Seen: WsSession._seen,
+    ws.Sync: WsSession._sync,
+    ws.Ready: WsSession._ready,
+    ws.Pause: WsSession._pause,
+    ws.Drain: WsSession._drain,
+    ws.SetLimits: WsSession._set_limits,
+    ws.WatchVenue: WsSession._watch_venue,
+    ws.WatchGame: WsSession._watch_game,
+    ws.Unwatch: WsSession._unwatch,
+}
+
+
+def _error(code: str, text: str, *, fatal: bool = False, game: int | None = None) -> ws.Error:
+    return ws.Error(code=code, text=text, fatal=fatal, game=game)
+
+
+def _ignore(_ending: Ending) -> None:
+    """There is nothing left to close."""
+
+
+def _limits(limits: ws.OwnerLimits) -> Limits:
+    """Raises Refused where the hours cannot be read."""
+    return Limits(limits.games_a_day, frozenset(limits.avoid), hours.parse(limits.hours))
+
+
+def _line(text: str) -> str:
+    """`text` as one printable line: it is stored, logged and shown."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else "?" for char in text)
