@@ -41,27 +41,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from cgos_protocol.errors import Code
 from cgos_protocol.lines.misread import CONTROL, Misread, text_of
-from cgos_server.core.tournaments.base import (
-    DRAW,
-    LOSS,
-    NO_CONTEST,
-    VOID,
-    WIN,
-    Bye,
-    Entrant,
-    Event,
-    Game,
-    Request,
-    Result,
-    Round,
-)
+from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, Pair, Round, pair_of
 from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
 from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.protocol.tournament_halves import POINTS, Half, game_of, requests_in
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
 DELIMITERS: Final = (",", ";", "\t")
@@ -75,7 +66,11 @@ _MOST: Final[Mapping[str, float]] = MappingProxyType(
 _ROUND: Final = re.compile(r"r([1-9][0-9]{0,2})", re.ASCII)
 _GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?xn])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
 _BYE: Final = re.compile(r"(bye|off)([-+=]?)")
-_POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
+_MORE_THAN_A_WIN: Final = frozenset({"++", "+=", "=+"})
+"""Signs of two halves that no game of a table has."""
+
+_fault: Final = partial(Misread, Code.CSV)
+_SAME: Final = "Let both lines say the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +105,11 @@ class Table:
 
     def fault(self, row: Row, name: str, problem: str, remedy: str) -> Misread:
         """The error about a cell; its column is counted in cells."""
-        return Misread(
-            code=Code.CSV,
-            line=row.line,
-            column=self.columns.get(name, 0) + 1,
-            problem=f"({name}) {problem}",
-            remedy=remedy,
-        )
+        return _fault(row.line, self.columns.get(name, 0) + 1, f"({name}) {problem}", remedy)
 
 
-class _Half(NamedTuple):
-    """A game as one player's cell has it; `sign` as in the text, `handicap` None where it has none."""
-
-    opponent: int
-    sign: str
-    color: str
-    handicap: int | None
-    forfeit: bool
+_Entered = Mapping[int, tuple[Row, Entrant]]
+"""Players by id, each with its line."""
 
 
 def read(data: bytes) -> Table:
@@ -141,40 +124,20 @@ def read(data: bytes) -> Table:
     delimiter = max(DELIMITERS, key=first.count)
     rows = list(_rows(text, delimiter))
     if len(rows) > MOST_PLAYERS + 1:
-        problem = f"there are more than {MOST_PLAYERS} players"
-        raise Misread(
-            code=Code.CSV, line=rows[MOST_PLAYERS + 1].line, column=1, problem=problem, remedy="Leave those beyond out"
-        )
+        excess = rows[MOST_PLAYERS + 1].line
+        raise _fault(excess, 1, f"there are more than {MOST_PLAYERS} players", "Leave those beyond out")
     if not rows:
-        raise Misread(
-            code=Code.CSV,
-            line=1,
-            column=1,
-            problem="the file is empty",
-            remedy="Give a line with the names of columns, then one for a player",
-        )
+        raise _fault(1, 1, "the file is empty", "Give a line with the names of columns, then one for a player")
     names = rows[0].cells
     columns: dict[str, int] = {}
     for at, name in enumerate(names):
         key = name.strip().lower()
         if key in columns and (key in FIELDS or _ROUND.fullmatch(key)):
-            raise Misread(
-                code=Code.CSV,
-                line=rows[0].line,
-                column=at + 1,
-                problem=f"there is a second column {key!r}",
-                remedy="Take one of them out",
-            )
+            raise _fault(rows[0].line, at + 1, f"there is a second column {key!r}", "Take one of them out")
         columns.setdefault(key, at)
     if "name" not in columns:
-        raise Misread(
-            code=Code.CSV,
-            line=rows[0].line,
-            column=1,
-            problem="no column is called name",
-            remedy="Name the columns in the first line",
-        )
-    rounds = {at: int(found[1]) for key, at in columns.items() if (found := _ROUND.fullmatch(key))}
+        raise _fault(rows[0].line, 1, "no column is called name", "Name the columns in the first line")
+    rounds = {at: int(number[1]) for key, at in columns.items() if (number := _ROUND.fullmatch(key))}
     end = "\r\n" if "\r\n" in text else "\n"
     return Table(
         delimiter=delimiter, end=end, marked=marked, names=names, columns=columns, rounds=rounds, rows=tuple(rows[1:])
@@ -195,9 +158,7 @@ def _rows(text: str, delimiter: str) -> Iterator[Row]:
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise Misread(
-                code=Code.CSV, line=max(line, reader.line_num), column=1, problem=str(problem), remedy="Mend the quotes"
-            ) from problem
+            raise _fault(max(line, reader.line_num), 1, str(problem), "Mend the quotes") from problem
         if cells is None:
             return
         if any(cell.strip() for cell in cells):
@@ -220,57 +181,35 @@ def to_event(table: Table, system: str) -> Event:
     texts = {id_: _texts(table, row) for id_, (row, _) in entrants.items()}
     begun = _begun(texts)
     byes: dict[int, list[Bye]] = defaultdict(list)
-    halves: dict[int, dict[int, list[_Half]]] = defaultdict(dict)
-    joined = {}
-    for id_, (row, _) in entrants.items():
-        joined[id_] = min(next(iter(texts[id_]), begun + 1), begun + 1)
+    halves: dict[int, dict[int, list[Half]]] = defaultdict(dict)
+    for id_, (row, one) in entrants.items():
+        entrants[id_] = (row, replace(one, joined=min(next(iter(texts[id_]), begun + 1), begun + 1)))
         for number, text in texts[id_].items():
             bye = _bye(id_, text)
             if bye:
                 byes[number].append(bye)
             else:
                 halves[number][id_] = list(_halves(table, row, number=number, text=text, entrants=entrants))
-    rounds = tuple(
+    rounds = [
         Round(number, tuple(_games(table, number, halves[number], entrants)), tuple(byes[number]))
         for number in range(1, begun + 1)
-    )
-    requests = tuple(
-        Request(bye.entrant, number, bye.points) for number in sorted(byes) for bye in byes[number] if bye.requested
-    )
+    ]
+    to_come = [Round(number, (), tuple(byes[number])) for number in sorted(byes) if number > begun]
     given = [bye.points for each in rounds for bye in each.byes if not bye.requested]
     return Event(
         system=system,
-        entrants=tuple(_joining(one, joined[id_]) for id_, (_, one) in entrants.items()),
-        rounds=rounds,
+        entrants=tuple(one for _, one in entrants.values()),
+        rounds=tuple(rounds),
         withdrawn=tuple(id_ for id_, (row, _) in entrants.items() if _is_withdrawn(table, row)),
-        requests=requests,
-        forbidden=tuple(_forbidden(table, entrants)),
+        requests=requests_in(rounds + to_come),
+        forbidden=_forbidden(table, entrants),
         bye_points=given[-1] if given else WIN,
-    )
-
-
-def _joining(one: Entrant, number: int) -> Entrant:
-    return Entrant(
-        id=one.id,
-        name=one.name,
-        rating=one.rating,
-        start=one.start,
-        grade=one.grade,
-        country=one.country,
-        club=one.club,
-        joined=number,
     )
 
 
 def _entrant(table: Table, row: Row, number: int) -> Entrant:
     if len(row.cells) > len(table.names) and any(cell.strip() for cell in row.cells[len(table.names) :]):
-        raise Misread(
-            code=Code.CSV,
-            line=row.line,
-            column=len(table.names) + 1,
-            problem="the line has more cells than there are columns",
-            remedy="Name them all",
-        )
+        raise _fault(row.line, len(table.names) + 1, "the line has more cells than there are columns", "Name them all")
     name = table.cell(row, "name")
     if not name:
         raise table.fault(row, "name", "the player has no name", "Give one")
@@ -320,17 +259,15 @@ def _is_withdrawn(table: Table, row: Row) -> bool:
     return bool(word)
 
 
-def _forbidden(table: Table, entrants: Mapping[int, tuple[Row, Entrant]]) -> Iterator[tuple[int, int]]:
-    seen = set()
+def _forbidden(table: Table, entrants: _Entered) -> tuple[Pair, ...]:
+    pairs: dict[Pair, None] = {}
     for id_, (row, _) in entrants.items():
         for word in table.cell(row, "forbidden").split():
             other = int(word) if word.isascii() and word.isdigit() and len(word) <= 9 else 0
             if other not in entrants or other == id_:
                 raise table.fault(row, "forbidden", f"{word!r} is no other player's id", "Give ids, blanks between")
-            pair = (min(id_, other), max(id_, other))
-            if pair not in seen:
-                seen.add(pair)
-                yield pair
+            pairs[pair_of(id_, other)] = None
+    return tuple(pairs)
 
 
 def _texts(table: Table, row: Row) -> dict[int, str]:
@@ -341,50 +278,39 @@ def _texts(table: Table, row: Row) -> dict[int, str]:
 
 def _begun(texts: Mapping[int, Mapping[int, str]]) -> int:
     """The last round with a game or a bye given."""
-    begun = 0
-    for cells in texts.values():
-        for number, text in cells.items():
-            if text != "--" and not text.startswith("off"):
-                begun = max(begun, number)
-    return begun
+    cells = (cell for theirs in texts.values() for cell in theirs.items())
+    return max((number for number, text in cells if text != "--" and not text.startswith("off")), default=0)
 
 
 def _bye(id_: int, text: str) -> Bye | None:
-    found = _BYE.fullmatch(text)
-    if not found:
+    bye = _BYE.fullmatch(text)
+    if not bye:
         return None
-    requested = found[1] == "off"
-    return Bye(id_, _POINTS[found[2] or ("-" if requested else "+")], requested)
+    requested = bye[1] == "off"
+    return Bye(id_, POINTS[bye[2] or ("-" if requested else "+")], requested)
 
 
-def _halves(
-    table: Table, row: Row, number: int, text: str, entrants: Mapping[int, tuple[Row, Entrant]]
-) -> Iterator[_Half]:
-    if text == "--":
-        return
-    for part in text.split(","):
-        found = _GAME.fullmatch(part.strip())
-        needs_color = found is not None and found[2] not in "xn" and not found[5]
-        if found is None or (needs_color and not found[3]) or (found[5] and found[2] in "?xn"):
+def _halves(table: Table, row: Row, number: int, text: str, entrants: _Entered) -> Iterator[Half]:
+    """The games of a player's cell."""
+    for part in () if text == "--" else text.split(","):
+        game = _GAME.fullmatch(part.strip())
+        opponent, sign, color, stones, forfeit = game.groups() if game else ("", "", "", "", "")
+        counts = sign not in ("x", "n")
+        if not game or (counts and not color and not forfeit) or (forfeit and sign in "?xn"):
             problem = f"{part.strip()!r} is not understood"
             raise table.fault(row, f"r{number}", problem, "Give such as 12+w, 3=b, 7-b!, bye or off")
-        if int(found[1]) not in entrants:
-            raise table.fault(row, f"r{number}", f"there is no player {found[1]}", "Give the id of a player")
-        yield _Half(
-            opponent=int(found[1]),
-            sign=found[2],
-            color=found[3],
-            handicap=int(found[4]) if found[4] else None,
-            forfeit=bool(found[5]),
+        if int(opponent) not in entrants:
+            raise table.fault(row, f"r{number}", f"there is no player {opponent}", "Give the id of a player")
+        yield Half(
+            opponent=int(opponent),
+            sign=sign,
+            color=color,
+            stones=int(stones) if stones else None,
+            forfeit=bool(forfeit),
         )
 
 
-def _games(
-    table: Table,
-    number: int,
-    halves: Mapping[int, list[_Half]],
-    entrants: Mapping[int, tuple[Row, Entrant]],
-) -> Iterator[Game]:
+def _games(table: Table, number: int, halves: Mapping[int, list[Half]], entrants: _Entered) -> Iterator[Game]:
     """The games of a round, by what each player's cell has of it."""
     for id_, every in halves.items():
         row = entrants[id_][0]
@@ -394,37 +320,16 @@ def _games(
             other = entrants[opponent][0]
             if opponent == id_ or len(mine) != len(theirs):
                 problem = f"player {id_} meets {opponent}, but not the other way round (line {other.line})"
-                raise table.fault(row, f"r{number}", problem, "Let both lines say the same")
-            if id_ < opponent:
-                for half in mine:
-                    facing = next((one for one in theirs if one.color != half.color or not half.color), None)
-                    game = facing and _game(id_, half, facing)
-                    if facing is None or game is None:
-                        problem = f"the game against {opponent} is another in line {other.line}"
-                        raise table.fault(row, f"r{number}", problem, "Let both lines say the same")
-                    theirs.remove(facing)
-                    yield game
-
-
-def _game(id_: int, half: _Half, facing: _Half) -> Game | None:
-    """The game of two halves, the first of player `id_`; None where they contradict each other."""
-    signs = half.sign + facing.sign
-    colors = {half.color, facing.color} - {""}
-    stones = {half.handicap, facing.handicap} - {None}
-    if signs not in ("+-", "-+", "==", "--", "=-", "-=", "??", "xx", "nn") or half.forfeit != facing.forfeit:
-        return None
-    if len(stones) > 1 or (half.color == facing.color and colors):
-        return None
-    white = not colors or half.color == "w" or facing.color == "b"
-    result = None
-    if signs in ("xx", "nn"):
-        result = VOID if signs == "xx" else NO_CONTEST
-    elif signs != "??":
-        points = [_POINTS[sign] for sign in signs]
-        first, second = points if white else points[::-1]
-        result = Result(first, second, "forfeit" if half.forfeit else "played")
-    first_id, second_id = (id_, half.opponent) if white else (half.opponent, id_)
-    return Game(first_id, second_id, result, stones.pop() or 0 if stones else 0)
+                raise table.fault(row, f"r{number}", problem, _SAME)
+            for half in mine if id_ < opponent else ():
+                facing = next((one for one in theirs if one.color != half.color or not half.color), None)
+                possible = facing is not None and half.sign + facing.sign not in _MORE_THAN_A_WIN
+                game = game_of(id_, half, facing) if facing is not None and possible else None
+                if facing is None or game is None:
+                    problem = f"the game against {opponent} is another in line {other.line}"
+                    raise table.fault(row, f"r{number}", problem, _SAME)
+                theirs.remove(facing)
+                yield game
 
 
 def check_scores(table: Table, event: Event) -> Iterator[str]:

@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -33,6 +34,7 @@ from cgos_server.tournaments.files.trf import Document
 
 DEFAULT_SYSTEM: Final = trf_event.DEFAULT_SYSTEM
 
+_fault: Final = partial(Misread, Code.EVENT_JSON)
 _BYTE: Final = re.compile(r"\(byte ([0-9]+)\)")
 
 _TOLD: Final[Mapping[str, Callable[[Event], object]]] = MappingProxyType(
@@ -198,13 +200,7 @@ def _from_json(data: bytes) -> Event:
         before = text[:at].decode("utf-8", "replace")
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         what = _BYTE.sub("", str(problem)).rstrip(". ")
-        raise Misread(
-            code=Code.EVENT_JSON,
-            line=line,
-            column=column,
-            problem=f"this is not an event's JSON: {what}",
-            remedy="Mend it there",
-        ) from problem
+        raise _fault(line, column, f"this is not an event's JSON: {what}", "Mend it there") from problem
 
 
 def _undecodable(text: bytes) -> int:

@@ -21,30 +21,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from cgos_protocol.errors import Code, Invalid, Refused
-from cgos_protocol.lines.misread import CONTROL, Misread, text_of
-from cgos_server.core.tournaments.base import (
-    DRAW,
-    LOSS,
-    WIN,
-    Bye,
-    Entrant,
-    Event,
-    Game,
-    Request,
-    Result,
-    Round,
-    Standings,
-    pair_of,
-)
+from cgos_protocol.lines.misread import CONTROL, Misread, one_line, text_of
+from cgos_server.core.tournaments.base import DRAW, Bye, Entrant, Event, Game, Round, Standings, pair_of
 from cgos_server.core.tournaments.grades import GRADES, grade_index
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.mms import mms
+from cgos_server.protocol.tournament_halves import POINTS, Half, game_of, requests_in, sign_of
 
 NAME_WIDTH: Final = 30
 MOST_PLAYERS: Final = 9999
@@ -60,12 +48,12 @@ _GRADE: Final = re.compile(r"[0-9]{1,2}[kdpKDP]", re.ASCII)
 _SCORE: Final = re.compile(r"-?[0-9]{1,6}(?:[.,][0-9]{1,3})?", re.ASCII)
 _NAMED: Final = re.compile(r";\s*EV\[(.*)\]\s*$")
 _COLUMNS: Final = re.compile(r";\s*Pl\s+Name\b.*?\bClub\s*(.*)", re.IGNORECASE)
-_POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
-_SIGNS: Final[Mapping[int, str]] = MappingProxyType({WIN: "+", DRAW: "=", LOSS: "-"})
+_fault: Final = partial(Misread, Code.H9)
 
 
 class _Row(NamedTuple):
-    """A player's line, 1 = the first of the file; `scores` are of its first column only, None without a number."""
+    """A player's line, 1 = the first of the file; `score` is of its first column only, None without a number. Opponents
+    of its rounds are places, 0 where there is none."""
 
     line: int
     place: int
@@ -74,18 +62,7 @@ class _Row(NamedTuple):
     country: str
     club: str
     score: float | None
-    words: tuple[_Word, ...]
-
-
-class _Word(NamedTuple):
-    """A round; `opponent` is a place, 0 where there is none. `color` is ``w``, ``b`` or ``?``."""
-
-    opponent: int
-    sign: str
-    forfeit: bool
-    color: str
-    stones: int
-    column: int
+    rounds: tuple[Half, ...]
 
 
 def looks_alike(text: str) -> bool:
@@ -104,33 +81,22 @@ def to_event(data: bytes, system: str | None) -> Event:
     text, _ = text_of(Code.H9, data)
     name, first_score, rows = "", "", []
     for number, line in enumerate(text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines(), 1):
-        if found := _NAMED.search(line):
-            name = name or CONTROL.sub(" ", found[1]).strip()
-        if found := _COLUMNS.search(line):
-            first_score = found[1][:4].strip().upper()
+        if named := _NAMED.search(line):
+            name = name or CONTROL.sub(" ", named[1]).strip()
+        if columns := _COLUMNS.search(line):
+            first_score = columns[1][:4].strip().upper()
         body = line.partition(";")[0].rstrip()
         if body.strip():
             rows.append(_row(number, body))
     if not rows:
-        raise Misread(code=Code.H9, line=1, column=1, problem="the file has no players", remedy="Give a line for each")
+        raise _fault(1, 1, "the file has no players", "Give a line for each")
     if len(rows) > MOST_PLAYERS:
-        raise Misread(
-            code=Code.H9,
-            line=rows[MOST_PLAYERS].line,
-            column=1,
-            problem=f"there are more than {MOST_PLAYERS} players",
-            remedy="Leave some out",
-        )
+        raise _fault(rows[MOST_PLAYERS].line, 1, f"there are more than {MOST_PLAYERS} players", "Leave some out")
+    count = len(rows[0].rounds)
     for row in rows:
-        if len(row.words) != len(rows[0].words):
-            problem = f"there are {len(row.words)} rounds, but {len(rows[0].words)} in line {rows[0].line}"
-            raise Misread(
-                code=Code.H9,
-                line=row.line,
-                column=1,
-                problem=problem,
-                remedy="Let every line have a word for each round",
-            )
+        if len(row.rounds) != count:
+            problem = f"there are {len(row.rounds)} rounds, but {count} in line {rows[0].line}"
+            raise _fault(row.line, 1, problem, "Let every line have a word for each round")
     if len({row.place for row in rows}) < len(rows):
         rows = [row._replace(place=at) for at, row in enumerate(rows, 1)]
     by_mms = first_score == "MMS"
@@ -139,82 +105,63 @@ def to_event(data: bytes, system: str | None) -> Event:
 
 
 def _row(number: int, line: str) -> _Row:
-    found = _LINE.fullmatch(line)
-    if found is None:
-        problem = "this is no line of a player"
-        raise Misread(
-            code=Code.H9,
-            line=number,
-            column=1,
-            problem=problem,
-            remedy="Give place, name, grade such as 4k, country, club, scores and rounds",
-        )
-    grade = f"{int(found[3])}{found[4].lower()}"
+    parts = _LINE.fullmatch(line)
+    if parts is None:
+        remedy = "Give place, name, grade such as 4k, country, club, scores and rounds"
+        raise _fault(number, 1, "this is no line of a player", remedy)
+    grade = f"{int(parts[3])}{parts[4].lower()}"
     try:
         grade_index(grade)
     except Refused as refused:
-        raise Misread(
-            code=Code.H9,
-            line=number,
-            column=found.start(3) + 1,
-            problem=f"{grade!r} is no grade",
-            remedy="Give such as 4k or 2d",
-        ) from refused
-    fields = [(part[0], part.start() + 1) for part in re.finditer(r"\S+", line[found.start(5) :])]
-    words: list[_Word] = []
-    while fields and (word := _WORD.fullmatch(fields[-1][0])):
-        opponent, sign, way, color, stones = word.groups()
-        column = found.start(5) + fields.pop()[1]
-        words.append(
-            _Word(
-                opponent=int(opponent),
-                sign=sign,
-                forfeit=way == "!",
-                color=color.lower() or "?",
-                stones=int(stones or 0),
-                column=column,
-            )
-        )
-    if len(words) > MOST_ROUNDS:
-        raise Misread(
-            code=Code.H9,
-            line=number,
-            column=1,
-            problem=f"there are more than {MOST_ROUNDS} rounds",
-            remedy="Leave those beyond out",
-        )
+        raise _fault(number, parts.start(3) + 1, f"{grade!r} is no grade", "Give such as 4k or 2d") from refused
+    fields = list(re.finditer(r"\S+", line[parts.start(5) :]))
+    rounds = _halves(fields, parts.start(5) + 1)
+    if len(rounds) > MOST_ROUNDS:
+        raise _fault(number, 1, f"there are more than {MOST_ROUNDS} rounds", "Leave those beyond out")
     scores = []
     while fields and _SCORE.fullmatch(fields[-1][0]) and len(fields) > 2:
         scores.append(fields.pop()[0])
     if len(fields) > 2:
         problem = f"{fields[2][0]!r} is neither a score nor a round"
-        raise Misread(
-            code=Code.H9,
-            line=number,
-            column=found.start(5) + fields[2][1],
-            problem=problem,
-            remedy="Give such as 12+/w0, 3-/b2 or 0=",
-        )
-    country, club = (*(field for field, _ in fields), "", "")[:2]
+        raise _fault(number, parts.start(5) + fields[2].start() + 1, problem, "Give such as 12+/w0, 3-/b2 or 0=")
+    country, club = (*(CONTROL.sub(" ", field[0]) for field in fields), "", "")[:2]
     return _Row(
         line=number,
-        place=int(found[1]),
-        name=CONTROL.sub(" ", " ".join(found[2].split())),
+        place=int(parts[1]),
+        name=one_line(parts[2]),
         grade=grade,
-        country="" if country == _NO_COUNTRY else CONTROL.sub(" ", country),
-        club="" if club == _NO_CLUB else CONTROL.sub(" ", club),
+        country="" if country == _NO_COUNTRY else country,
+        club="" if club == _NO_CLUB else club,
         score=float(scores[-1].replace(",", ".")) if scores else None,
-        words=tuple(reversed(words)),
+        rounds=rounds,
     )
+
+
+def _halves(fields: list[re.Match[str]], column: int) -> tuple[Half, ...]:
+    """Takes the words of rounds from the end of a line's fields.
+
+    :param column: of the first field, 1 = the first
+    """
+    halves: list[Half] = []
+    while fields and (word := _WORD.fullmatch(fields[-1][0])):
+        opponent, sign, way, color, stones = word.groups()
+        half = Half(
+            opponent=int(opponent),
+            sign=sign,
+            color=color.lower().strip("?"),
+            stones=int(stones or 0),
+            forfeit=way == "!",
+            column=column + fields.pop().start(),
+        )
+        halves.append(half)
+    return tuple(reversed(halves))
 
 
 def _event(rows: Sequence[_Row], system: str, name: str) -> Event:
     by_place = {row.place: row for row in rows}
     if 0 in by_place:
-        raise Misread(
-            code=Code.H9, line=by_place[0].line, column=1, problem="0 is no place", remedy="Count places from 1"
-        )
-    last = len(rows[0].words)
+        raise _fault(by_place[0].line, 1, "0 is no place", "Count places from 1")
+    last = len(rows[0].rounds)
     rounds = tuple(_round(by_place, number) for number in range(1, last + 1))
     entrants = tuple(
         Entrant(
@@ -223,84 +170,50 @@ def _event(rows: Sequence[_Row], system: str, name: str) -> Event:
             grade=row.grade,
             country=row.country,
             club=row.club,
-            joined=next((number for number, word in enumerate(row.words, 1) if not _is_absent(word)), last + 1),
+            joined=next((number for number, half in enumerate(row.rounds, 1) if not _is_absent(half)), last + 1),
         )
         for row in rows
     )
-    requests = tuple(
-        Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested
-    )
-    return Event(system=system, entrants=entrants, name=name, rounds=rounds, requests=requests)
+    return Event(system=system, entrants=entrants, name=name, rounds=rounds, requests=requests_in(rounds))
 
 
-def _is_absent(word: _Word) -> bool:
-    return word.opponent == 0 and word.sign in "-?"
+def _is_absent(half: Half) -> bool:
+    return half.opponent == 0 and half.sign in "-?"
 
 
 def _round(by_place: Mapping[int, _Row], number: int) -> Round:
     games: list[Game] = []
     byes: list[Bye] = []
     for place, row in by_place.items():
-        word = row.words[number - 1]
-        if word.opponent == 0:
-            if not _is_absent(word):
-                byes.append(Bye(place, _POINTS[word.sign], requested=word.sign == "="))
+        half = row.rounds[number - 1]
+        if half.opponent == 0:
+            if not _is_absent(half):
+                byes.append(Bye(place, POINTS[half.sign], requested=half.sign == "="))
             continue
-        other = by_place.get(word.opponent)
-        facing = other.words[number - 1] if other else None
+        other = by_place.get(half.opponent)
         if other is None or other is row:
-            raise Misread(
-                code=Code.H9,
-                line=row.line,
-                column=word.column,
-                problem=f"round {number} has no opponent {word.opponent}",
-                remedy="Name a place",
-            )
-        if facing is None or facing.opponent != place:
+            raise _fault(row.line, half.column, f"round {number} has no opponent {half.opponent}", "Name a place")
+        facing = other.rounds[number - 1]
+        meet = facing.opponent == place
+        if meet and place > half.opponent:
+            continue
+        game = game_of(place, half, facing) if meet else None
+        if game is None:
             problem = (
-                f"in round {number} {place} meets {word.opponent}, but not the other way round (line {other.line})"
+                f"round {number} of {place} and {half.opponent} is another in line {other.line}"
+                if meet
+                else f"in round {number} {place} meets {half.opponent}, but not the other way round (line {other.line})"
             )
-            raise Misread(
-                code=Code.H9, line=row.line, column=word.column, problem=problem, remedy="Let both lines say the same"
-            )
-        if place < word.opponent:
-            game = _game(place, word, facing)
-            if game is None:
-                problem = f"round {number} of {place} and {word.opponent} is another in line {other.line}"
-                raise Misread(
-                    code=Code.H9,
-                    line=row.line,
-                    column=word.column,
-                    problem=problem,
-                    remedy="Let both lines say the same",
-                )
-            games.append(game)
+            raise _fault(row.line, half.column, problem, "Let both lines say the same")
+        games.append(game)
     return Round(number, tuple(games), tuple(byes))
-
-
-def _game(place: int, word: _Word, facing: _Word) -> Game | None:
-    """The game of two words, the first of the player at `place`; None where they contradict each other. Where nobody
-    says the colors, the better place is written as White."""
-    known = [color for color in (word.color, facing.color) if color != "?"]
-    if (len(known) == 2 and known[0] == known[1]) or word.forfeit != facing.forfeit or word.stones != facing.stones:
-        return None
-    signs = word.sign + facing.sign
-    white = not known or word.color == "w" or facing.color == "b"
-    white_id, black_id = (place, word.opponent) if white else (word.opponent, place)
-    if signs == "??":
-        return Game(white_id, black_id, None, word.stones)
-    if "?" in signs:
-        return None
-    mine, theirs = (_POINTS[sign] for sign in signs)
-    first, second = (mine, theirs) if white else (theirs, mine)
-    return Game(white_id, black_id, Result(first, second, "forfeit" if word.forfeit else "played"), word.stones)
 
 
 def _with_starts(event: Event, rows: Sequence[_Row]) -> Event:
     """With the starting points that make scores those of the file. Where scores are whole although somebody has an odd
     number of ``0=``, halves of absences are rounded down there: then ``0=`` is an absence, as McMahon systems count."""
     scores = {row.place: row.score for row in rows if row.score is not None}
-    halves = {row.place: sum(word.opponent == 0 and word.sign == "=" for word in row.words) for row in rows}
+    halves = {row.place: sum(half.opponent == 0 and half.sign == "=" for half in row.rounds) for row in rows}
     drawn = Counter(
         id_
         for each in event.rounds
@@ -373,6 +286,7 @@ def write(event: Event, standings: Standings) -> bytes:
 
 
 def _words(event: Event) -> dict[int, list[str]]:
+    sign = partial(sign_of, code=Code.H9_POINTS, holder="H9")
     words = {one.id: ["0-"] * len(event.rounds) for one in event.entrants}
     for each in event.rounds:
         busy = Counter(id_ for game in each.games for id_ in game.pair) + Counter(bye.entrant for bye in each.byes)
@@ -383,7 +297,7 @@ def _words(event: Event) -> dict[int, list[str]]:
                     f"Player {id_} is {count} times in round {each.number}, and H9 holds one game a round. Write JSON.",
                 )
         for bye in each.byes:
-            words[bye.entrant][each.number - 1] = "0" + _sign(bye.points, each.number)
+            words[bye.entrant][each.number - 1] = f"0{sign(bye.points, each.number)}"
         for game in each.games:
             if game.result is not None and game.result.how in ("void", "no-contest"):
                 continue
@@ -392,24 +306,16 @@ def _words(event: Event) -> dict[int, list[str]]:
                     Code.H9_STONES, f"Round {each.number} has {game.handicap} stones; H9 holds 9. Write JSON."
                 )
             way = "!" if game.result is not None and game.result.how == "forfeit" else "/"
-            signs = ("?", "?")
-            if game.result is not None:
-                signs = (_sign(game.result.white, each.number), _sign(game.result.black, each.number))
+            made = (game.result.white, game.result.black) if game.result is not None else ()
+            signs = [sign(points, each.number) for points in made] or ["?", "?"]
             words[game.white][each.number - 1] = f"{game.black}{signs[0]}{way}w{game.handicap}"
             words[game.black][each.number - 1] = f"{game.white}{signs[1]}{way}b{game.handicap}"
     return words
 
 
-def _sign(points: int, number: int) -> str:
-    if points not in _SIGNS:
-        problem = f"Round {number} gives {points / 2:g} points, and H9 holds 1, one half and 0."
-        raise Invalid(Code.H9_POINTS, f"{problem} Write JSON.")
-    return _SIGNS[points]
-
-
 def _plain(text: str) -> str:
     """In one line, without what begins or ends a comment's field."""
-    return " ".join(CONTROL.sub(" ", text).replace(";", ",").replace("]", ")").split())
+    return one_line(text.replace(";", ",").replace("]", ")"))
 
 
 def _grade(one: Entrant) -> str:

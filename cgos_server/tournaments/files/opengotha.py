@@ -28,11 +28,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
 from cgos_protocol.errors import Refused
-from cgos_protocol.lines.misread import CONTROL
+from cgos_protocol.lines.misread import one_line
 from cgos_server.core.tournaments.base import (
-    DRAW,
+    BLACK_WINS,
+    DRAWN,
     LOSS,
+    WHITE_WINS,
     WIN,
     Bye,
     Entrant,
@@ -45,6 +49,7 @@ from cgos_server.core.tournaments.base import (
 )
 from cgos_server.core.tournaments.gotha_sums import GOTHA_SUMS
 from cgos_server.core.tournaments.grades import grade_index
+from cgos_server.protocol.tournament_halves import requests_in
 from cgos_server.tournaments.files.opengotha_xml import Element, elements
 
 SYSTEM: Final = "weighted"
@@ -54,15 +59,19 @@ MOST_ROUNDS: Final = 20
 _OLD_RATINGS: Final = 201
 """Data version; older ones count ratings from 2050."""
 
-_RESULTS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+_RESULTS: Final[Mapping[str, Result | None]] = MappingProxyType(
     {
-        "WHITEWINS": (WIN, LOSS),
-        "BLACKWINS": (LOSS, WIN),
-        "EQUAL": (DRAW, DRAW),
-        "BOTHLOSE": (LOSS, LOSS),
-        "BOTHWIN": (WIN, WIN),
+        "UNKNOWN": None,
+        "WHITEWINS": WHITE_WINS,
+        "BLACKWINS": BLACK_WINS,
+        "EQUAL": DRAWN,
+        "BOTHLOSE": Result(LOSS, LOSS),
+        "BOTHWIN": Result(WIN, WIN),
     }
 )
+_BY_DEFAULT: Final = "_BYDEF"
+"""Ends the words of results of games that never started."""
+
 _CRITERIA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "MMS": "mms",
@@ -131,20 +140,18 @@ def to_event(data: bytes, system: str | None) -> tuple[Event, tuple[str, ...]]:
     byes = _bye_players(file)
     begun = max([0, *games, *byes])
     rounds, to_come = _rounds(file, games, byes=byes, begun=begun, last=max(begun, planned))
-    requested = (Request(one.entrant, each.number, one.points) for each in rounds for one in each.byes if one.requested)
-    order = tuple(_order(file))
     event = Event(
         system=system or SYSTEM,
         entrants=tuple(_entrants(file)),
-        name=_plain(general.values.get("name", "")),
+        name=one_line(general.values.get("name", "")),
         options=_options(file, begun) if system in (None, SYSTEM) else {},
         planned=max(begun, planned),
         rounds=rounds,
         withdrawn=tuple(
             at for at, one in enumerate(file.players, 1) if one.values.get("registeringStatus", "FIN") == "PRE"
         ),
-        requests=(*requested, *to_come),
-        tie_breakers=order,
+        requests=(*requests_in(rounds), *to_come),
+        tie_breakers=tuple(_order(file)),
     )
     return event, tuple(_remarks(file, begun))
 
@@ -172,8 +179,8 @@ def _sorted(found: Sequence[Element]) -> _File:
         if key in file.keys:
             raise one.fault(f"there is a second {_name(one)!r}", "Give every player another name")
         file.keys[key] = at
-    for at, one in enumerate(file.players, 1):
-        file.keys.setdefault(_ascii(_key(one.values.get("name", "") + one.values.get("firstName", ""))), at)
+    for key, at in [*file.keys.items()]:
+        file.keys.setdefault(_ascii(key), at)
     return file
 
 
@@ -186,12 +193,8 @@ def _ascii(key: str) -> str:
     return unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
 
 
-def _plain(text: str) -> str:
-    return " ".join(CONTROL.sub(" ", text).split())
-
-
 def _name(player: Element) -> str:
-    return _plain(f"{player.values.get('name', '')} {player.values.get('firstName', '')}")
+    return one_line(f"{player.values.get('name', '')} {player.values.get('firstName', '')}")
 
 
 def _player(file: _File, element: Element, attribute: str) -> int:
@@ -219,8 +222,8 @@ def _entrants(file: _File) -> Iterator[Entrant]:
             rating=float(rating),
             start=2 * start if file.is_mcmahon else 0,
             grade=one.values.get("rank", "30K").strip().lower(),
-            country=_plain(one.values.get("country", "")),
-            club=_plain(one.values.get("club", "")),
+            country=one_line(one.values.get("country", "")),
+            club=one_line(one.values.get("club", "")),
         )
 
 
@@ -245,12 +248,11 @@ def _games(file: _File) -> dict[int, list[Game]]:
                 raise one.fault(f"{problem} (line {busy[(number, id_)].line})", "Leave one of them")
             busy[(number, id_)] = one
         word = one.values.get("result", "RESULT_UNKNOWN").removeprefix("RESULT_")
-        kind = word.removesuffix("_BYDEF")
-        if word != "UNKNOWN" and kind not in _RESULTS:
+        result = _RESULTS.get(word.removesuffix(_BY_DEFAULT))
+        if result is None and word != "UNKNOWN":
             raise one.fault(f"{word!r} is no result", "Give such as RESULT_WHITEWINS")
-        result = None
-        if word != "UNKNOWN":
-            result = Result(*_RESULTS[kind], how="forfeit" if word != kind else "played")
+        if result is not None and word.endswith(_BY_DEFAULT):
+            result = replace(result, how="forfeit")
         game = Game(white, black, result, one.whole("handicap", 0, 0, 9))
         games[number].append((one.whole("tableNumber", 1, 1, 10**6), game))
     return {

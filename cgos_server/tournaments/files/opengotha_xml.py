@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 from xml.parsers import expat
 
@@ -17,6 +18,8 @@ from cgos_protocol.lines.misread import Misread
 MOST_BYTES: Final = 32 << 20
 MOST_ELEMENTS: Final = 200_000
 DEEPEST: Final = 16
+
+_fault: Final = partial(Misread, Code.OPENGOTHA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Element:
 
     def fault(self, problem: str, remedy: str) -> Misread:
         """The error about this element."""
-        return Misread(code=Code.OPENGOTHA, line=self.line, column=1, problem=problem, remedy=remedy)
+        return _fault(self.line, 1, problem, remedy)
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """An attribute that is a whole number. Raises Misread where it is none, or outside the limits."""
@@ -57,21 +60,9 @@ class _Reader:
         self.open.append(name)
         line = self.parser.CurrentLineNumber
         if len(self.open) > DEEPEST:
-            raise Misread(
-                code=Code.OPENGOTHA,
-                line=line,
-                column=1,
-                problem=f"elements are nested more than {DEEPEST} deep",
-                remedy="Give OpenGotha's file",
-            )
+            raise _fault(line, 1, f"elements are nested more than {DEEPEST} deep", "Give OpenGotha's file")
         if len(self.elements) >= MOST_ELEMENTS:
-            raise Misread(
-                code=Code.OPENGOTHA,
-                line=line,
-                column=1,
-                problem=f"there are more than {MOST_ELEMENTS} elements",
-                remedy="Give a smaller file",
-            )
+            raise _fault(line, 1, f"there are more than {MOST_ELEMENTS} elements", "Give a smaller file")
         self.elements.append(Element("/".join(self.open), line, values))
 
     def end(self, _name: str) -> None:
@@ -79,13 +70,7 @@ class _Reader:
 
     def doctype(self, *_: object) -> None:
         line = self.parser.CurrentLineNumber
-        raise Misread(
-            code=Code.OPENGOTHA,
-            line=line,
-            column=1,
-            problem="the file declares a document type",
-            remedy="Take <!DOCTYPE ...> out",
-        )
+        raise _fault(line, 1, "the file declares a document type", "Take <!DOCTYPE ...> out")
 
 
 def elements(data: bytes) -> list[Element]:
@@ -94,13 +79,7 @@ def elements(data: bytes) -> list[Element]:
     :raises Misread: where it is no XML, or of another kind, or too large
     """
     if len(data) > MOST_BYTES:
-        raise Misread(
-            code=Code.OPENGOTHA,
-            line=1,
-            column=1,
-            problem=f"the file has more than {MOST_BYTES} bytes",
-            remedy="Give a smaller file",
-        )
+        raise _fault(1, 1, f"the file has more than {MOST_BYTES} bytes", "Give a smaller file")
     parser = expat.ParserCreate()
     reader = _Reader(parser)
     parser.StartElementHandler = reader.start
@@ -111,16 +90,9 @@ def elements(data: bytes) -> list[Element]:
     except (expat.ExpatError, ValueError, LookupError) as problem:  # the latter two: unknown encodings
         line, column = getattr(problem, "lineno", 1), getattr(problem, "offset", 0) + 1
         what = expat.ErrorString(problem.code) if isinstance(problem, expat.ExpatError) else str(problem)
-        raise Misread(
-            code=Code.OPENGOTHA, line=line, column=column, problem=f"this is no XML: {what}", remedy="Save it anew"
-        ) from problem
-    if reader.elements[0].path != "Tournament":
-        problem_ = f"the file is XML of another kind (<{reader.elements[0].path[:40]}>), not a tournament of OpenGotha"
-        raise Misread(
-            code=Code.OPENGOTHA,
-            line=reader.elements[0].line,
-            column=1,
-            problem=problem_,
-            remedy="Give OpenGotha's own file",
-        )
+        raise _fault(line, column, f"this is no XML: {what}", "Save it anew") from problem
+    root = reader.elements[0]
+    if root.path != "Tournament":
+        wrong = f"the file is XML of another kind (<{root.path[:40]}>), not a tournament of OpenGotha"
+        raise _fault(root.line, 1, wrong, "Give OpenGotha's own file")
     return reader.elements

@@ -16,6 +16,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from cgos_protocol.errors import Code
@@ -30,6 +31,8 @@ _TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*
 _WORD: Final = re.compile(r'"([^"]*)"|[^\s"]+')
 _UNFINISHED: Final = "*"
 
+_fault: Final = partial(Misread, Code.RESULTS)
+
 
 class Reported(NamedTuple):
     """One result. The game is named by `id`, or by `white` and `black` as written, and `round` where that is said.
@@ -38,11 +41,11 @@ class Reported(NamedTuple):
     """
 
     line: int
-    id: int | None
-    white: str
-    black: str
-    round: int | None
     score: str
+    id: int | None = None
+    white: str = ""
+    black: str = ""
+    round: int | None = None
 
 
 def read(data: bytes) -> list[Reported]:
@@ -54,28 +57,16 @@ def read(data: bytes) -> list[Reported]:
     lines = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     first = next((line for line in lines if line.strip()), "")
     if _TAG.fullmatch(first):
-        found = list(_pgn(lines))
+        results = list(_pgn(lines))
     elif any(mark in first and "result" in _names(first, mark) for mark in ",;\t"):
-        found = list(_table(lines, max(",;\t", key=first.count)))
+        results = list(_table(lines, max(",;\t", key=first.count)))
     else:
-        found = list(_lines(lines))
-    if not found:
-        raise Misread(
-            code=Code.RESULTS,
-            line=1,
-            column=1,
-            problem="there is no result",
-            remedy="Give lines such as Alder Birch 1-0, a table, or PGN",
-        )
-    if len(found) > MOST:
-        raise Misread(
-            code=Code.RESULTS,
-            line=found[MOST].line,
-            column=1,
-            problem=f"there are more than {MOST} results",
-            remedy="Give fewer at a time",
-        )
-    return found
+        results = list(_lines(lines))
+    if not results:
+        raise _fault(1, 1, "there is no result", "Give lines such as Alder Birch 1-0, a table, or PGN")
+    if len(results) > MOST:
+        raise _fault(results[MOST].line, 1, f"there are more than {MOST} results", "Give fewer at a time")
+    return results
 
 
 def _names(line: str, mark: str) -> list[str]:
@@ -87,18 +78,15 @@ def _lines(lines: Sequence[str]) -> Iterator[Reported]:
         if line.lstrip().startswith("#"):
             continue
         if line.count('"') % 2:
-            raise Misread(code=Code.RESULTS, line=number, column=1, problem="a quote is not closed", remedy="Close it")
-        words = [found[1] if found[0].startswith('"') else found[0] for found in _WORD.finditer(line)]
+            raise _fault(number, 1, "a quote is not closed", "Close it")
+        words = [word[1] if word[0].startswith('"') else word[0] for word in _WORD.finditer(line)]
         if len(words) == 3:
-            yield Reported(line=number, id=None, white=words[0], black=words[1], round=None, score=words[2])
+            yield Reported(number, words[2], white=words[0], black=words[1])
         elif len(words) == 2:
-            yield Reported(
-                line=number, id=_whole(number, words[0], "id of a game"), white="", black="", round=None, score=words[1]
-            )
+            yield Reported(number, words[1], id=_whole(number, words[0], "id of a game"))
         elif words:
             problem = "there is one word only" if len(words) == 1 else f"there are {len(words)} words"
-            remedy = "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes"
-            raise Misread(code=Code.RESULTS, line=number, column=1, problem=problem, remedy=remedy)
+            raise _fault(number, 1, problem, "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes")
 
 
 def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
@@ -108,9 +96,7 @@ def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise Misread(
-                code=Code.RESULTS, line=reader.line_num, column=1, problem=str(problem), remedy="Mend the quotes"
-            ) from problem
+            raise _fault(reader.line_num, 1, str(problem), "Mend the quotes") from problem
         if cells is None:
             return
         if not any(cell.strip() for cell in cells):
@@ -118,14 +104,8 @@ def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
         if not names:
             names = [cell.strip().lower() for cell in cells]
             if "game" not in names and not {"white", "black"} <= set(names):
-                problem_ = "no columns name the game"
-                raise Misread(
-                    code=Code.RESULTS,
-                    line=reader.line_num,
-                    column=1,
-                    problem=problem_,
-                    remedy="Name a column game, or columns white and black",
-                )
+                remedy = "Name a column game, or columns white and black"
+                raise _fault(reader.line_num, 1, "no columns name the game", remedy)
             continue
         values = dict(zip(names, (cell.strip() for cell in cells), strict=False))
         yield _reported(reader.line_num, values)
@@ -153,45 +133,27 @@ def _game(line: int, tags: Mapping[str, str]) -> Iterator[Reported]:
     if by_name.get("result") == _UNFINISHED:
         return
     number = by_name.get("round", "").partition(".")[0]
-    yield _reported(
-        line,
-        {
-            "game": by_name.get("gameid", ""),
-            "white": by_name.get("white", ""),
-            "black": by_name.get("black", ""),
-            "result": by_name.get("result", ""),
-            "round": number if number.isascii() and number.isdigit() else "",
-        },
-    )
+    by_name |= {"game": by_name.get("gameid", ""), "round": number if number.isascii() and number.isdigit() else ""}
+    yield _reported(line, by_name)
 
 
 def _reported(line: int, values: Mapping[str, str]) -> Reported:
-    id_, number = values.get("game", ""), values.get("round", "")
-    if not id_ and not (values.get("white") and values.get("black")):
-        raise Misread(
-            code=Code.RESULTS, line=line, column=1, problem="no game is named", remedy="Give its id, or White and Black"
-        )
-    if not values.get("result"):
-        raise Misread(
-            code=Code.RESULTS, line=line, column=1, problem="the result is missing", remedy="Give such as 1-0"
-        )
+    id_, white, black, score, number = (values.get(name, "") for name in COLUMNS)
+    if not id_ and not (white and black):
+        raise _fault(line, 1, "no game is named", "Give its id, or White and Black")
+    if not score:
+        raise _fault(line, 1, "the result is missing", "Give such as 1-0")
     return Reported(
         line=line,
+        score=score,
         id=_whole(line, id_, "id of a game") if id_ else None,
-        white=values.get("white", ""),
-        black=values.get("black", ""),
+        white=white,
+        black=black,
         round=_whole(line, number, "number of a round") if number else None,
-        score=values["result"],
     )
 
 
 def _whole(line: int, word: str, what: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 15 and int(word)):
-        raise Misread(
-            code=Code.RESULTS,
-            line=line,
-            column=1,
-            problem=f"{word!r} is no {what}",
-            remedy="Give a whole number, 1 or more",
-        )
+        raise _fault(line, 1, f"{word!r} is no {what}", "Give a whole number, 1 or more")
     return int(word)

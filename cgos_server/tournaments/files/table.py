@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Event, Game
+from cgos_server.core.tournaments.base import Event, Game
 from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.protocol.tournament_halves import sign_of
 from cgos_server.tournaments.files.csv_table import FIELDS, ID_MAX, ROUND_MAX, Table, to_event
 
-_SIGNS: Final = {WIN: "+", DRAW: "=", LOSS: "-"}
 _DERIVED: Final = ("points", "place")
 _ALWAYS: Final = ("id", "name", "rating", "points", "place")
 
@@ -93,11 +93,6 @@ def fields(event: Event, places: Mapping[int, int]) -> dict[int, dict[str, str]]
             Code.CSV_ROUNDS,
             f"The event has {len(event.rounds)} rounds, and a table holds up to {ROUND_MAX}. Write JSON.",
         )
-    for one in event.entrants:
-        if one.id > ID_MAX:
-            raise Invalid(
-                Code.CSV_ID, f"{one.name} has the number {one.id}, and a table holds up to {ID_MAX}. Write JSON."
-            )
     scores = ledger(event).lines
     forbidden = defaultdict(list)
     for first, second in event.forbidden:
@@ -105,6 +100,10 @@ def fields(event: Event, places: Mapping[int, int]) -> dict[int, dict[str, str]]
     rounds = _rounds(event)
     values = {}
     for one in event.entrants:
+        if one.id > ID_MAX:
+            raise Invalid(
+                Code.CSV_ID, f"{one.name} has the number {one.id}, and a table holds up to {ID_MAX}. Write JSON."
+            )
         values[one.id] = {
             "id": str(one.id),
             "name": one.name.strip() or f"Player {one.id}",
@@ -130,15 +129,15 @@ def _rounds(event: Event) -> dict[int, dict[str, str]]:
     """The text of each player's rounds; of a round to come only what was asked for."""
     texts: dict[int, dict[str, str]] = {one.id: {} for one in event.entrants}
     for each in event.rounds:
-        said = defaultdict(list)
+        parts = defaultdict(list)
         for game in each.games:
-            said[game.white].append(_half(game, each.number, white=True))
-            said[game.black].append(_half(game, each.number, white=False))
+            parts[game.white].append(_half(game, each.number, white=True))
+            parts[game.black].append(_half(game, each.number, white=False))
         for bye in each.byes:
-            said[bye.entrant].append(("off" if bye.requested else "bye") + _sign(bye.points, each.number))
+            parts[bye.entrant].append(("off" if bye.requested else "bye") + _sign(bye.points, each.number))
         for one in event.entrants:
             absent = "--" if one.joined <= each.number else ""
-            texts[one.id][f"r{each.number}"] = ",".join(said[one.id]) or absent
+            texts[one.id][f"r{each.number}"] = ",".join(parts[one.id]) or absent
     for request in event.requests:
         if request.round > len(event.rounds) and request.entrant in texts:
             texts[request.entrant][f"r{request.round}"] = "off" + _sign(request.points, request.round)
@@ -147,23 +146,19 @@ def _rounds(event: Event) -> dict[int, dict[str, str]]:
 
 def _half(game: Game, number: int, *, white: bool) -> str:
     opponent = game.black if white else game.white
-    stones = str(game.handicap or "")
-    color = "w" if white else "b"
-    if game.result is None:
-        return f"{opponent}?{color}{stones}"
-    if game.result.how in ("void", "no-contest"):
-        return f"{opponent}{'x' if game.result.how == 'void' else 'n'}{color}{stones}"
-    sign = _sign(game.result.white if white else game.result.black, number)
-    return f"{opponent}{sign}{color}{stones}{'!' if game.result.how == 'forfeit' else ''}"
+    result, forfeit = game.result, ""
+    if result is None:
+        sign = "?"
+    elif result.how in ("void", "no-contest"):
+        sign = "x" if result.how == "void" else "n"
+    else:
+        sign = _sign(result.white if white else result.black, number)
+        forfeit = "!" if result.how == "forfeit" else ""
+    return f"{opponent}{sign}{'w' if white else 'b'}{game.handicap or ''}{forfeit}"
 
 
 def _sign(points: int, number: int) -> str:
-    if points not in _SIGNS:
-        raise Invalid(
-            Code.CSV_POINTS,
-            f"Round {number} gives {points / 2:g} points, and a table holds 1, one half and 0. Write JSON.",
-        )
-    return _SIGNS[points]
+    return sign_of(points, number, Code.CSV_POINTS, "a table")
 
 
 def _text(rows: Sequence[Sequence[str]], delimiter: str, end: str) -> str:

@@ -35,6 +35,11 @@ class Misread(Invalid):
         self.column = column
 
 
+def one_line(text: str) -> str:
+    """The text without control characters, with single blanks."""
+    return " ".join(CONTROL.sub(" ", text).split())
+
+
 def text_of(code: Code, data: bytes) -> tuple[str, str]:
     """The text of a file, byte order mark included, and its encoding.
 

@@ -43,27 +43,27 @@ PGN = """\
 
 def test_lines() -> None:
     assert read(LINES.encode()) == [
-        Reported(2, None, "Alder", "Birch A", None, "1-0"),
-        Reported(3, None, "O'Elm#1", "4", None, "-/+"),
-        Reported(5, 7, "", "", None, "1/2-1/2"),
+        Reported(2, "1-0", white="Alder", black="Birch A"),
+        Reported(3, "-/+", white="O'Elm#1", black="4"),
+        Reported(5, "1/2-1/2", id=7),
     ]
 
 
 def test_tables() -> None:
     assert read(TABLE.encode()) == [
-        Reported(2, None, "Alder", "Birch A", 1, "1-0"),
-        Reported(3, None, "3", "4", None, "void"),
+        Reported(2, "1-0", white="Alder", black="Birch A", round=1),
+        Reported(3, "void", white="3", black="4"),
     ]
     assert read(b"\xef\xbb\xbf" + IDS.encode()) == [
-        Reported(2, 7, "", "", None, "0-1"),
-        Reported(3, 8, "Elm, E.", "", None, "1-0"),
+        Reported(2, "0-1", id=7),
+        Reported(3, "1-0", id=8, white="Elm, E."),
     ]
 
 
 def test_headers_of_pgn() -> None:
     assert read(PGN.encode()) == [
-        Reported(1, None, "Alder", "Birch A", 2, "1-0"),
-        Reported(16, 9, "", "", None, "1/2-1/2"),
+        Reported(1, "1-0", white="Alder", black="Birch A", round=2),
+        Reported(16, "1/2-1/2", id=9),
     ]
 
 
