@@ -24,8 +24,8 @@ from cgos_server.cli.tournament_bracket import bracket_svg
 from cgos_server.cli.tournament_change import change
 from cgos_server.cli.tournament_files import (
     RESULTS,
-    Asked,
-    asking,
+    EventChoice,
+    event_options,
     kind_of,
     player,
     require_one_output,
@@ -81,25 +81,25 @@ tournament.add_command(reproduce)
 
 
 @tournament.command("next")
-@asking
+@event_options
 @click.option("--ready", is_flag=True, help="All games that could begin now, while others may still be played.")
 @output_option
 @json_option
-def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None:
+def next_(chosen: EventChoice, ready: bool, output: Path | None, as_json: bool) -> None:
     """Pair the next round, with the reasons.
 
     Nothing is written unless --output names a file, which may be FILE itself: it then has the round, without results.
     With --output - the event alone goes to standard output.
     """
-    file, event = asked.open()
+    file, event = chosen.open()
     if file.hindrances:
-        raise Forbidden(Code.NOT_OURS, f"{asked.file} cannot be paired here: {file.hindrances[0]}")
+        raise Forbidden(Code.NOT_OURS, f"{chosen.file} cannot be paired here: {file.hindrances[0]}")
     if as_json:
         require_one_output(output)
     with working(f"Pairing {len(event.entrants)} players"):
         rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
     after = functools.reduce(begin, rounds, event)
-    if kind_of(output or asked.file, file) == "json":  # others do not keep the games' ids
+    if kind_of(output or chosen.file, file) == "json":  # others do not keep the games' ids
         rounds = tuple(
             msgspec.structs.replace(each, games=after.rounds[each.number - 1].games[-len(each.games) :])
             if each.games
@@ -109,7 +109,7 @@ def next_(asked: Asked, ready: bool, output: Path | None, as_json: bool) -> None
     if output is not None:
         save(output, file, after)
     if as_json:
-        print_json([_told(event, each) for each in rounds] if ready else _told(event, rounds[0]))
+        print_json([_for_programs(event, each) for each in rounds] if ready else _for_programs(event, rounds[0]))
     elif str(output) != "-":
         for each in rounds:
             _print_round(event, each)
@@ -145,7 +145,7 @@ def result(
         raise click.BadParameter(f"{score!r} is not one of {', '.join(RESULTS)}.", param_hint="SCORE")
     if len(players) != (2 if id_ is None else 0):
         raise click.UsageError("Name the game: by White and Black, or by --game alone.")
-    opened, event = Asked(file).open(needs_system=False)
+    opened, event = EventChoice(file).open(needs_system=False)
     if id_ is None:
         white, black = (player(event, word) for word in players)
         id_ = _game_between(event, white, black, number)
@@ -180,7 +180,7 @@ def games_(file: Path, only_open: bool, as_json: bool) -> None:
 
     Only JSON keeps ids: in other files games are counted anew each time, by rounds and players.
     """
-    _, event = Asked(file).open(needs_system=False)
+    _, event = EventChoice(file).open(needs_system=False)
     names = _names(event)
     rows = [
         (game.id, each.number, names[game.white], names[game.black], score_of(game.result))
@@ -196,63 +196,63 @@ def games_(file: Path, only_open: bool, as_json: bool) -> None:
 
 
 @tournament.command()
-@asking
+@event_options
 @json_option
-def check(asked: Asked, as_json: bool) -> None:
+def check(chosen: EventChoice, as_json: bool) -> None:
     """Would the system have paired every round so?
 
     Exits with 1 where something differs. Who was absent in a round is taken to have asked for that.
     """
-    file, event = asked.open()
+    file, event = chosen.open()
     for sentence in check_scores(file):
         say(sentence)
-    found: list[Recheck] = []
+    rounds: list[Recheck] = []
     with progress_bar("Rounds") as progress:
         for each in recheck(event):
-            found.append(each)
-            progress(len(found), len(event.rounds))
+            rounds.append(each)
+            progress(len(rounds), len(event.rounds))
     if as_json:
-        print_json(found)
-    elif not found:
+        print_json(rounds)
+    elif not rounds:
         say("Nothing has been paired yet.")
     else:
-        _print_findings(event, found)
-    if not all(each.agrees for each in found):
+        _print_findings(event, rounds)
+    if not all(each.agrees for each in rounds):
         sys.exit(1)
 
 
 @tournament.command()
-@asking
+@event_options
 @click.option("--order", metavar="WORDS", help="Points and tie-breakers in order, with commas between.")
 @json_option
-def standings(asked: Asked, order: str | None, as_json: bool) -> None:
+def standings(chosen: EventChoice, order: str | None, as_json: bool) -> None:
     """Who stands where, by points and tie-breakers in the stated order."""
-    _, event = asked.open(needs_system=False)
+    _, event = chosen.open(needs_system=False)
     if order is not None:
         event = msgspec.structs.replace(event, tie_breakers=tuple(word.strip() for word in order.split(",")))
-    found = pure.standings(event)
+    table = pure.standings(event)
     if as_json:
-        print_json(found)
+        print_json(table)
         return
-    rows = [(row.place, row.name, *(None if v is None else round(v, 2) for v in row.values)) for row in found.rows]
-    print_table(("place", "name", *found.order), rows, event.name)
-    if found.remark:
-        say(found.remark)
+    rows = [(row.place, row.name, *(None if v is None else round(v, 2) for v in row.values)) for row in table.rows]
+    print_table(("place", "name", *table.order), rows, event.name)
+    if table.remark:
+        say(table.remark)
 
 
 @tournament.command()
-@asking
+@event_options
 @click.option(
     "--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture instead; of a cup, its bracket."
 )
 @json_option
-def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
+def crosstable(chosen: EventChoice, svg: Path | None, as_json: bool) -> None:
     """Who met whom in which round, with which result.
 
     A cell such as 12+w is a win with White against number 12; = is a draw, - a loss. Where everybody has met everybody
     there is a column for each opponent instead of each round.
     """
-    _, event = asked.open(needs_system=False)
+    _, event = chosen.open(needs_system=False)
     table = make_crosstable(event, pure.standings(event))
     if as_json:
         require_one_output(svg)
@@ -269,17 +269,17 @@ def crosstable(asked: Asked, svg: Path | None, as_json: bool) -> None:
 
 
 @tournament.command()
-@asking
+@event_options
 @click.argument("target", type=click.Path(path_type=Path))
 @json_option
-def convert(asked: Asked, target: Path, as_json: bool) -> None:
+def convert(chosen: EventChoice, target: Path, as_json: bool) -> None:
     """Write the event of FILE as another file.
 
     The ending of TARGET says how: .trf, .csv, .h9 or .json. What it cannot hold is said.
     """
     if as_json:
         require_one_output(target)
-    file, event = asked.open(needs_system=False)
+    file, event = chosen.open(needs_system=False)
     saved = save(target, file, event)
     if as_json:
         print_json({"saved": saved})
@@ -291,7 +291,7 @@ def systems(as_json: bool) -> None:
     """The systems there are, with their options."""
     every = {word: options_of(word) for word in known_systems().usable}
     if as_json:
-        told = {
+        described = {
             word: {
                 key: {"values": _possible(option), "default": option.default, "meaning": option.meaning}
                 for key, option in options.items()
@@ -300,7 +300,7 @@ def systems(as_json: bool) -> None:
         }
         whole = {word: {"system": full, "options": dict(given)} for word, (full, given) in SHORT.items()}
         about = {word: known_systems().find(word).about for word in every}
-        print_json({"systems": told, "short": whole, "about": about})
+        print_json({"systems": described, "short": whole, "about": about})
         return
     rows: list[tuple[object, ...]] = []
     for word, options in every.items():
@@ -345,11 +345,11 @@ def _hint(event: Event, white: int, black: int) -> str:
     return f"Games without a result: {shown}." if left else "No game is without a result."
 
 
-def _told(event: Event, round_: Round) -> dict[str, Any]:
+def _for_programs(event: Event, round_: Round) -> dict[str, Any]:
     """A round for programs, with the players' names."""
     names = _names(event)
-    told: dict[str, Any] = msgspec.to_builtins(round_)
-    told["games"] = [
+    values: dict[str, Any] = msgspec.to_builtins(round_)
+    values["games"] = [
         {
             "id": game.id or None,
             "white": game.white,
@@ -361,11 +361,11 @@ def _told(event: Event, round_: Round) -> dict[str, Any]:
         }
         for game in round_.games
     ]
-    told["byes"] = [
+    values["byes"] = [
         {"entrant": bye.entrant, "name": names[bye.entrant], "points": bye.points / 2, "requested": bye.requested}
         for bye in round_.byes
     ]
-    return told | {"system": event.system, "options": event.options, "seed": event.seed}
+    return values | {"system": event.system, "options": event.options, "seed": event.seed}
 
 
 def _print_round(event: Event, round_: Round) -> None:
@@ -403,7 +403,7 @@ def _print_round(event: Event, round_: Round) -> None:
         say(round_.explanation.summary)
 
 
-def _print_findings(event: Event, found: Sequence[Recheck]) -> None:
+def _print_findings(event: Event, rounds: Sequence[Recheck]) -> None:
     names = _names(event)
 
     def games(pairs: Sequence[tuple[int, int]]) -> str:
@@ -424,10 +424,10 @@ def _print_findings(event: Event, found: Sequence[Recheck]) -> None:
                 byes(each, each.byes),
                 byes(each, each.recorded_byes),
             )
-            for each in found
+            for each in rounds
         ],
     )
-    for each in found:
+    for each in rounds:
         if each.refusal:
             say(f"Round {each.number}: {each.refusal}")
 

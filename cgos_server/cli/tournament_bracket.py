@@ -68,18 +68,18 @@ def bracket_svg(event: Event, matches: Sequence[Standing]) -> str:
 
 def _places(matches: Sequence[Standing], wide: int) -> dict[tuple[int, int], _Place]:
     """By round and number: each match in the middle of the two before it."""
-    found: dict[tuple[int, int], _Place] = {}
+    places: dict[tuple[int, int], _Place] = {}
     for each in sorted(matches, key=lambda each: (each.round, each.number)):
         if each.number:
             step = _PITCH * 2 ** (each.round - 1)
             y = _TOP + (each.number - 0.5) * step + _BOX / 2
-            found[each.round, each.number] = _Place(_LEFT + (each.round - 1) * (wide + _GAP), y)
+            places[each.round, each.number] = _Place(_LEFT + (each.round - 1) * (wide + _GAP), y)
     for each in matches:
         if not each.number:  # for the third place, below everything
-            lowest = max((place.y for place in found.values()), default=_TOP)
-            final = found.get((each.round, 1), _Place(_LEFT, _TOP))
-            found[each.round, 0] = _Place(final.x, max(lowest, final.y) + _PITCH)
-    return found
+            lowest = max((place.y for place in places.values()), default=_TOP)
+            final = places.get((each.round, 1), _Place(_LEFT, _TOP))
+            places[each.round, 0] = _Place(final.x, max(lowest, final.y) + _PITCH)
+    return places
 
 
 def _lines(places: Mapping[tuple[int, int], _Place], wide: int) -> Iterator[str]:

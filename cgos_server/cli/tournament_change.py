@@ -15,7 +15,7 @@ import msgspec
 from cgos_protocol.errors import Code, Conflict
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json
-from cgos_server.cli.tournament_files import Asked, player, require_one_output, save
+from cgos_server.cli.tournament_files import EventChoice, player, require_one_output, save
 from cgos_server.core.tournaments.base import Entrant, Event, Request
 from cgos_server.core.tournaments.event import forbid, rejoin, request_bye, withdraw
 from cgos_server.core.tournaments.tournament import admit
@@ -67,7 +67,7 @@ def change(
     """
     if with_results and not unpair:
         raise click.UsageError("--with-results says something of --unpair: give both.")
-    opened, event = Asked(file).open(needs_system=False)
+    opened, event = EventChoice(file).open(needs_system=False)
     before = event
     if unpair:
         event = take_back_round(event, with_results)

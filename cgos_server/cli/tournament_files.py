@@ -44,7 +44,7 @@ RESULTS: Mapping[str, Result] = {
 """White's points first; with a slash between signs the game was never started."""
 
 
-class Asked(NamedTuple):
+class EventChoice(NamedTuple):
     """What a command line says of an event, instead of its file; None: nothing.
 
     :ivar options: NAME=VALUE
@@ -92,7 +92,7 @@ class Asked(NamedTuple):
         return file, event
 
 
-def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
+def event_options(command: Callable[Concatenate[EventChoice, P], T]) -> Callable[..., T]:
     """Give a command its FILE and the options that say by which system, as its first argument."""
 
     @click.argument("file", type=click.Path(path_type=Path))
@@ -115,7 +115,9 @@ def asking(command: Callable[Concatenate[Asked, P], T]) -> Callable[..., T]:
         rounds: int | None,
         **kwargs: Any,
     ) -> T:
-        return command(Asked(file=file, system=system, options=options, seed=seed, rounds=rounds), *args, **kwargs)
+        return command(
+            EventChoice(file=file, system=system, options=options, seed=seed, rounds=rounds), *args, **kwargs
+        )
 
     return run
 

@@ -14,7 +14,7 @@ from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.tournament_files import (
     RESULTS,
-    Asked,
+    EventChoice,
     GameShown,
     bytes_of,
     player,
@@ -46,7 +46,7 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
     """
     if str(file) == str(results) == "-":
         raise click.UsageError("Standard input is one file only: name FILE or RESULTS.")
-    opened, event = Asked(file).open(needs_system=False)
+    opened, event = EventChoice(file).open(needs_system=False)
     target = output or file
     if as_json:
         require_one_output(target)

@@ -153,13 +153,13 @@ def reproduce(tournaments: int, jobs: int, seed: int, as_json: bool) -> None:
     is itself the mean of one series, or the order of systems is another one.
     """
     with progress_bar("tournaments") as progress:
-        found = compared(run(reproduction.plans(), tournaments, jobs=jobs, seed=seed, progress=progress))
+        table = compared(run(reproduction.plans(), tournaments, jobs=jobs, seed=seed, progress=progress))
     if as_json:
-        print_json(found)
+        print_json(table)
     else:
-        _print_reproduction(found)
-    _end(found.interrupted)
-    if not (found.within and found.ordered):
+        _print_reproduction(table)
+    _end(table.interrupted)
+    if not (table.within and table.ordered):
         sys.exit(1)
 
 
@@ -205,7 +205,7 @@ def _mean(figure: Figure) -> str | None:
     return f"{figure.mean:.{digits}f}" + ("" if not figure.error else f" ± {figure.error:.{digits}f}")
 
 
-def _print_reproduction(found: Reproduction) -> None:
+def _print_reproduction(table: Reproduction) -> None:
     print_table(
         ("strengths", "system", "tournaments", "Kendall tau", "error", "published", "deviation in errors"),
         [
@@ -218,14 +218,14 @@ def _print_reproduction(found: Reproduction) -> None:
                 _decimals(cell.published, ".3f"),
                 _decimals(cell.deviation, "+.1f"),
             )
-            for cell in found.cells
+            for cell in table.cells
         ],
         f"Mean Kendall tau of the final ranking: {PLAYERS} players, {ROUNDS} rounds, beta {BETA}",
     )
-    within = "yes" if found.within else "no"
+    within = "yes" if table.within else "no"
     click.echo(f"Means within {ALLOWED:g} standard errors of {TOLERANCE:g} about the published ones: {within}.")
     click.echo(
-        f"Published order of systems ({' > '.join(reproduction.PUBLISHED)}): {'yes' if found.ordered else 'no'}."
+        f"Published order of systems ({' > '.join(reproduction.PUBLISHED)}): {'yes' if table.ordered else 'no'}."
     )
 
 

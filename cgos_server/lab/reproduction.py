@@ -97,20 +97,20 @@ def compared(runs: Runs) -> Reproduction:
     return Reproduction(cells, within, all(_ordered(cells, low) for low, _ in RANGES), runs.interrupted)
 
 
-def _cell(plan: Plan, tournaments: int, found: Figure) -> Cell:
+def _cell(plan: Plan, tournaments: int, figure: Figure) -> Cell:
     at = RANGES.index((int(plan.low), int(plan.high)))
     published = PUBLISHED[plan.system][at] if plan.system in PUBLISHED else None
     deviation = None
-    if published is not None and found.mean is not None and found.error:
-        deviation = (found.mean - published) / found.error
+    if published is not None and figure.mean is not None and figure.error:
+        deviation = (figure.mean - published) / figure.error
     low, high = RANGES[at]
     return Cell(
         low=low,
         high=high,
         system=plan.system,
         tournaments=tournaments,
-        kendall=found.mean,
-        error=found.error,
+        kendall=figure.mean,
+        error=figure.error,
         published=published,
         deviation=deviation,
     )
@@ -124,5 +124,5 @@ def _within(cell: Cell) -> bool:
 
 def _ordered(cells: Sequence[Cell], low: int) -> bool:
     means = {cell.system: cell.kendall for cell in cells if cell.low == low}
-    found = [means[system] for system in PUBLISHED]
-    return all(one is not None and other is not None and one > other for one, other in itertools.pairwise(found))
+    in_order = [means[system] for system in PUBLISHED]
+    return all(one is not None and other is not None and one > other for one, other in itertools.pairwise(in_order))

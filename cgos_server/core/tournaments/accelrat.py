@@ -82,13 +82,13 @@ def pair_nearest(
     def again(one: int, other: int) -> int:
         return met.get(pair_of(one, other), 0) * _REMATCH + later(one, other)
 
-    found = None
+    pairs = None
     if deferred:
-        found = pair_group(order, lambda _: cost, lambda a, b: known(a, b) or pair_of(a, b) in deferred)
-    if found is None:
-        found = pair_group(order, lambda _: later, known)
-    if found is not None:
-        return Nearest(found, False)
+        pairs = pair_group(order, lambda _: cost, lambda a, b: known(a, b) or pair_of(a, b) in deferred)
+    if pairs is None:
+        pairs = pair_group(order, lambda _: later, known)
+    if pairs is not None:
+        return Nearest(pairs, False)
     anything = explore(order, again, never).pairs
     return Nearest(anything if anything is not None else fewest_rematches(order, cost, met, forbidden), True)
 

@@ -127,21 +127,21 @@ def stand(event: Event, slots: Slots, seeds: Mapping[int, int], replays: int, th
     :param seeds: id -> seed
     """
     sides: list[int | None] = [NOBODY if slot is None else slot for slot in slots]
-    found: list[Standing] = []
+    matches: list[Standing] = []
     number = 0
     semifinals: list[Standing] = []
     while len(sides) > 1:
         number += 1
         look = _Look(event, number, seeds, replays)
         row = [look.at(at // 2 + 1, sides[at], sides[at + 1]) for at in range(0, len(sides), 2)]
-        found += row
+        matches += row
         sides = [each.winner for each in row]
         if len(row) == 2:
             semifinals = row
     if third_place and semifinals:
         one, other = semifinals
-        found.append(_Look(event, number, seeds, replays).at(0, one.loser, other.loser))
-    return found
+        matches.append(_Look(event, number, seeds, replays).at(0, one.loser, other.loser))
+    return matches
 
 
 class _Look:
@@ -152,9 +152,9 @@ class _Look:
         self._event, self._number, self._seeds, self._replays = event, number, seeds, replays
         self._games = games_of(event, number)
         self._passed = {bye.entrant for bye in byes if not bye.requested}
-        self._asked = {bye.entrant: bye.points for bye in byes if bye.requested}
-        self._asked_in_record = set(self._asked)
-        self._asked.update({asked.entrant: asked.points for asked in event.requests if asked.round == number})
+        self._requested = {bye.entrant: bye.points for bye in byes if bye.requested}
+        self._requested_in_record = set(self._requested)
+        self._requested.update({one.entrant: one.points for one in event.requests if one.round == number})
 
     def at(self, number: int, one: int | None, other: int | None) -> Standing:
         sides = (one, other)
@@ -182,19 +182,19 @@ class _Look:
         if state.is_decided:
             loser = state.losers[0] if len(state.losers) == 1 else NOBODY
             return self._decided(number, sides, state.winner or NOBODY, loser)
-        able = [id_ for id_ in sides if id_ not in self._event.withdrawn and id_ not in self._asked]
+        able = [id_ for id_ in sides if id_ not in self._event.withdrawn and id_ not in self._requested]
         if len(able) == 2:
             return Standing(self._number, number, sides, is_due=True, again=state.again)
-        asked = tuple(
-            Bye(id_, self._asked[id_], requested=True)
+        requested = tuple(
+            Bye(id_, self._requested[id_], requested=True)
             for id_ in sides
-            if id_ not in able and id_ in self._asked and id_ not in self._asked_in_record
+            if id_ not in able and id_ in self._requested and id_ not in self._requested_in_record
         )
         if not able:
-            return self._decided(number, sides, winner=NOBODY, loser=NOBODY, byes=asked)
+            return self._decided(number, sides, winner=NOBODY, loser=NOBODY, byes=requested)
         gone = next(id_ for id_ in sides if id_ not in able)
         return self._decided(
-            number, sides, winner=able[0], loser=gone, byes=(Bye(able[0], self._event.bye_points), *asked)
+            number, sides, winner=able[0], loser=gone, byes=(Bye(able[0], self._event.bye_points), *requested)
         )
 
     def _decided(

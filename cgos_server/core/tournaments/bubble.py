@@ -180,11 +180,11 @@ class Bubble:
             withdrawn = _withdrawn(event, at)
             there = _there(event, each.number, withdrawn)
             run = arranged(run, there, place)
-            found = _recorded(run, each)
-            if found is None:
-                found = advance(run, there, place=place, matches=played, rules=self.rules)
-            run = found[0]
-            moves += found[1]
+            recorded = _recorded(run, each)
+            if recorded is None:
+                recorded = advance(run, there, place=place, matches=played, rules=self.rules)
+            run = recorded[0]
+            moves += recorded[1]
             played.add(each)
         return run, moves, played
 
@@ -300,9 +300,9 @@ def _there(event: Event, number: int, withdrawn: Collection[int]) -> list[int]:
 
 def _withdrawn(event: Event, at: int) -> Collection[int]:
     """Who had withdrawn when the round was paired; where its explanation says nothing, those who play no more."""
-    said = event.rounds[at].explanation.details.get("withdrawn")
-    if isinstance(said, list):
-        return said
+    recorded = event.rounds[at].explanation.details.get("withdrawn")
+    if isinstance(recorded, list):
+        return recorded
     playing = {id_ for each in event.rounds[at:] for game in each.games for id_ in game.pair}
     return [id_ for id_ in event.withdrawn if id_ not in playing]
 

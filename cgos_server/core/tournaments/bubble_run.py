@@ -117,15 +117,15 @@ def advance(
     gone = [id_ for id_ in run.active if id_ not in there]
     while gone:
         stay = [id_ for id_ in run.active if id_ not in gone]
-        found = _replacement(run, stay, matches, rules.unpark_below, the_fewest=True)
-        run = _take(run, moves, _exchange(run, "withdraw", leaver=gone.pop(0), stay=stay, found=found, matches=matches))
+        comer = _replacement(run, stay, matches, rules.unpark_below, the_fewest=True)
+        run = _take(run, moves, _exchange(run, "withdraw", leaver=gone.pop(0), stay=stay, comer=comer, matches=matches))
     if not run.steps:
         active = run.below[: rules.active_size]
         move = Move("start", 0, active=active, matches=unmet(active, matches))
         run = _take(run, moves, move)
     while run.below and len(run.active) < rules.active_size:
-        found = (run.below[0], "old")
-        run = _take(run, moves, _exchange(run, "enter", leaver=None, stay=run.active, found=found, matches=matches))
+        comer = (run.below[0], "old")
+        run = _take(run, moves, _exchange(run, "enter", leaver=None, stay=run.active, comer=comer, matches=matches))
     left = unmet(run.active, matches)
     while not left and not run.is_finished:
         run = _take(run, moves, _step(run, place, matches, rules))
@@ -196,12 +196,12 @@ def _step(run: Run, place: Mapping[int, int], matches: Matches, rules: Rules) ->
     drops = rows[-1][2] >= rules.min_matches
     leaver = last if drops else top
     stay = [id_ for id_ in run.active if id_ != leaver]
-    found = _replacement(run, stay, matches, rules.unpark_below, the_fewest=drops)
-    if found is None:  # to park would change nothing, so the last one goes although it has played too little
+    comer = _replacement(run, stay, matches, rules.unpark_below, the_fewest=drops)
+    if comer is None:  # to park would change nothing, so the last one goes although it has played too little
         drops, leaver = True, last
         stay = [id_ for id_ in run.active if id_ != leaver]
-        found = _replacement(run, stay, matches, rules.unpark_below, the_fewest=True)
-    move = _exchange(run, "drop" if drops else "park", leaver=leaver, stay=stay, found=found, matches=matches)
+        comer = _replacement(run, stay, matches, rules.unpark_below, the_fewest=True)
+    move = _exchange(run, "drop" if drops else "park", leaver=leaver, stay=stay, comer=comer, matches=matches)
     return replace(move, last=last, last_matches=rows[-1][2], table=tuple(rows))
 
 
@@ -226,12 +226,12 @@ def _exchange(
     event: Kind,
     leaver: int | None,
     stay: Sequence[int],
-    found: tuple[int, Source] | None,
+    comer: tuple[int, Source] | None,
     matches: Matches,
 ) -> Move:
     move = Move(event, run.steps, who=leaver)
-    if found is not None:
-        new, source = found
+    if comer is not None:
+        new, source = comer
         to_play = tuple((new, other) for other in stay if not matches.met(new, other))
         move = replace(move, replacement=new, source=source, matches=to_play)
     return replace(move, parked=follow(run, move).parked)

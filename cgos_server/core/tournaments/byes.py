@@ -40,11 +40,11 @@ def sit_out(event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "l
     out = odd_one_out(order, ledger, forbidden_pairs(event))
     name = name_of(event, out)
     if out == usual:
-        said = f"{name} sits out: the {lowest} of those with the fewest byes."
+        sentence = f"{name} sits out: the {lowest} of those with the fewest byes."
     else:
         other = name_of(event, usual)
-        said = f"{name} sits out: with {other} out, forbidden pairs would leave others without opponents."
-    return SitOut((Bye(out, event.bye_points),), tuple(id_ for id_ in order if id_ != out), (said,))
+        sentence = f"{name} sits out: with {other} out, forbidden pairs would leave others without opponents."
+    return SitOut((Bye(out, event.bye_points),), tuple(id_ for id_ in order if id_ != out), (sentence,))
 
 
 def odd_one_out(places: Sequence[int], ledger: Ledger, forbidden: Collection[Pair] = ()) -> int:

@@ -35,9 +35,9 @@ def colors(ledger: Ledger, better: int, other: int, rng: Chance) -> Colors:
 
     Draws `color`, keyed by (better placed, other), where nothing else decides; under one half the better has White.
     """
-    found = by_record(ledger, better, other)
-    if found is not None:
-        return found
+    decided = by_record(ledger, better, other)
+    if decided is not None:
+        return decided
     return Colors(*((better, other) if coin(rng, COLOR_LOT, better, other) else (other, better)), BY_LOT)
 
 

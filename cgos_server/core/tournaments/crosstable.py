@@ -159,10 +159,10 @@ def crosstable(event: Event, standings: Standings) -> Crosstable:
 
 
 def _by_rounds(line: Line, count: int, numbers: dict[int, int]) -> tuple[tuple[Cell, ...], ...]:
-    found: list[list[Cell]] = [[] for _ in range(count)]
+    cells: list[list[Cell]] = [[] for _ in range(count)]
     for entry in line.entries:
-        found[entry.round - 1].append(_cell(entry, numbers))
-    return tuple(map(tuple, found))
+        cells[entry.round - 1].append(_cell(entry, numbers))
+    return tuple(map(tuple, cells))
 
 
 def _cell(entry: Entry, numbers: dict[int, int]) -> Cell:

@@ -108,12 +108,12 @@ class Cup:
         if len(starters(event)) < 2:
             return ()
         due = self._due(event, self._slots(event, rng))
-        found = []
+        ready = []
         for number in sorted(due):
             allowed = [each for each in due[number] if not (each.is_due and _pair(each) in event.forbidden)]
             if allowed:
-                found.append(self._round(event, rng, number, allowed))
-        return tuple(found)
+                ready.append(self._round(event, rng, number, allowed))
+        return tuple(ready)
 
     def matches(self, event: Event) -> list[Standing]:
         """How every match of the bracket stands, by rounds and slots, the one for the third place last; none before
@@ -198,10 +198,10 @@ class Cup:
 
     def _due(self, event: Event, slots: Slots) -> dict[int, list[Standing]]:
         """Round -> matches of which something can begin, or a bye is to be recorded."""
-        found = self._stand(event, slots)
-        decided = {(each.round, each.number) for each in found if each.is_decided}
+        matches = self._stand(event, slots)
+        decided = {(each.round, each.number) for each in matches if each.is_decided}
         due: dict[int, list[Standing]] = {}
-        for each in found:
+        for each in matches:
             # Whoever rejoins after the match that followed was decided without him does not open his own again.
             overtaken = each.is_due and each.number > 0 and (each.round + 1, (each.number + 1) // 2) in decided
             planned = event.planned is None or each.round <= event.planned

@@ -129,8 +129,8 @@ class DoubleElimination:
             seen = [entry.round for entry in lines[id_].entries if entry.kind != "absent"]
             lasted[id_] = len(event.rounds) + 1 if id_ in active else max(seen, default=0)
             losses[id_] = state.losses[id_]
-        found = placed(event, self.tie_breakers, {"lasted": lasted, "losses": losses}, ("losses",))
-        return replace(found, remark=self._without_winner(event))
+        table = placed(event, self.tie_breakers, {"lasted": lasted, "losses": losses}, ("losses",))
+        return replace(table, remark=self._without_winner(event))
 
     def closed(self, event: Event) -> str:
         return fixed("a double elimination") if event.rounds else ""
@@ -204,16 +204,16 @@ class DoubleElimination:
                 if any(id_ not in seeds for id_ in pair):
                     continue
                 better, worse = sorted(pair, key=lambda id_: seeds[id_])
-                found = match(games, better, worse, self._replays)
-                lost += found.losers
+                outcome = match(games, better, worse, self._replays)
+                lost += outcome.losers
                 # Whoever left is not waited for: the match stays undecided, though he may return.
                 overtaken = not set(pair) <= set(_there(event, each.number + 1)) or any(
                     played.intersection(pair) for played in later[each.number :]
                 )
-                goes_on = found.again is not None and not overtaken
-                if goes_on and found.again is not None:
-                    state.replays.append((each.number, found.again))
-                if found.is_open or goes_on:
+                goes_on = outcome.again is not None and not overtaken
+                if goes_on and outcome.again is not None:
+                    state.replays.append((each.number, outcome.again))
+                if outcome.is_open or goes_on:
                     state.known[BEATEN] = False
                     state.known[UNBEATEN] &= all(state.losses[id_] for id_ in pair)
             for id_ in lost:
@@ -268,8 +268,8 @@ def _parts(event: Event, state: _State, begun: Collection[int]) -> tuple[Round |
 
 
 def _playing(event: Event, state: _State, group: Sequence[int]) -> list[int]:
-    asked = {bye.entrant for bye in field_of(event, state.number).byes}
-    return [id_ for id_ in group if id_ not in asked]
+    requested = {bye.entrant for bye in field_of(event, state.number).byes}
+    return [id_ for id_ in group if id_ not in requested]
 
 
 def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: int = 1) -> Round:
@@ -279,7 +279,7 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
     :param board: number of the first board
     """
     number = state.number
-    asked = {bye.entrant: bye for bye in field_of(event, number).byes}
+    requested = {bye.entrant: bye for bye in field_of(event, number).byes}
     active = sorted((id_ for group in groups for id_ in group), key=lambda id_: state.seeds[id_])
     unbeaten, beaten = (_playing(event, state, group) for group in groups)
     known = ledger(event, number - 1)
@@ -313,7 +313,7 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
                 sentences.append(f"Among {what} a rematch cannot be avoided.")
         if passes:
             sentences.append(f"{listed([names[id_] for id_ in passes])} pass{'es'[: 2 * (len(passes) == 1)]}.")
-    byes = (*(Bye(id_, event.bye_points) for id_ in passes), *(asked[id_] for id_ in active if id_ in asked))
+    byes = (*(Bye(id_, event.bye_points) for id_ in passes), *(requested[id_] for id_ in active if id_ in requested))
     late = too_late([one.name for one in latecomers(event, starters(event))])
     details = {"unbeaten": unbeaten, "beaten_once": beaten, "passes": passes, "final": final, "rematches": rematches}
     return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + late, details))

@@ -66,10 +66,10 @@ class Field(Struct, frozen=True):
 def field_of(event: Event, number: int | None = None) -> Field:
     """Who can be paired in a round, by default the next one."""
     number = len(event.rounds) + 1 if number is None else number
-    asked = {request.entrant: request.points for request in event.requests if request.round == number}
+    requested = {request.entrant: request.points for request in event.requests if request.round == number}
     there = [one for one in event.entrants if one.joined <= number and one.id not in event.withdrawn]
-    byes = tuple(Bye(one.id, asked[one.id], requested=True) for one in there if one.id in asked)
-    return Field(number, tuple(one for one in there if one.id not in asked), byes)
+    byes = tuple(Bye(one.id, requested[one.id], requested=True) for one in there if one.id in requested)
+    return Field(number, tuple(one for one in there if one.id not in requested), byes)
 
 
 def name_of(event: Event, id_: int) -> str:

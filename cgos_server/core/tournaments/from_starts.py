@@ -73,13 +73,13 @@ class Scores:
 
     def groups(self, order: Sequence[int]) -> list[list[int]]:
         """These ids, best first, as groups."""
-        found: list[list[int]] = []
+        groups: list[list[int]] = []
         for id_ in order:
-            if found and self.group(found[-1][0]) == self.group(id_):
-                found[-1].append(id_)
+            if groups and self.group(groups[-1][0]) == self.group(id_):
+                groups[-1].append(id_)
             else:
-                found.append([id_])
-        return found
+                groups.append([id_])
+        return groups
 
 
 class FromStarts(ByRounds):
@@ -196,12 +196,12 @@ def drawn(ledger: Ledger, starts: Mapping[int, int], absences: bool = True) -> d
     :param absences: whether absence points counted
     """
     last = max((entry.round for line in ledger.lines.values() for entry in line.entries), default=0)
-    found: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
+    ways: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
     for number in range(1, last + 1):
         group = {id_: mms(line, starts[id_], number - 1, absences) // 2 for id_, line in ledger.lines.items()}
         for id_, line in ledger.lines.items():
             for entry in line.entries:
                 if entry.round == number and entry.opponent is not None:
                     mine, other = group[id_], group[entry.opponent]
-                    found[id_].append((number, (other > mine) - (other < mine)))
-    return found
+                    ways[id_].append((number, (other > mine) - (other < mine)))
+    return ways

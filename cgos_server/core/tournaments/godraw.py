@@ -155,15 +155,15 @@ class GoDraw(FromStarts):
         groups = scores.groups(scores.order)
         facts = _facts(event, field, ledger, self.drawn(ledger, scores))
         parts = [Part((number,), tuple(group)) for number, group in enumerate(groups, 1)]
-        found = _draw(parts, facts, event, rng)
-        while isinstance(found, int) and len(parts) > 1:
-            first = min(found, len(parts) - 2)
+        drawing = _draw(parts, facts, event, rng)
+        while isinstance(drawing, int) and len(parts) > 1:
+            first = min(drawing, len(parts) - 2)
             one, other = parts[first : first + 2]
             parts[first : first + 2] = [Part(one.numbers + other.numbers, one.members + other.members)]
-            found = _draw(parts, facts, event, rng)
-        if isinstance(found, int):
-            found = _with_rematches(scores.order, facts, event, rng)
-        return self._explained(event, field, ledger=ledger, scores=scores, groups=groups, parts=parts, found=found)
+            drawing = _draw(parts, facts, event, rng)
+        if isinstance(drawing, int):
+            drawing = _with_rematches(scores.order, facts, event, rng)
+        return self._explained(event, field, ledger=ledger, scores=scores, groups=groups, parts=parts, drawing=drawing)
 
     def _explained(
         self,
@@ -173,32 +173,32 @@ class GoDraw(FromStarts):
         scores: Scores,
         groups: Sequence[Sequence[int]],
         parts: Sequence[Part],
-        found: Drawing,
+        drawing: Drawing,
     ) -> Round:
         place = {id_: at for at, id_ in enumerate(scores.order)}
-        pairs = sorted(found.pairs, key=lambda pair: min(place[pair.first], place[pair.second]))
+        pairs = sorted(drawing.pairs, key=lambda pair: min(place[pair.first], place[pair.second]))
         games = [self._game(scores, ledger, pair) for pair in pairs]
         rematches = [[game.white, game.black] for game in games if ledger.have_met(game.white, game.black)]
         merged = [list(part.numbers) for part in parts if len(part.numbers) > 1]
         byes, why = [], []
-        if found.out is not None:
-            byes.append(Bye(found.out, event.bye_points))
-            name = name_of(event, found.out)
+        if drawing.out is not None:
+            byes.append(Bye(drawing.out, event.bye_points))
+            name = name_of(event, drawing.out)
             why.append(f"{name} sits out: of those left in the last group with the fewest byes, the lowest placed.")
         if merged:
             named = "; ".join(str(part) for part in parts if len(part.numbers) > 1)
             why.append(f"Drawn together, because they could not be paired by themselves: {named}.")
-        if found.searched:
-            named = "; ".join(str(part) for part in parts if part.key in found.searched)
+        if drawing.searched:
+            named = "; ".join(str(part) for part in parts if part.key in drawing.searched)
             why.append(f"Searched, because the lots could not complete them: {named}.")
         if rematches:
             why.append(rematches_said(len(rematches)))
         details = {
             "groups": groups,
-            "floats": [list(float_) for float_ in found.floats],
+            "floats": [list(float_) for float_ in drawing.floats],
             "merged": merged,
-            "restarts": {str(number): count for number, count in found.restarts.items()},
-            "searched": found.searched,
+            "restarts": {str(number): count for number, count in drawing.restarts.items()},
+            "searched": drawing.searched,
             "rematches": rematches,
         }
         return self.round(field, scores, games, byes, why, details)
@@ -257,11 +257,11 @@ def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Dra
             if drawing.out is None:
                 return at
             members.remove(drawing.out)
-        found = _group(part, members, below=below, facts=facts, rng=rng, drawing=drawing)
-        if found is None:
+        pairs = _group(part, members, below=below, facts=facts, rng=rng, drawing=drawing)
+        if pairs is None:
             return at
-        drawing.pairs += found
-        gone.update(id_ for pair in found for id_ in (pair.first, pair.second))
+        drawing.pairs += pairs
+        gone.update(id_ for pair in pairs for id_ in (pair.first, pair.second))
     return drawing
 
 
@@ -295,11 +295,11 @@ def _group(
     drawing.searched.append(part.key)
     for pair in floats.values() or (None,):
         rest = [id_ for id_ in members if pair is None or id_ != pair.first]
-        found = pair_group(rest, lambda _: _by_lot(part.key, rng), facts.barred)
-        if found is not None:
+        searched = pair_group(rest, lambda _: _by_lot(part.key, rng), facts.barred)
+        if searched is not None:
             inside = [
                 _searched(part.key, one, other=other, facts=facts, rng=rng, reason=f"{part}, by search")
-                for one, other in found
+                for one, other in searched
             ]
             return _noted(drawing, pair, inside)
     return None

@@ -69,12 +69,12 @@ def _stones(entry: Entry) -> int:
 def _sum(*, by_mms: bool, half: bool, without: int = 0) -> Callable[[Record], Values]:
     def values(record: Record) -> Values:
         scores = _scores(record, by_mms=by_mms, half=half)
-        found: Values = {}
+        sums: Values = {}
         for id_, line in record.lines.items():
             own = _start(record, id_) if by_mms else 0
             terms = sorted(term for term, _ in _terms(record, line, own, scores, stones=by_mms))
-            found[id_] = sum(terms[without:]) / 2
-        return found
+            sums[id_] = sum(terms[without:]) / 2
+        return sums
 
     less = ("", " without the lowest", " without the two lowest")[without]
     values.__doc__ = f"OpenGotha's SOS{less}: {_MCMAHON if by_mms else _POINTS}{_HALF if half else ''}."
@@ -99,11 +99,11 @@ def _defeated(*, by_mms: bool, half: bool) -> Callable[[Record], Values]:
 def _twice(*, by_mms: bool, half: bool) -> Callable[[Record], Values]:
     def values(record: Record) -> Values:
         sums = {id_: round(2 * (value or 0)) for id_, value in _sum(by_mms=by_mms, half=half)(record).items()}
-        found: Values = {}
+        totals: Values = {}
         for id_, line in record.lines.items():
             own = _start(record, id_) * len(record.event.rounds) if by_mms else 0
-            found[id_] = sum(term for term, _ in _terms(record, line, own, sums, stones=False)) / 2
-        return found
+            totals[id_] = sum(term for term, _ in _terms(record, line, own, sums, stones=False)) / 2
+        return totals
 
     own = "the own starting points times the number of rounds" if by_mms else "nothing"
     word = f"`sos{'m' if by_mms else 'w'}{'-half' if half else ''}`"

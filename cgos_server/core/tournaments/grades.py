@@ -89,10 +89,10 @@ def _start(one: Entrant, least: int, most: int | None) -> int:
 
 
 def _index(grade: str) -> int | None:
-    found = _GRADE.fullmatch(grade)
-    if found is None:
+    parts = _GRADE.fullmatch(grade)
+    if parts is None:
         return None
-    number, kind = int(found[1]), found[2].lower()
+    number, kind = int(parts[1]), parts[2].lower()
     if number > _MOST[kind]:
         return None
     return 20 - number if kind == "k" else 19 + number if kind == "d" else _PROFESSIONAL

@@ -110,13 +110,15 @@ class Paired:
 
         :param points: of each group, the top one first
         """
-        said = []
+        sentences = []
         for numbers in self.merged:
             together = listed([f"{points[number - 1]:g}" for number in numbers])
-            said.append(f"The groups of {together} points are paired as one: apart, not all could meet somebody new.")
+            sentences.append(
+                f"The groups of {together} points are paired as one: apart, not all could meet somebody new."
+            )
         if self.rematches:
-            said.append(rematches_said(len(self.rematches)))
-        return said
+            sentences.append(rematches_said(len(self.rematches)))
+        return sentences
 
     def details(self) -> dict[str, Any]:
         """`floats`, `merged` and `rematches` as JSON values."""
@@ -253,9 +255,9 @@ def pair_group(
     :param limit: how many pairs the search may try before the smallest total cost is taken instead
     """
     cost = cost_of(members)
-    found = explore(members, cost, barred, _QUICK)
-    if found.gave_up and can_be_paired(members, barred):
-        found = explore(members, cost, barred, limit)
-        if found.gave_up:
+    outcome = explore(members, cost, barred, _QUICK)
+    if outcome.gave_up and can_be_paired(members, barred):
+        outcome = explore(members, cost, barred, limit)
+        if outcome.gave_up:
             return cheapest(members, cost, barred)
-    return found.pairs
+    return outcome.pairs

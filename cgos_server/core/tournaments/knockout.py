@@ -91,11 +91,11 @@ def needless(games: Sequence[Game], better: int, worse: int, replays: int) -> Se
 
 def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:
     """(Smaller id, larger id) -> their games in a round of the record, in order."""
-    found: dict[tuple[int, int], list[Game]] = {}
+    games: dict[tuple[int, int], list[Game]] = {}
     if number <= len(event.rounds):
         for game in event.rounds[number - 1].games:
-            found.setdefault(game.pair, []).append(game)
-    return found
+            games.setdefault(game.pair, []).append(game)
+    return games
 
 
 def colors(ledger: Ledger, better: int, worse: int, board: int) -> Colors:
@@ -105,9 +105,9 @@ def colors(ledger: Ledger, better: int, worse: int, board: int) -> Colors:
 
     :param board: from 1
     """
-    found = by_record(ledger, better, worse)
-    if found is not None:
-        return found
+    decided = by_record(ledger, better, worse)
+    if decided is not None:
+        return decided
     if board % 2:
         return Colors(worse, better, f"the better seed has Black on board {board}")
     return Colors(better, worse, f"the better seed has White on board {board}")
@@ -151,7 +151,7 @@ def placed(
         return ranked(event, order, values, ascending)
     others = standings_by(event, event.tie_breakers)
     places: dict[int, float | None] = {row.entrant: row.place for row in others.rows}
-    found = ranked(event, (*order, ""), {**values, "": places}, (*ascending, ""))
+    table = ranked(event, (*order, ""), {**values, "": places}, (*ascending, ""))
     more = {row.entrant: row.values for row in others.rows}
-    rows = tuple(replace(row, values=(*row.values[:-1], *more[row.entrant])) for row in found.rows)
+    rows = tuple(replace(row, values=(*row.values[:-1], *more[row.entrant])) for row in table.rows)
     return Standings((*order, *others.order), rows)

@@ -33,8 +33,8 @@ def chances(white: float, black: float) -> Chances:
     :param white: strength in Elo
     :param black: likewise
     """
-    found = chances_of(np.array([white], dtype=np.float64), np.array([black], dtype=np.float64))
-    return Chances(*(float(each[0]) for each in found))
+    arrays = chances_of(np.array([white], dtype=np.float64), np.array([black], dtype=np.float64))
+    return Chances(*(float(each[0]) for each in arrays))
 
 
 def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:
@@ -79,5 +79,5 @@ def _rising(ahead: Floats, low: Floats, center: float, high: Floats, at_center: 
     """0 up to `low`, two parabolas that meet at (`center`, `at_center`), 1 from `high` on."""
     left = np.maximum(0.0, (ahead - low) / (center - low))
     right = np.maximum(0.0, (high - ahead) / (high - center))
-    found: Floats = np.where(ahead <= center, at_center * (left * left), 1.0 - (1.0 - at_center) * (right * right))
-    return found
+    curve: Floats = np.where(ahead <= center, at_center * (left * left), 1.0 - (1.0 - at_center) * (right * right))
+    return curve

@@ -118,9 +118,9 @@ def pair_field(
         raise ValueError(f"{len(score)} is odd: one must sit out")
     field = _Field(score=score, balance=balance, times=times, beta=beta, third=third, barred=barred)
     for level in LEVELS:
-        found = field.paired(level)
-        if found is not None:
-            return found
+        decision = field.paired(level)
+        if decision is not None:
+            return decision
     raise NotFound(
         Code.NO_ROUND,
         f"Forbidden pairs leave no way to pair all {len(score)} entrants who are there. Allow one of these pairs, or "
@@ -165,13 +165,13 @@ class _Field:
             return self.best(level, inf)
         near: float = 0
         while True:
-            found = self.best(level, near)
+            decision = self.best(level, near)
             if near >= self.detour[-1:].sum():
-                return found
+                return decision
             # Pairs left out make any round cost more than `least + near`.
-            if found is not None and -found.total[0] <= self.least + near:
-                return found
-            near = 2 * near + 4 if found is None else -found.total[0] - self.least
+            if decision is not None and -decision.total[0] <= self.least + near:
+                return decision
+            near = 2 * near + 4 if decision is None else -decision.total[0] - self.least
 
     def best(self, level: Level, near: float) -> Decision | None:
         """The best round of pairs whose detour is no longer than `near`."""

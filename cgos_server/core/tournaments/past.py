@@ -27,7 +27,7 @@ def before(event: Event, number: int) -> Event:
     lines = {id_: line for id_, line in ledger(event).lines.items() if id_ in known}
     later = [change for change in reversed(event.changes) if change.round > number]
     gone = _withdrawn(event, number, lines)
-    asked = tuple(
+    requested = tuple(
         Request(id_, number, entry.points)
         for id_, line in lines.items()
         for entry in line.entries
@@ -39,7 +39,7 @@ def before(event: Event, number: int) -> Event:
         entrants=entrants,
         rounds=event.rounds[: number - 1],
         withdrawn=gone,
-        requests=(*earlier, *asked),
+        requests=(*earlier, *requested),
         forbidden=tuple(pair for pair in _forbidden(event, number) if known.issuperset(pair)),
         changes=tuple(change for change in event.changes if change.round <= number),
     )
@@ -50,17 +50,17 @@ def before(event: Event, number: int) -> Event:
 
 
 def _withdrawn(event: Event, number: int, lines: Mapping[int, Line]) -> tuple[int, ...]:
-    said = [each.explanation.details.get("withdrawn") for each in event.rounds[number - 1 : number]]
-    if said and isinstance(said[0], list):
-        return tuple(id_ for id_ in lines if id_ in said[0])
+    recorded = [each.explanation.details.get("withdrawn") for each in event.rounds[number - 1 : number]]
+    if recorded and isinstance(recorded[0], list):
+        return tuple(id_ for id_ in lines if id_ in recorded[0])
     gone = set(event.withdrawn)
-    told: set[int] = set()
+    changed: set[int] = set()
     for change in reversed(event.changes):
         if change.kind in ("withdraw", "rejoin"):
-            told.update(change.entrants)
+            changed.update(change.entrants)
             if change.round > number:
                 gone = gone.union(change.entrants) if change.kind == "rejoin" else gone.difference(change.entrants)
-    return tuple(id_ for id_ in lines if id_ in gone and (id_ in told or not _goes_on(lines[id_], number)))
+    return tuple(id_ for id_ in lines if id_ in gone and (id_ in changed or not _goes_on(lines[id_], number)))
 
 
 def _forbidden(event: Event, number: int) -> tuple[Pair, ...]:

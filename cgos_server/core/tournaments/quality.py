@@ -126,11 +126,11 @@ def ndcg_of(places: Ints, cut: int | None = None) -> Floats:
 
 def float_pairs(event: Event) -> int:
     """Pairs of players who had different scores before the round in which they were paired, whatever came of it."""
-    found = 0
+    count = 0
     for each in event.rounds:
         lines = ledger(event, each.number - 1).lines
-        found += sum(lines[one].score != lines[other].score for one, other in _pairs(each))
-    return found
+        count += sum(lines[one].score != lines[other].score for one, other in _pairs(each))
+    return count
 
 
 def colors(event: Event) -> ColorStatistics:

@@ -50,10 +50,10 @@ def fewest_rematches(
     ]
     times = [met.get(pair_of(order[a], order[b]), 0) for a, b in edges]
     costs = [[each(order[a], order[b]) for a, b in edges] for each in (*before, cost)]
-    found = _matched(order, edges, [[int(count > 0) for count in times], times, *costs])
-    if found is None:
+    pairs = _matched(order, edges, [[int(count > 0) for count in times], times, *costs])
+    if pairs is None:
         raise no_pairing()
-    return found
+    return pairs
 
 
 def cheapest(
@@ -81,5 +81,5 @@ def _matched(order: Sequence[int], edges: Sequence[Pair], levels: Sequence[Seque
     weights = [1] * len(edges)
     if levels:
         weights = packed(len(order), i, j, [-np.asarray(level, dtype=np.int64) for level in levels])
-    found = best(len(order), i, j, weights)
-    return [(order[a], order[b]) for a, b in found] if 2 * len(found) == len(order) else None
+    pairs = best(len(order), i, j, weights)
+    return [(order[a], order[b]) for a, b in pairs] if 2 * len(pairs) == len(order) else None

@@ -367,7 +367,7 @@ class _Ranked:
         start_of = np.maximum.accumulate(np.where(cuts, np.arange(self.m), 0), axis=1)[a, i]
         ends = (i - start_of).tolist(), (j - start_of).tolist()
         bounds = np.searchsorted(a * self.m + i, np.append(block * self.m + begin, len(among) * self.m)).tolist()
-        found = np.full((len(among), self.m), -1, dtype=np.int64)
+        partners = np.full((len(among), self.m), -1, dtype=np.int64)
         flat: list[int] = []
         where: list[int] = []
         failed = [False] * len(among)
@@ -384,10 +384,10 @@ class _Ranked:
             for one, other in pairs:
                 where += (base + one, base + other)
                 flat += (lo + other, lo + one)
-        found.reshape(-1)[where] = flat
-        cost = np.abs(self.score[among] - np.take_along_axis(self.score[among], found, axis=1)).sum(axis=1) // 2
+        partners.reshape(-1)[where] = flat
+        cost = np.abs(self.score[among] - np.take_along_axis(self.score[among], partners, axis=1)).sum(axis=1) // 2
         good: Bools = ~np.array(failed) & (cost <= self.least[among] + most)
-        partner[among[good]] = found[good]
+        partner[among[good]] = partners[good]
         return good
 
 
@@ -400,8 +400,8 @@ def _places(seats: Ints) -> Ints:
 
 def _equal(key: Ints) -> Bools:
     """(b, n, n) of (b, n)."""
-    found: Bools = np.equal(key[:, :, None], key[:, None, :])
-    return found
+    equal: Bools = np.equal(key[:, :, None], key[:, None, :])
+    return equal
 
 
 def _of_one(weigh: Weigh, t: int) -> Callable[[Ints, Ints], Ints]:

@@ -23,10 +23,10 @@ def ranked(
     """
 
     def key(id_: int) -> tuple[float, ...]:
-        found = (values[word][id_] for word in order)
+        compared = (values[word][id_] for word in order)
         return tuple(
             float("inf") if value is None else value if word in ascending else -value
-            for word, value in zip(order, found, strict=True)
+            for word, value in zip(order, compared, strict=True)
         )
 
     rows: list[Row] = []

@@ -186,10 +186,10 @@ def history(event: Event) -> list[tuple[int, frozenset[Pair]]]:
 
 def _recorded(round_: Round) -> tuple[int, ...] | None:
     """The rounds that left the history, as the explanation says; None where it does not."""
-    said = round_.explanation.details.get("history_removed")
-    if not isinstance(said, list) or not all(isinstance(number, int) for number in said):
+    recorded = round_.explanation.details.get("history_removed")
+    if not isinstance(recorded, list) or not all(isinstance(number, int) for number in recorded):
         return None
-    return tuple(said)
+    return tuple(recorded)
 
 
 def _way(
@@ -268,19 +268,19 @@ def _first_has_black(
 
 
 def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
-    said = [f"{counted(pairs, 'pair')}, from the top of the pairing order (points, then seed)."]
+    sentences = [f"{counted(pairs, 'pair')}, from the top of the pairing order (points, then seed)."]
     if sits_out is not None:
-        said.append(f"{sits_out} sits out: the last of those with the fewest byes.")
+        sentences.append(f"{sits_out} sits out: the last of those with the fewest byes.")
     if way.bound > BOUND:
-        said.append(
+        sentences.append(
             f"Color balances of opponents may add up to {way.bound} either way: with {BOUND} not everybody could be "
             "paired."
         )
     if way.removed:
         numbers = ", ".join(map(str, way.removed))
         word = "round" if len(way.removed) == 1 else "rounds"
-        said.append(f"Pairs of {word} {numbers} may meet again: without that not everybody could be paired.")
-    return " ".join(said)
+        sentences.append(f"Pairs of {word} {numbers} may meet again: without that not everybody could be paired.")
+    return " ".join(sentences)
 
 
 SYSTEM: Final = TournamentDeclaration(

@@ -27,13 +27,13 @@ def strength_groups(entrants: Sequence[Entrant], groups: int) -> list[list[int]]
     by_rating = sorted(entrants, key=lambda one: float("inf") if one.rating is None else -one.rating)
     groups = min(max(groups, 1), len(entrants))
     size, larger = divmod(len(entrants), groups)
-    found: list[list[int]] = []
+    dealt_groups: list[list[int]] = []
     at = 0
     for number in range(groups):
         end = at + size + (number < larger)
-        found.append([one.id for one in by_rating[at:end]])
+        dealt_groups.append([one.id for one in by_rating[at:end]])
         at = end
-    return found
+    return dealt_groups
 
 
 def dealt(groups: Sequence[Sequence[int]]) -> list[int]:

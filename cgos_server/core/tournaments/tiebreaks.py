@@ -107,13 +107,13 @@ def sos(record: Record) -> Values:
     Byes, absences, forfeits, void games and rounds before somebody entered add the own score, so that every round adds
     something (for byes Vuorinen 2010, for the others our choice).
     """
-    return {id_: found / 2 for id_, found in _sos(record).items()}
+    return {id_: total / 2 for id_, total in _sos(record).items()}
 
 
 def sosos(record: Record) -> Values:
     """Sum of opponents' SOS; the own SOS where SOS adds the own score (our choice)."""
-    found = _sos(record)
-    return {id_: total / 2 for id_, total in _over_rounds(record, found, found).items()}
+    sums = _sos(record)
+    return {id_: total / 2 for id_, total in _over_rounds(record, sums, sums).items()}
 
 
 def sodos(record: Record) -> Values:
@@ -336,8 +336,8 @@ def _score(record: Record, id_: int, rounds: int) -> int:
 
 def _ratings(record: Record, games: Sequence[Entry]) -> list[float]:
     ratings = {one.id: one.rating for one in record.event.entrants}
-    found = (ratings[_opponent(entry)] for entry in games)
-    return [rating for rating in found if rating is not None]
+    theirs = (ratings[_opponent(entry)] for entry in games)
+    return [rating for rating in theirs if rating is not None]
 
 
 def _mean(numbers: Sequence[float]) -> float:

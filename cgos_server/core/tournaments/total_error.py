@@ -65,26 +65,26 @@ def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, 
     of each, with a normal prior of mean 0 and `precision`. The sum is strictly concave; Newton's method finds its top.
     """
     at = {one.id: index for index, one in enumerate(event.entrants)}
-    found: Floats = np.zeros(len(at))
+    strengths: Floats = np.zeros(len(at))
     games = [(at[white], at[black], score) for white, black, score in _games(event)]
     if not games:
         return dict.fromkeys(at, 0.0)
     whites, blacks = (np.array([game[side] for game in games]) for side in (0, 1))
     scores = np.array([game[2] for game in games])
     for _ in range(STEPS):
-        step = _step(found, whites, blacks=blacks, scores=scores, precision=precision)
+        step = _step(strengths, whites, blacks=blacks, scores=scores, precision=precision)
         size = 1.0
-        before = _likelihood(found, whites, blacks=blacks, scores=scores, precision=precision)
+        before = _likelihood(strengths, whites, blacks=blacks, scores=scores, precision=precision)
         while (
             size > 1e-6
-            and _likelihood(found + size * step, whites, blacks=blacks, scores=scores, precision=precision)
+            and _likelihood(strengths + size * step, whites, blacks=blacks, scores=scores, precision=precision)
             < before - 1e-9
         ):
             size /= 2
-        found = np.add(found, size * step)
+        strengths = np.add(strengths, size * step)
         if np.abs(size * step).max() < TOLERANCE:
             break
-    return {id_: float(found[index]) for id_, index in at.items()}
+    return {id_: float(strengths[index]) for id_, index in at.items()}
 
 
 def _games(event: Event) -> list[tuple[int, int, float]]:
@@ -98,19 +98,19 @@ def _games(event: Event) -> list[tuple[int, int, float]]:
 
 
 def _likelihood(
-    found: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float
+    strengths: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float
 ) -> float:  # of the logistic model, with the prior
-    gaps = found[whites] - found[blacks]
-    return float(np.sum(scores * gaps - np.logaddexp(0.0, gaps)) - precision / 2 * np.sum(found * found))
+    gaps = strengths[whites] - strengths[blacks]
+    return float(np.sum(scores * gaps - np.logaddexp(0.0, gaps)) - precision / 2 * np.sum(strengths * strengths))
 
 
-def _step(found: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float) -> Floats:
-    chances = 1.0 / (1.0 + np.exp(found[blacks] - found[whites]))
+def _step(strengths: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float) -> Floats:
+    chances = 1.0 / (1.0 + np.exp(strengths[blacks] - strengths[whites]))
     left, spread = scores - chances, chances * (1.0 - chances)
-    slope = -precision * found
+    slope = -precision * strengths
     np.add.at(slope, whites, left)
     np.add.at(slope, blacks, -left)
-    bend = precision * np.eye(len(found))
+    bend = precision * np.eye(len(strengths))
     for one, other, sign in ((whites, whites, 1), (blacks, blacks, 1), (whites, blacks, -1), (blacks, whites, -1)):
         np.add.at(bend, (one, other), sign * spread)
     return np.linalg.solve(bend, slope).astype(np.float64)

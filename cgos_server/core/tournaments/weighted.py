@@ -75,7 +75,7 @@ def weights(
     :param from_below: from where one is best drawn up
     :returns: (smaller, larger) index -> 0 or more
     """
-    found: dict[Pair, int] = {}
+    by_pair: dict[Pair, int] = {}
     for a, one in enumerate(players):
         for b in range(a + 1, len(players)):
             other = players[b]
@@ -88,11 +88,11 @@ def weights(
             elif apart <= FAR:
                 upper, lower = (one, other) if one.group < other.group else (other, one)
                 weight += _draw(upper, lower, from_above, from_below)
-            found[a, b] = weight
-    return found
+            by_pair[a, b] = weight
+    return by_pair
 
 
-def heaviest(order: Sequence[int], found: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
+def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
     """The pairs of the largest total, of several such by lot; everybody is paired.
 
     :param order: ids, an even number
@@ -102,12 +102,12 @@ def heaviest(order: Sequence[int], found: Mapping[Pair, int], forbidden: Collect
     :raises Refused: where forbidden pairs leave somebody without an opponent
     """
     ids = np.array(order, dtype=np.int64)
-    edges = [(a, b) for a, b in found if pair_of(order[a], order[b]) not in forbidden]
+    edges = [(a, b) for a, b in by_pair if pair_of(order[a], order[b]) not in forbidden]
     i, j = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     ties = np.floor(rng.units("tie", np.minimum(ids[i], ids[j]), np.maximum(ids[i], ids[j])) * _TIE)
     levels = [
         np.ones(len(edges), dtype=np.int64),
-        np.array([found[edge] for edge in edges], dtype=np.int64),
+        np.array([by_pair[edge] for edge in edges], dtype=np.int64),
         ties.astype(np.int64),
     ]
     pairs = best(len(order), i, j, pack(levels, len(order) // 2))
@@ -171,7 +171,7 @@ class Weighted(FromStarts):
         placed = _placed(groups, ledger, self.drawn(ledger, scores))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        found = weights(
+        by_pair = weights(
             placed,
             met,
             groups=len(groups),
@@ -179,13 +179,13 @@ class Weighted(FromStarts):
             from_above=self._from_above,
             from_below=self._from_below,
         )
-        pairs = heaviest(order, found, forbidden_pairs(event), rng)
-        chosen = [found[pair] for pair in pairs]
+        pairs = heaviest(order, by_pair, forbidden_pairs(event), rng)
+        chosen = [by_pair[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
         if again:
             why.append(rematches_said(again))
         games = tuple(
-            self.game(scores, ledger, order[a], order[b], rng, _reason(placed[a], placed[b], found[a, b]))
+            self.game(scores, ledger, order[a], order[b], rng, _reason(placed[a], placed[b], by_pair[a, b]))
             for a, b in pairs
         )
         details = {"groups": groups, "weights": chosen, "total": sum(chosen)}
@@ -225,11 +225,11 @@ def _placed(
     groups: Sequence[Sequence[int]], ledger: Ledger, drawn: Mapping[int, Sequence[tuple[int, int]]]
 ) -> list[Placed]:
     """Everybody, in the order of the groups."""
-    found = []
+    placed = []
     for number, group in enumerate(groups):
         for place, id_ in enumerate(group):
             ways = Counter(way for _, way in drawn[id_])
-            found.append(
+            placed.append(
                 Placed(
                     group=number,
                     size=len(group),
@@ -239,7 +239,7 @@ def _placed(
                     drawn_down=ways[-1],
                 )
             )
-    return found
+    return placed
 
 
 def _reason(one: Placed, other: Placed, weight: int) -> str:

@@ -110,14 +110,14 @@ def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
         event, remarks = tournament_opengotha.to_event(data, system)
         return TournamentFile("xml", checked(event), data, names_system=True, remarks=remarks)
     document = trf.read(data)
-    found = trf_records.records(document)
+    general = trf_records.records(document)
     return TournamentFile(
         format="trf",
         event=checked(trf_event.to_event(document, system), any_points=True),
         data=data,
-        names_system=trf_event.system_said(found) is not None,
-        hindrances=tuple(trf_event.hindrances(found)),
-        remarks=tuple(trf_event.remarks(found)),
+        names_system=trf_event.system_said(general) is not None,
+        hindrances=tuple(trf_event.hindrances(general)),
+        remarks=tuple(trf_event.remarks(general)),
         kept=document,
     )
 
@@ -191,8 +191,8 @@ def _from_json(data: bytes) -> Event:
         problem, text = refused.__cause__, data.removeprefix(MARK)
         if isinstance(problem, UnicodeDecodeError):
             at = _undecodable(text)
-        elif found := _BYTE.search(str(problem)):
-            at = int(found[1])
+        elif where := _BYTE.search(str(problem)):
+            at = int(where[1])
         elif "truncated" in str(problem):
             at = len(text)
         else:  # it is JSON; what is wrong with it is said by its path

@@ -156,9 +156,9 @@ def to_event(data: bytes, system: str | None) -> tuple[Event, tuple[str, ...]]:
     return event, tuple(_remarks(file, begun))
 
 
-def _sorted(found: Sequence[Element]) -> _File:
-    file = _File(found[0].whole("dataVersion", 200, 0, 10**6))
-    for one in found:
+def _sorted(every: Sequence[Element]) -> _File:
+    file = _File(every[0].whole("dataVersion", 200, 0, 10**6))
+    for one in every:
         parent, _, name = one.path.rpartition("/")
         if name == "Player":
             file.players.append(one)

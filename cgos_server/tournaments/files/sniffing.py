@@ -56,13 +56,13 @@ def written_as(name: str, source: str, format_: Format) -> Format:
     :param format_: and its format
     :raises Refused: where the ending is unknown
     """
-    found = format_of(name)
-    if found is None and _ending(name) and _ending(name) != _ending(source):
+    named = format_of(name)
+    if named is None and _ending(name) and _ending(name) != _ending(source):
         endings = ", ".join(f".{one}" for one in WRITTEN)
         raise Invalid(
             Code.FILE_ENDING, f"{name} cannot be written: .{_ending(name)} is no ending known here. Use {endings}."
         )
-    return found or format_
+    return named or format_
 
 
 def sniff(name: str, data: bytes) -> Format:

@@ -48,7 +48,7 @@ def with_event(table: Table, data: bytes, event: Event, places: Mapping[int, int
         raise Invalid(
             Code.CSV_ENTRANTS, "Players of the file are no longer in the event, or elsewhere. Write a new file."
         )
-    if _told(old) == _told(new):
+    if _stated(old) == _stated(new):
         return data
     names = [*table.names, *_needed(table, old, new)]
     columns = {**table.columns, **{name: at for at, name in enumerate(names) if at >= len(table.names)}}
@@ -65,7 +65,7 @@ def with_event(table: Table, data: bytes, event: Event, places: Mapping[int, int
     return (mark + _text(lines, table.delimiter, table.end)).encode("utf-8", "replace")
 
 
-def _told(values: Mapping[int, Mapping[str, str]]) -> dict[int, dict[str, str]]:
+def _stated(values: Mapping[int, Mapping[str, str]]) -> dict[int, dict[str, str]]:
     """Without what follows from the rest."""
     return {id_: {name: text for name, text in row.items() if name not in _DERIVED} for id_, row in values.items()}
 
@@ -75,7 +75,7 @@ def _needed(table: Table, old: Mapping[int, Mapping[str, str]], new: Mapping[int
     counted = [*new] == [*range(1, len(new) + 1)]
     needed = {
         name
-        for id_, row in _told(new).items()
+        for id_, row in _stated(new).items()
         for name, text in row.items()
         if name not in table.columns and text and (text != old.get(id_, {}).get(name) or name == "id")
     } - ({"id"} if counted else set())

@@ -116,8 +116,8 @@ def read(data: bytes) -> Document:
     """
     text, encoding = text_of(Code.TRF, data)
     marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
-    found = _LINE.findall(text, int(marked))
-    return document([Line(*line) for line in found if line != ("", "")], encoding, marked=marked)
+    lines = _LINE.findall(text, int(marked))
+    return document([Line(*line) for line in lines if line != ("", "")], encoding, marked=marked)
 
 
 def document(lines: Iterable[Line], encoding: str = "utf-8", *, marked: bool = False) -> Document:
@@ -158,8 +158,8 @@ def fault(at: int, column: int, problem: str, remedy: str) -> Misread:
 
 def tenths(text: str) -> int | None:
     """Points such as ``11.5`` in tenths; None where it is no number of points."""
-    found = _POINTS.fullmatch(text.strip())
-    return int(found[1] or 0) * 10 + int(found[2] or 0) if found and found[0] else None
+    parts = _POINTS.fullmatch(text.strip())
+    return int(parts[1] or 0) * 10 + int(parts[2] or 0) if parts and parts[0] else None
 
 
 def _player(at: int, text: str) -> Player:

@@ -29,10 +29,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cgos_protocol.lines.misread import CONTROL
+from cgos_protocol.lines.misread import CONTROL, Misread
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import numbered
 from cgos_server.core.tournaments.registry import words
+from cgos_server.protocol.tournament_halves import requests_in
 from cgos_server.tournaments.files.trf import ROUND_MAX, Cell, Document, Player, fault
 from cgos_server.tournaments.files.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
 
@@ -87,73 +88,71 @@ def to_event(document: Document, system: str | None = None) -> Event:
     :param system: its word; None: what the report says, or ``dutch``
     :raises Misread: where lines contradict each other, or a result gives points that are not whole half points
     """
-    found = records(document)
-    halves = _halves(found)
-    players = list(document.players) if found.by_rank else sorted(document.players, key=lambda one: one.id)
+    general = records(document)
+    halves = _halves(general)
+    players = list(document.players) if general.by_rank else sorted(document.players, key=lambda one: one.id)
     begun = rounds_begun(document)
-    _require_known(document, found)
-    extra = found.extra
-    rounds = numbered(tuple(_rounds(document, found, halves, begun)))
+    _require_known(document, general)
+    extra = general.extra
+    rounds = numbered(tuple(_rounds(document, general, halves, begun)))
     entrants = tuple(_entrant(one, extra.entrants.get(str(one.id)), begun) for one in players)
-    past = [Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested]
     ids = {one.id for one in players}
     return Event(
-        system=system or system_said(found) or DEFAULT_SYSTEM,
+        system=system or system_said(general) or DEFAULT_SYSTEM,
         entrants=entrants,
-        name=_plain(found.name),
+        name=_plain(general.name),
         options=dict(extra.options) if system in (None, extra.system) else {},
-        planned=found.rounds,
+        planned=general.rounds,
         seed=extra.seed,
         rounds=rounds,
         withdrawn=tuple(id_ for id_ in extra.withdrawn if id_ in ids),
-        requests=(*past, *_asked(document, found, halves, begun)),
-        forbidden=() if found.of_teams else _forbidden(found, begun + 1),
+        requests=(*requests_in(rounds), *_requests(document, general, halves, begun)),
+        forbidden=() if general.of_teams else _forbidden(general, begun + 1),
         bye_points=halves["PAB"],
         tie_breakers=extra.tie_breakers,
     )
 
 
-def system_said(found: Records) -> str | None:
+def system_said(general: Records) -> str | None:
     """The word of the system that a report names; None: none, or one that we have not."""
-    if found.extra.system:
-        return found.extra.system
-    coded = found.coded.upper()
+    if general.extra.system:
+        return general.extra.system
+    coded = general.coded.upper()
     by_code = next((word for code, word in _CODED if code.fullmatch(coded)), None)
-    return by_code or (found.type if found.type in words() else None)
+    return by_code or (general.type if general.type in words() else None)
 
 
-def hindrances(found: Records) -> Iterator[str]:
+def hindrances(general: Records) -> Iterator[str]:
     """Why our systems must not pair the next round of such a report, in sentences."""
-    if found.of_teams:
+    if general.of_teams:
         yield "The file is of a team tournament. Only tournaments of single players are paired here."
-    usual = {**STANDARD_POINTS, "PAB": found.points["PAB"]}
-    if found.points != usual:
-        other = ", ".join(f"{key} {value / 10:.1f}" for key, value in found.points.items() if usual[key] != value)
+    usual = {**STANDARD_POINTS, "PAB": general.points["PAB"]}
+    if general.points != usual:
+        other = ", ".join(f"{key} {value / 10:.1f}" for key, value in general.points.items() if usual[key] != value)
         yield (
             f"The file gives other points than 1, one half and 0 ({other}; words as for XXS). Its standings can be "
             "shown, but its rounds cannot be paired here."
         )
-    if found.abnormal:
+    if general.abnormal:
         yield "The file gives points that do not follow from results (299). Its rounds cannot be paired here."
 
 
-def remarks(found: Records) -> Iterator[str]:
+def remarks(general: Records) -> Iterator[str]:
     """What of such a report is kept but has no effect here, in sentences."""
-    word = system_said(found)
-    if found.coded and not found.extra.system and not found.of_teams:
-        if word is None and not found.coded.upper().startswith("CUSTOM_"):
-            yield f"The file names {found.coded}, which is no system of this program."
-        elif word not in (None, found.type):
-            yield (
-                f"The file names {found.coded}. The system {word} of this program pairs alike, but not by FIDE's rules."
-            )
-    if found.team_lines and not found.of_teams:
+    word = system_said(general)
+    if general.coded and not general.extra.system and not general.of_teams:
+        if word is None and not general.coded.upper().startswith("CUSTOM_"):
+            yield f"The file names {general.coded}, which is no system of this program."
+        elif word not in (None, general.type):
+            alike = f"The system {word} of this program pairs alike, but not by FIDE's rules."
+            yield f"The file names {general.coded}. {alike}"
+    if general.team_lines and not general.of_teams:
         yield "The file names teams, but is of a tournament of single players: teams have no effect here."
-    if found.accelerations or found.coded.upper().endswith("_BAKU"):
+    if general.accelerations or general.coded.upper().endswith("_BAKU"):
         yield "The acceleration is kept in the file but has no effect here."
-    if found.color:
+    if general.color:
         yield "The initial color is kept in the file but has no effect here."
-    if any((one.first, one.last) != (1, ROUND_MAX) for one in found.forbidden):
+    if any((one.first, one.last) != (1, ROUND_MAX) for one in general.forbidden):
         yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
 
 
@@ -163,17 +162,17 @@ def check_scores(document: Document) -> tuple[Difference, ...]:
     As bbpPairings has it, the column may also contain the fictitious points of the next round, the points of byes for
     the next round, or both.
     """
-    found = records(document)
+    general = records(document)
     begun = rounds_begun(document)
-    fictitious = found.fictitious((one.id for one in document.players), begun + 1)
+    fictitious = general.fictitious((one.id for one in document.players), begun + 1)
     differences = []
     for one in document.players:
         if one.points is None:
             continue
-        points = sum(_tenths(found.points, cell) for cell in one.cells[:begun])
+        points = sum(_tenths(general.points, cell) for cell in one.cells[:begun])
         more = fictitious.get(one.id, 0)
-        asked = sum(_tenths(found.points, cell) for cell in one.cells[begun : begun + 1])
-        if one.points not in (points, points + more, points + asked, points + more + asked):
+        requested = sum(_tenths(general.points, cell) for cell in one.cells[begun : begun + 1])
+        if one.points not in (points, points + more, points + requested, points + more + requested):
             differences.append(
                 Difference(line=one.line + 1, column=81 + one.shift, player=one.id, says=one.points, results=points)
             )
@@ -184,11 +183,8 @@ def rounds_begun(document: Document) -> int:
     """How many rounds have been paired: columns up to the last with a game or a bye of the pairing; a column of other
     byes for everybody counts too, if it follows."""
     players = document.players
-    begun = 0
-    for one in players:
-        for number, cell in enumerate(one.cells, 1):
-            if cell.opponent or cell.result in ("U", "+"):
-                begun = max(begun, number)
+    cells = (cell for one in players for cell in enumerate(one.cells, 1))
+    begun = max((number for number, cell in cells if cell.opponent or cell.result in ("U", "+")), default=0)
     while players and all(len(one.cells) > begun and not one.cells[begun].is_blank for one in players):
         begun += 1
     return begun
@@ -209,22 +205,22 @@ def _tenths(points: Mapping[str, int], cell: Cell) -> int:
     return code_points(points, cell.result, white=cell.color == "w") if cell.result in "10=+-WDL" else 0
 
 
-def _halves(found: Records) -> dict[str, int]:
-    for key, value in found.points.items():
+def _halves(general: Records) -> dict[str, int]:
+    for key, value in general.points.items():
         if value % 5:
             problem = f"a result gives {value / 10:.1f} points ({key})"
-            raise fault(found.points_line, 4, problem, "Only whole and half points can be counted here")
-    return {key: value // 5 for key, value in found.points.items()}
+            raise fault(general.points_line, 4, problem, "Only whole and half points can be counted here")
+    return {key: value // 5 for key, value in general.points.items()}
 
 
-def _require_known(document: Document, found: Records) -> None:
+def _require_known(document: Document, general: Records) -> None:
     """Raises Misread where a line names a player that there is not."""
-    if found.of_teams:
+    if general.of_teams:
         return
     ids = {one.id for one in document.players}
-    named = [(at, id_) for at, absent in found.absent for id_ in absent]
-    named += [(one.line, id_) for one in found.byes for id_ in one.ids]
-    named += [(one.line, id_) for one in found.forbidden for id_ in one.ids]
+    named = [(at, id_) for at, absent in general.absent for id_ in absent]
+    named += [(one.line, id_) for one in general.byes for id_ in one.ids]
+    named += [(one.line, id_) for one in general.forbidden for id_ in one.ids]
     for at, id_ in named:
         if id_ not in ids:
             text = document.lines[at].text
@@ -234,27 +230,19 @@ def _require_known(document: Document, found: Records) -> None:
 
 def _entrant(player: Player, extra: ExtraEntrant | None, begun: int) -> Entrant:
     extra = extra or ExtraEntrant()
-    blanks = 0
-    for cell in player.cells[:begun]:
-        if not cell.is_blank:
-            break
-        blanks += 1
-    if len(player.cells) <= blanks:
-        blanks = begun
-    rating = (
-        player.rating if extra.rating is None or rating_column(extra.rating) != (player.rating or 0) else extra.rating
-    )
+    first = next((number for number, cell in enumerate(player.cells[:begun], 1) if not cell.is_blank), begun + 1)
+    same_rating = extra.rating is not None and rating_column(extra.rating) == (player.rating or 0)
     same_name = extra.name and name_column(extra.name) == player.name
     same_country = extra.country and country_column(extra.country) == player.federation
     return Entrant(
         id=player.id,
         name=extra.name if same_name else _plain(player.name) or f"Player {player.id}",
-        rating=rating,
+        rating=extra.rating if same_rating else player.rating,
         start=extra.start,
         grade=extra.grade,
         country=extra.country if same_country else _plain(player.federation),
         club=extra.club,
-        joined=min(extra.joined or blanks + 1, blanks + 1),
+        joined=min(extra.joined or first, first),
     )
 
 
@@ -279,10 +267,10 @@ def country_column(country: str) -> str:
     return " ".join(country.split())[:COUNTRY_WIDTH].strip()
 
 
-def _rounds(document: Document, found: Records, halves: Mapping[str, int], begun: int) -> Iterator[Round]:
+def _rounds(document: Document, general: Records, halves: Mapping[str, int], begun: int) -> Iterator[Round]:
     players = {one.id: one for one in document.players}
-    given = set(found.extra.given)
-    more = {(one.round, one.white, one.black): one for one in found.extra.games}
+    given = set(general.extra.given)
+    more = {(one.round, one.white, one.black): one for one in general.extra.games}
     games: list[list[Game]] = [[] for _ in range(begun)]
     byes: list[list[Bye]] = [[] for _ in range(begun)]
     for id_, one in sorted(players.items()):
@@ -323,58 +311,58 @@ def _game(
     more: Mapping[tuple[int, int, int], ExtraGame],
 ) -> Game:
     """The game of `player`, whose id is the smaller one, and an opponent whose cell is `facing`."""
+
+    def contradiction(offset: int, what: str) -> Misread:
+        problem = f"round {number} of {player.id} and {cell.opponent} has {what}"
+        return fault(player.line, cell.column + offset, problem, "Let both lines say the same")
+
     colors = {cell.color, facing.color} - {"-"}
     codes = cell.result, facing.result
-    whose = f"round {number} of {player.id} and {cell.opponent}"
-    remedy = "Let both lines say the same"
-    if not colors and set(codes) <= {"+", "-"}:
-        white = True
-    elif not colors or (cell.color == facing.color):
-        raise fault(player.line, cell.column + 5, f"{whose} has not one White and one Black", remedy)
-    else:
-        white = cell.color == "w" or facing.color == "b"
-    first, second = (player.id, cell.opponent) if white else (cell.opponent, player.id)
-    extra = more.get((number, first, second))
+    is_forfeit = set(codes) <= {"+", "-"}
+    if (not colors and not is_forfeit) or (colors and cell.color == facing.color):
+        raise contradiction(5, "not one White and one Black")
+    is_white = not colors or cell.color == "w" or facing.color == "b"
+    white, black = (player.id, cell.opponent) if is_white else (cell.opponent, player.id)
+    extra = more.get((number, white, black)) or ExtraGame(number, white, black)
     if set(codes) <= _OPEN:
-        return Game(first, second, None, extra.handicap if extra else 0)
-    if not (set(codes) <= set(_PLAYED) or (set(codes) <= {"+", "-"} and codes != ("+", "+"))):
-        raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
+        return Game(white, black, None, extra.handicap)
     kinds = [_PLAYED.get(code, code) for code in codes]
-    if "W" in kinds and "L" not in kinds:
-        raise fault(player.line, cell.column + 7, f"{whose} has the results {codes[0]!r} and {codes[1]!r}", remedy)
-    mine, theirs = code_points(halves, codes[0], white=white), code_points(halves, codes[1], white=not white)
-    forfeit = "+" in codes or "-" in codes
-    result = Result(mine if white else theirs, theirs if white else mine, "forfeit" if forfeit else "played")
-    if extra and (extra.void or extra.no_contest) and codes == ("-", "-"):
+    unknown = not is_forfeit and not set(codes) <= set(_PLAYED)
+    if unknown or codes == ("+", "+") or ("W" in kinds and "L" not in kinds):
+        raise contradiction(7, f"the results {codes[0]!r} and {codes[1]!r}")
+    mine, theirs = code_points(halves, codes[0], white=is_white), code_points(halves, codes[1], white=not is_white)
+    first, second = (mine, theirs) if is_white else (theirs, mine)
+    result = Result(first, second, "forfeit" if is_forfeit else "played")
+    if (extra.void or extra.no_contest) and codes == ("-", "-"):
         result = VOID if extra.void else NO_CONTEST
-    return Game(first, second, result, extra.handicap if extra else 0)
+    return Game(white, black, result, extra.handicap)
 
 
-def _asked(document: Document, found: Records, halves: Mapping[str, int], begun: int) -> Iterator[Request]:
+def _requests(document: Document, general: Records, halves: Mapping[str, int], begun: int) -> Iterator[Request]:
     """Requests for rounds that are to come, each once: by column, then 240, then XXZ."""
-    asked: dict[tuple[int, int], int] = {}
+    requested: dict[tuple[int, int], int] = {}
     for one in document.players:
         for number, cell in enumerate(one.cells, 1):
             if number > begun and not cell.is_blank:
-                asked[(one.id, number)] = halves[_BYE_POINTS[_bye_code(one, cell)]]
-    if not found.of_teams:
-        for byes in found.byes:
+                requested[(one.id, number)] = halves[_BYE_POINTS[_bye_code(one, cell)]]
+    if not general.of_teams:
+        for byes in general.byes:
             for id_ in byes.ids:
                 if byes.round > begun:
-                    asked.setdefault((id_, byes.round), halves[_BYE_POINTS[byes.kind]])
-        for _, ids in found.absent:
+                    requested.setdefault((id_, byes.round), halves[_BYE_POINTS[byes.kind]])
+        for _, ids in general.absent:
             for id_ in ids:
-                asked.setdefault((id_, begun + 1), 0)
-    gone = set(found.extra.withdrawn)
-    for (id_, number), points in asked.items():
+                requested.setdefault((id_, begun + 1), 0)
+    gone = set(general.extra.withdrawn)
+    for (id_, number), points in requested.items():
         if not (id_ in gone and number == begun + 1 and points == 0):
             yield Request(id_, number, points)
 
 
-def _forbidden(found: Records, number: int) -> tuple[tuple[int, int], ...]:
+def _forbidden(general: Records, number: int) -> tuple[tuple[int, int], ...]:
     """Pairs that must not meet in round `number`, each once, smaller id first."""
     pairs: dict[tuple[int, int], None] = {}
-    for one in found.forbidden:
+    for one in general.forbidden:
         if one.first <= number <= one.last:
             ids = sorted(set(one.ids))
             if len(pairs) + len(ids) * (len(ids) - 1) // 2 > MOST_PAIRS:

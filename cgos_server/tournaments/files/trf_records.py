@@ -198,14 +198,14 @@ class Records:
 
     def fictitious(self, ids: Iterable[int], number: int) -> dict[int, int]:
         """The fictitious points of players in a round, in tenths, where they have some."""
-        found = {}
+        points = {}
         left = sorted(ids)
         for one in reversed(self.accelerations):
             if one.begin <= number <= one.end:
                 those = slice(bisect_left(left, one.first), bisect_right(left, one.last))
-                found.update(dict.fromkeys(left[those], one.points))
+                points.update(dict.fromkeys(left[those], one.points))
                 del left[those]
-        return found
+        return points
 
 
 def records(document: Document) -> Records:
@@ -213,53 +213,53 @@ def records(document: Document) -> Records:
 
     :raises Misread: where a line of a known code cannot be understood
     """
-    found = Records()
+    general = Records()
     given_bye = False
     for at, line in enumerate(document.lines):
         text, code = line.text, line.text[:3]
         if code in ("", "001"):
             continue
         if code == "012":
-            found.name = found.name or text[3:].strip()
+            general.name = general.name or text[3:].strip()
         elif code == "192":
-            found.coded = found.coded or text[3:].strip()
+            general.coded = general.coded or text[3:].strip()
         elif code == "092":
-            found.type = found.type or text[3:].strip()
+            general.type = general.type or text[3:].strip()
         elif code == "082":
-            found.declared_teams = text[3:].strip()
+            general.declared_teams = text[3:].strip()
         elif code in ("142", "XXR"):
             if text[3:].strip():
-                found.rounds = _whole(at, _single(at, text), "number of rounds", ROUND_MAX)
+                general.rounds = _whole(at, _single(at, text), "number of rounds", ROUND_MAX)
         elif code in ("XXS", "162") or code in _BB:
-            found.points_line = at
-            given_bye = _scoring(at, text, found.points) or given_bye
+            general.points_line = at
+            given_bye = _scoring(at, text, general.points) or given_bye
             if not given_bye and code != "XXS":
-                found.points["PAB"] = found.points["FPB"]
+                general.points["PAB"] = general.points["FPB"]
         elif code == "XXZ":
-            found.absent.append((at, _ids(at, list(_WORD.finditer(text, 3)))))
+            general.absent.append((at, _ids(at, list(_WORD.finditer(text, 3)))))
         elif code == "XXP":
-            found.forbidden.append(Forbidden(at, 1, ROUND_MAX, _ids(at, list(_WORD.finditer(text, 3)))))
+            general.forbidden.append(Forbidden(at, 1, ROUND_MAX, _ids(at, list(_WORD.finditer(text, 3)))))
         elif code == "240":
-            found.byes.append(_byes(at, text))
+            general.byes.append(_byes(at, text))
         elif code == "260":
-            found.forbidden.append(_forbidden(at, text))
+            general.forbidden.append(_forbidden(at, text))
         elif code == "XXA":
-            found.accelerations += _accelerated(at, text)
+            general.accelerations += _accelerated(at, text)
         elif code == "250":
-            found.accelerations += _range_accelerated(at, text)
+            general.accelerations += _range_accelerated(at, text)
         elif code == "XXC":
-            _configured(text, found)
+            _configured(text, general)
         elif code == "152":
-            found.color = text[3:].strip().lower()[:1]
+            general.color = text[3:].strip().lower()[:1]
         elif code in ("013", "310"):
-            found.team_lines += 1
+            general.team_lines += 1
         elif code == "299":
-            found.abnormal += 1
+            general.abnormal += 1
         elif text.startswith(EXTRA):
-            found.extra, found.extra_line = _extra(at, text), at
-    if not found.coded and _CODE.fullmatch(found.type):
-        found.coded = found.type
-    return found
+            general.extra, general.extra_line = _extra(at, text), at
+    if not general.coded and _CODE.fullmatch(general.type):
+        general.coded = general.type
+    return general
 
 
 def _single(at: int, text: str) -> re.Match[str]:
@@ -284,21 +284,21 @@ def _ids(at: int, words: list[re.Match[str]]) -> tuple[int, ...]:
 
 def _scoring(at: int, text: str, points: dict[str, int]) -> bool:
     """Reads points into `points`; whether the line says what the bye of the pairing gives."""
-    said: dict[str, int] = {}
+    given: dict[str, int] = {}
     code = text[:3]
     if code in _BB:
         word = _single(at, text)
         value = tenths(word[0])
         if value is None:
             raise fault(at, word.start() + 1, f"{word[0]!r} is not a number of points", "Give points such as 1.0")
-        said.update(dict.fromkeys(_BB[code], value))
+        given.update(dict.fromkeys(_BB[code], value))
     elif code == "XXS":
         for word in _WORD.finditer(text, 3):
             key, _, number = word[0].upper().partition("=")
             value = tenths(number)
             if value is None or (key not in _SHORT and key not in STANDARD_POINTS):
                 raise fault(at, word.start() + 1, f"{word[0]!r} is no points", "Give CODE=POINTS such as WW=1.0")
-            said.update(dict.fromkeys(_SHORT.get(key, (key,)), value))
+            given.update(dict.fromkeys(_SHORT.get(key, (key,)), value))
     else:
         begin, stop = 3, len(text.rstrip())
         while begin < stop:
@@ -306,10 +306,10 @@ def _scoring(at: int, text: str, points: dict[str, int]) -> bool:
             value = tenths(part[2]) if part else None
             if part is None or value is None or part[1] not in _162:
                 raise fault(at, begin + 1, "no points for a kind of result", "Give such as W 1.0, of W D L A P X")
-            said.update(dict.fromkeys(_162[part[1]], value))
+            given.update(dict.fromkeys(_162[part[1]], value))
             begin = part.end()
-    points.update(said)
-    return "PAB" in said
+    points.update(given)
+    return "PAB" in given
 
 
 def _byes(at: int, text: str) -> Byes:
@@ -365,11 +365,11 @@ def _points(at: int, begin: int, part: str) -> int:
     return value
 
 
-def _configured(text: str, found: Records) -> None:
+def _configured(text: str, general: Records) -> None:
     for word in text[3:].lower().split():
-        found.by_rank = found.by_rank or word == "rank"
+        general.by_rank = general.by_rank or word == "rank"
         if word in ("white1", "black1"):
-            found.color = word[0]
+            general.color = word[0]
 
 
 def _extra(at: int, text: str) -> Extra:

@@ -20,6 +20,7 @@ from typing import Final
 import msgspec
 
 from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.lines.misread import one_line
 from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, How, Result
 from cgos_server.core.tournaments.ledger import counting, ledger
 from cgos_server.tournaments.files import trf
@@ -64,12 +65,12 @@ def from_event(event: Event, places: Mapping[int, int] | None = None) -> Documen
     :param places: by id; None: by points, then by the order of registration
     :raises Refused: what a report cannot hold
     """
-    found = Records()
+    general = Records()
     if event.bye_points != WIN:
-        found.points["PAB"] = 5 * event.bye_points
+        general.points["PAB"] = 5 * event.bye_points
     places = places or _places(event)
-    grid, given = cells(event, found)
-    head = [f"012 {_plain(event.name)}", f"062 {len(event.entrants)}", f"092 {_plain(event.system)}"]
+    grid, given = cells(event, general)
+    head = [f"012 {one_line(event.name)}", f"062 {len(event.entrants)}", f"092 {one_line(event.system)}"]
     head.append(f"192 {_CODES.get(event.system, 'CUSTOM_SWISS')}")
     head.append(_comment(event, grid, given))
     if event.planned is not None:
@@ -79,7 +80,7 @@ def from_event(event: Event, places: Mapping[int, int] | None = None) -> Documen
         head += [f"162  P{points:>4}", f"XXS PAB={points}"]
     scores = ledger(event).lines
     body = [_player_line(one, scores[one.id].score, places[one.id], grid[one.id]) for one in event.entrants]
-    tail = [*_pair_lines(event.forbidden), *_absence_lines(event, found.points)]
+    tail = [*_pair_lines(event.forbidden), *_absence_lines(event, general.points)]
     order = [one.id for one in event.entrants]
     if order != list(range(1, len(order) + 1)):  # with gaps too: bbpPairings refuses them otherwise
         head.append("XXC rank")
@@ -98,40 +99,15 @@ def with_event(document: Document, event: Event, places: Mapping[int, int] | Non
     before = to_event(document, event.system)
     if before == event:
         return document
-    found = records(document)
     if before.bye_points != event.bye_points:
         raise Invalid(Code.TRF_POINTS, "What a bye gives cannot be changed in a file that was read. Write a new file.")
     gone = {one.id for one in before.entrants} - {one.id for one in event.entrants}
     if gone:
         raise Invalid(Code.TRF_ENTRANTS, f"Player {min(gone)} of the file is no longer in the event. Write a new file.")
-    places = places or _places(event)
-    grid, given = cells(event, found)
-    scores = ledger(event).lines
-    texts: list[str | None] = [line.text for line in document.lines]
-    _rewrite_players(document, found, events=(before, event), grid=grid, places=places, texts=texts)
-    known = {one.id for one in document.players}
-    fresh = [
-        _player_line(one, scores[one.id].score, places[one.id], grid[one.id])
-        for one in event.entrants
-        if one.id not in known
-    ]
-    added = _rewrite_whole(document, found, (before, event), texts)
-    comment = _comment(event, grid, given)
-    if found.extra_line is None:
-        added.append(comment)
-    elif _extra(event, grid, given) != found.extra:
-        texts[found.extra_line] = comment
-    after = max((one.line for one in document.players), default=len(texts) - 1)
-    lines: list[Line | str] = [
-        *_kept(document, texts, 0, after + 1),
-        *fresh,
-        *_kept(document, texts, after + 1, len(texts)),
-        *added,
-    ]
-    return trf.document(_ended(lines, document.end), document.encoding, marked=document.marked)
+    return _Rewriting(document, before, event, places or _places(event)).document()
 
 
-def cells(event: Event, found: Records) -> tuple[Grid, list[tuple[int, int]]]:
+def cells(event: Event, general: Records) -> tuple[Grid, list[tuple[int, int]]]:
     """Every cell of the rounds that have begun, and (round, id) of byes by the pairing that are not written as ``U``.
 
     :raises Refused: what cells cannot hold
@@ -154,11 +130,11 @@ def cells(event: Event, found: Records) -> tuple[Grid, list[tuple[int, int]]]:
 
     for each in event.rounds:
         for game in counting(each):
-            first, second = _codes(game, found.points, each.number)
+            first, second = _codes(game, general.points, each.number)
             put(game.white, each.number, f"{game.black:4d} w {first}  ")
             put(game.black, each.number, f"{game.white:4d} b {second}  ")
         for bye in each.byes:
-            code = _bye_code(bye, found.points, each.number)
+            code = _bye_code(bye, general.points, each.number)
             put(bye.entrant, each.number, f"0000 - {code}  ")
             if code != "U" and not bye.requested:
                 given.append((each.number, bye.entrant))
@@ -198,11 +174,6 @@ def _places(event: Event) -> dict[int, int]:
     scores = ledger(event).lines
     order = sorted((one.id for one in event.entrants), key=lambda id_: -scores[id_].score)
     return {id_: place for place, id_ in enumerate(order, 1)}
-
-
-def _plain(text: str) -> str:
-    """In one line."""
-    return " ".join(text.split())
 
 
 def _points(score: int) -> str:
@@ -279,9 +250,9 @@ def _to_come(event: Event) -> set[tuple[int, int, int]]:
     """(round, id, half points) of everybody who will not be there."""
     begun = len(event.rounds)
     absent = {(one.round, one.entrant, one.points) for one in event.requests if one.round > begun}
-    asked = {id_ for number, id_, _ in absent if number == begun + 1}
+    requested = {id_ for number, id_, _ in absent if number == begun + 1}
     if event.planned is None or begun < event.planned:
-        absent |= {(begun + 1, id_, 0) for id_ in event.withdrawn if id_ not in asked}
+        absent |= {(begun + 1, id_, 0) for id_ in event.withdrawn if id_ not in requested}
     return absent
 
 
@@ -304,34 +275,6 @@ def _absence_lines(event: Event, points: Mapping[str, int]) -> Iterator[str]:
 
 def _pair_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
     return (f"XXP {one} {other}" for one, other in pairs)
-
-
-def _rewrite_players(
-    document: Document,
-    found: Records,
-    events: tuple[Event, Event],
-    grid: Grid,
-    places: Mapping[int, int],
-    texts: list[str | None],
-) -> None:
-    """Lets the texts of player lines say what the second event says, where the first says otherwise."""
-    before, after = events
-    old_grid, _ = cells(before, found)
-    old_scores, scores = ledger(before).lines, ledger(after).lines
-    old_entrants, entrants = ({one.id: one for one in event.entrants} for event in events)
-    to_come = {(number, id_) for number, id_, _ in _to_come(after)}
-    rows = {one.id: _rows(one, old_grid[one.id], grid[one.id], to_come) for one in document.players}
-    ended = _ended_games(before) != _ended_games(after)
-    for one in document.players:
-        text = _with_fields(document.lines[one.line].text, one, old_entrants[one.id], entrants[one.id])
-        for number, (old, new) in enumerate(zip(*rows[one.id], strict=True)):
-            if old != new:
-                text = _put(text, FIRST_CELL + one.shift + CELL * number, new)
-        if scores[one.id].score != old_scores[one.id].score:
-            text = _put(text, 80 + one.shift, _points(scores[one.id].score))
-        if ended:
-            text = _put(text, 85 + one.shift, f"{places[one.id]:4d}")
-        texts[one.line] = text if text == document.lines[one.line].text else text.rstrip()
 
 
 def _ended_games(event: Event) -> set[tuple[int, int, int, Result]]:
@@ -372,58 +315,99 @@ def _put(text: str, at: int, part: str) -> str:
     return text[:at].ljust(at) + part + text[at + len(part) :]
 
 
-def _rewrite_whole(
-    document: Document, found: Records, events: tuple[Event, Event], texts: list[str | None]
-) -> list[str]:
-    """The same for lines about the whole tournament; what is to be added."""
-    before, after = events
-    added: list[str] = []
-    codes = [line.text[:3] for line in document.lines]
-    if before.name != after.name:
-        _replace(texts, codes, wanted=("012",), value=_plain(after.name), added=added)
-    if len(before.entrants) != len(after.entrants):
-        count = re.compile(rf"(062 +){len(before.entrants)}\b")
-        for at, line in enumerate(document.lines):
-            if line.text.startswith("062"):
-                texts[at] = count.sub(rf"\g<1>{len(after.entrants)}", line.text, count=1)
-    if before.planned != after.planned:
-        _replace(
-            texts, codes, wanted=("142", "XXR"), value="" if after.planned is None else str(after.planned), added=added
-        )
-    if set(before.forbidden) != set(after.forbidden):
-        pairs = [pair for pair in after.forbidden if pair not in before.forbidden]
-        if not set(before.forbidden) <= set(after.forbidden):
-            _drop(texts, (one.line for one in found.forbidden))
-            pairs = list(after.forbidden)
-        added += _pair_lines(pairs)
-    if _to_come(before) != _to_come(after):
-        _drop(texts, (at for at, _ in found.absent))
-        _drop(texts, (one.line for one in found.byes if one.round > len(after.rounds)))
-        added += _absence_lines(after, found.points)
-    return added
+class _Rewriting:
+    """A report that is to say what an event says now, line by line where the event that it held says otherwise.
 
+    :ivar texts: of the lines that were read; None: the line goes
+    :ivar added: lines at the end
+    """
 
-def _replace(texts: list[str | None], codes: list[str], wanted: tuple[str, ...], value: str, added: list[str]) -> None:
-    there = [at for at, code in enumerate(codes) if code in wanted]
-    for at in there:
-        texts[at] = f"{codes[at]} {value}" if value else None
-    if value and not there:
-        added.append(f"{wanted[-1]} {value}")
+    def __init__(self, report: Document, before: Event, after: Event, places: Mapping[int, int]) -> None:
+        self.report, self.before, self.after, self.places = report, before, after, places
+        self.general = records(report)
+        self.grid, self.given = cells(after, self.general)
+        self.texts: list[str | None] = [line.text for line in report.lines]
+        self.added: list[str] = []
 
+    def document(self) -> Document:
+        """The report, rewritten."""
+        report, event = self.report, self.after
+        scores = ledger(event).lines
+        self._players()
+        known = {one.id for one in report.players}
+        fresh = [
+            _player_line(one, scores[one.id].score, self.places[one.id], self.grid[one.id])
+            for one in event.entrants
+            if one.id not in known
+        ]
+        self._whole()
+        at = self.general.extra_line
+        if at is None:
+            self.added.append(_comment(event, self.grid, self.given))
+        elif _extra(event, self.grid, self.given) != self.general.extra:
+            self.texts[at] = _comment(event, self.grid, self.given)
+        stop = 1 + max((one.line for one in report.players), default=len(self.texts) - 1)
+        kept = [
+            None if text is None else Line(text, line.end) for text, line in zip(self.texts, report.lines, strict=True)
+        ]
+        new, added = ([Line(text, report.end) for text in texts] for texts in (fresh, self.added))
+        lines = [line for line in (*kept[:stop], *new, *kept[stop:], *added) if line is not None]
+        # Every line has an end, but for the last one if it has none.
+        ended = [*(line._replace(end=line.end or report.end) for line in lines[:-1]), *lines[-1:]]
+        return trf.document(ended, report.encoding, marked=report.marked)
 
-def _drop(texts: list[str | None], lines: Iterable[int]) -> None:
-    for at in lines:
-        texts[at] = None
+    def _players(self) -> None:
+        """Lines of players."""
+        before, after = self.before, self.after
+        old_grid, _ = cells(before, self.general)
+        old_scores, scores = ledger(before).lines, ledger(after).lines
+        old_entrants, entrants = ({one.id: one for one in event.entrants} for event in (before, after))
+        to_come = {(number, id_) for number, id_, _ in _to_come(after)}
+        rows = {one.id: _rows(one, old_grid[one.id], self.grid[one.id], to_come) for one in self.report.players}
+        ended = _ended_games(before) != _ended_games(after)
+        for one in self.report.players:
+            line = self.report.lines[one.line].text
+            text = _with_fields(line, one, old_entrants[one.id], entrants[one.id])
+            for number, (old, new) in enumerate(zip(*rows[one.id], strict=True)):
+                if old != new:
+                    text = _put(text, FIRST_CELL + one.shift + CELL * number, new)
+            if scores[one.id].score != old_scores[one.id].score:
+                text = _put(text, 80 + one.shift, _points(scores[one.id].score))
+            if ended:
+                text = _put(text, 85 + one.shift, f"{self.places[one.id]:4d}")
+            self.texts[one.line] = text if text == line else text.rstrip()
 
+    def _whole(self) -> None:
+        """Lines about the whole tournament."""
+        before, after = self.before, self.after
+        if before.name != after.name:
+            self._replace(("012",), one_line(after.name))
+        if len(before.entrants) != len(after.entrants):
+            count = re.compile(rf"(062 +){len(before.entrants)}\b")
+            for at, line in enumerate(self.report.lines):
+                if line.text.startswith("062"):
+                    self.texts[at] = count.sub(rf"\g<1>{len(after.entrants)}", line.text, count=1)
+        if before.planned != after.planned:
+            self._replace(("142", "XXR"), "" if after.planned is None else str(after.planned))
+        if set(before.forbidden) != set(after.forbidden):
+            pairs = [pair for pair in after.forbidden if pair not in before.forbidden]
+            if not set(before.forbidden) <= set(after.forbidden):
+                self._drop(one.line for one in self.general.forbidden)
+                pairs = list(after.forbidden)
+            self.added += _pair_lines(pairs)
+        if _to_come(before) != _to_come(after):
+            self._drop(at for at, _ in self.general.absent)
+            self._drop(one.line for one in self.general.byes if one.round > len(after.rounds))
+            self.added += _absence_lines(after, self.general.points)
 
-def _kept(document: Document, texts: list[str | None], start: int, stop: int) -> Iterator[Line]:
-    for line, text in zip(document.lines[start:stop], texts[start:stop], strict=True):
-        if text is not None:
-            yield Line(text, line.end)
+    def _replace(self, codes: tuple[str, ...], value: str) -> None:
+        """What the lines of these codes say; empty: they go. Where there is none, one of the last code is added."""
+        there = [(at, line.text[:3]) for at, line in enumerate(self.report.lines) if line.text[:3] in codes]
+        for at, code in there:
+            self.texts[at] = f"{code} {value}" if value else None
+        if value and not there:
+            self.added.append(f"{codes[-1]} {value}")
 
-
-def _ended(lines: Iterable[Line | str], end: str) -> Iterator[Line]:
-    """As lines, each with an end but for the last one if it has none."""
-    every = [line if isinstance(line, Line) else Line(line, end) for line in lines]
-    for at, line in enumerate(every, 1):
-        yield line if line.end or at == len(every) else Line(line.text, end)
+    def _drop(self, lines: Iterable[int]) -> None:
+        for at in lines:
+            self.texts[at] = None
