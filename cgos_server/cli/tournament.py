@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -181,11 +181,10 @@ def games_(file: Path, only_open: bool, as_json: bool) -> None:
     Only JSON keeps ids: in other files games are counted anew each time, by rounds and players.
     """
     _, event = EventChoice(file).open(needs_system=False)
-    names = _names(event)
+    names = event.names
     rows = [
-        (game.id, each.number, names[game.white], names[game.black], score_of(game.result))
-        for each in event.rounds
-        for game in each.games
+        (game.id, number, names[game.white], names[game.black], score_of(game.result))
+        for number, game in event.games
         if game.result is None or not only_open
     ]
     columns = ("id", "round", "white", "black", "result")
@@ -328,13 +327,8 @@ def _game_between(event: Event, white: int, black: int, number: int | None) -> i
 
 def _hint(event: Event, white: int, black: int) -> str:
     """What there is instead of a game of these two that has no result."""
-    names = _names(event)
-    theirs = [
-        (each.number, game)
-        for each in event.rounds
-        for game in each.games
-        if {game.white, game.black} == {white, black}
-    ]
+    names = event.names
+    theirs = [(number, game) for number, game in event.games if {game.white, game.black} == {white, black}]
     for number, game in reversed(theirs):
         if game.white != white:
             return f"In round {number} {names[game.white]} has White: name White first."
@@ -347,7 +341,7 @@ def _hint(event: Event, white: int, black: int) -> str:
 
 def _for_programs(event: Event, round_: Round) -> dict[str, Any]:
     """A round for programs, with the players' names."""
-    names = _names(event)
+    names = event.names
     values: dict[str, Any] = msgspec.to_builtins(round_)
     values["games"] = [
         {
@@ -369,7 +363,7 @@ def _for_programs(event: Event, round_: Round) -> dict[str, Any]:
 
 
 def _print_round(event: Event, round_: Round) -> None:
-    names = _names(event)
+    names = event.names
     lines = ledger(event).lines
 
     def one(id_: int) -> str:
@@ -404,7 +398,7 @@ def _print_round(event: Event, round_: Round) -> None:
 
 
 def _print_findings(event: Event, rounds: Sequence[Recheck]) -> None:
-    names = _names(event)
+    names = event.names
 
     def games(pairs: Sequence[tuple[int, int]]) -> str:
         return ", ".join(f"{names[white]} - {names[black]}" for white, black in pairs)
@@ -430,10 +424,6 @@ def _print_findings(event: Event, rounds: Sequence[Recheck]) -> None:
     for each in rounds:
         if each.refusal:
             say(f"Round {each.number}: {each.refusal}")
-
-
-def _names(event: Event) -> Mapping[int, str]:
-    return {one.id: one.name for one in event.entrants}
 
 
 def _possible(option: Option, most: int | None = None) -> str:

@@ -39,7 +39,7 @@ def bracket_svg(event: Event, matches: Sequence[Standing]) -> str:
 
     :param matches: of whole rounds; that for the third place has number 0
     """
-    names = {one.id: one.name for one in event.entrants}
+    names = event.names
     wide = 56 + round(7.4 * max((min(width_of(name), 2 * NAME) for name in names.values()), default=8))
     places = _places(matches, wide)
     width = max((place.x + wide + 10 for place in places.values()), default=300)

@@ -6,6 +6,7 @@ it. Points are whole half points throughout. Must not know: any single system, f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -132,6 +133,11 @@ class Round(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     def is_complete(self) -> bool:
         return all(game.result is not None for game in self.games)
 
+    @property
+    def ids(self) -> list[int]:
+        """Of those in its games, then of those with a bye; again for each game and bye."""
+        return [*(id_ for game in self.games for id_ in game.pair), *(bye.entrant for bye in self.byes)]
+
 
 class Request(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """An entrant does not want to play in a round, and what that gives: half points."""
@@ -197,6 +203,21 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     tie_breakers: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     format: int = 1
+
+    @property
+    def by_id(self) -> dict[int, Entrant]:
+        """Everybody who ever entered, in the order of registration."""
+        return {one.id: one for one in self.entrants}
+
+    @property
+    def names(self) -> dict[int, str]:
+        """By id, in the order of registration."""
+        return {one.id: one.name for one in self.entrants}
+
+    @property
+    def games(self) -> Iterator[tuple[int, Game]]:
+        """(Number of the round, game) of the whole record, in order."""
+        return ((each.number, game) for each in self.rounds for game in each.games)
 
 
 class Row(Struct, frozen=True):

@@ -11,7 +11,7 @@ from typing import Final
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import Bye, Event, Game
-from cgos_server.core.tournaments.knockout import games_of, match
+from cgos_server.core.tournaments.knockout import by_seed, games_of, match
 
 NOBODY: Final = 0
 """Stands where an id could: this side stays empty."""
@@ -175,7 +175,7 @@ class _Look:
         return self._decided(number, sides, winner=one, loser=NOBODY, byes=(Bye(one, self._event.bye_points),))
 
     def _both(self, number: int, sides: tuple[int, int]) -> Standing:
-        better, worse = sorted(sides, key=lambda id_: self._seeds[id_])
+        better, worse = by_seed(sides, self._seeds)
         state = match(self._games.get((min(sides), max(sides)), ()), better, worse, self._replays)
         if state.is_open:
             return Standing(self._number, number, sides)

@@ -114,7 +114,7 @@ class Bubble:
         if not moves:
             again = f"To be played again: {counted(len(games), 'game')}."
             return Round(len(event.rounds), games, (), Explanation(again))
-        names = {one.id: one.name for one in event.entrants}
+        names = event.names
         summary = " ".join(_sentence(move, names) for move in moves)
         details = {
             "events": [_as_details(move) for move in moves],

@@ -43,7 +43,7 @@ def checked(event: Event, any_points: bool = False) -> Event:
     """
     for one in event.entrants:
         require_entrant(one)
-    known = {one.id: one for one in event.entrants}
+    known = event.by_id
     if len(known) < len(event.entrants):
         id_, _ = Counter(one.id for one in event.entrants).most_common(1)[0]
         raise Invalid(Code.ENTRANT_ID, f"Two have entered as {id_}. Give every entrant a number of its own.")
@@ -53,13 +53,10 @@ def checked(event: Event, any_points: bool = False) -> Event:
         )
     if not any_points:
         _require_points(event.bye_points, WIN, "A bye cannot be worth")
-    numbers = [each.number for each in event.rounds]
-    for expected, number in enumerate(numbers, 1):
-        if number != expected:
-            raise Invalid(
-                Code.ROUND_NUMBER,
-                f"The round at place {expected} has the number {number}. Number rounds 1, 2, 3... without gaps.",
-            )
+    for place, each in enumerate(event.rounds, 1):
+        if each.number != place:
+            problem = f"The round at place {place} has the number {each.number}"
+            raise Invalid(Code.ROUND_NUMBER, f"{problem}. Number rounds 1, 2, 3... without gaps.")
     for each in event.rounds:
         require_round(known, each, any_points)
     _require_game_ids(event)
@@ -87,7 +84,7 @@ def numbered(rounds: Sequence[Round]) -> tuple[Round, ...]:
 
 def _require_game_ids(event: Event) -> None:
     """Raises Refused where two games have one id, or one has an id that cannot be."""
-    ids = Counter(game.id for each in event.rounds for game in each.games if game.id)
+    ids = Counter(game.id for _, game in event.games if game.id)
     for id_, times in ids.items():
         if times > 1:
             raise Invalid(Code.GAME_ID, f"{times} games have the id {id_}. Give every game an id of its own, or none.")
@@ -126,7 +123,7 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
     """Raises Refused where a round, not yet of the record or of it, names somebody who was not there, or against itself
     or with two byes, or gives impossible points."""
     where = f"Round {each.number}"
-    for id_ in [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]:
+    for id_ in each.ids:
         if id_ not in known:
             raise NotFound(Code.NO_ENTRANT, f"{where} has a player {id_}, but nobody entered as {id_}.")
         one = known[id_]
@@ -145,13 +142,13 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
             )
         if game.result is not None:
             require_result(f"{where}: {_named(known, game)}", game.result, any_points)
-    busy: set[int] = set()
+    byes = Counter(bye.entrant for bye in each.byes)
     for bye in each.byes:
-        if bye.entrant in busy:
-            raise Invalid(Code.TWO_BYES, f"{where} has two byes of {known[bye.entrant].name}. Leave one of them.")
-        busy.add(bye.entrant)
+        name = known[bye.entrant].name
+        if byes[bye.entrant] > 1:
+            raise Invalid(Code.TWO_BYES, f"{where} has two byes of {name}. Leave one of them.")
         if not any_points:
-            _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {known[bye.entrant].name}")
+            _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {name}")
 
 
 def require_result(game: str, result: Result, any_points: bool = False) -> None:

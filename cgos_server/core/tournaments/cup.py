@@ -5,6 +5,7 @@ Must not know: how a match is decided.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -35,8 +36,8 @@ from cgos_server.core.tournaments.bracket import (
 )
 from cgos_server.core.tournaments.chance import shuffled
 from cgos_server.core.tournaments.event import open_games, refuse_over, require_results
-from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.knockout import REPLAYS, colors, games_of, needless, placed
+from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, seeds_of, starters, too_late
+from cgos_server.core.tournaments.knockout import REPLAYS, by_seed, first_game, placed, stale_games
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.words import counted, listed
 
@@ -108,26 +109,23 @@ class Cup:
         if len(starters(event)) < 2:
             return ()
         due = self._due(event, self._slots(event, rng))
-        ready = []
-        for number in sorted(due):
-            allowed = [each for each in due[number] if not (each.is_due and _pair(each) in event.forbidden)]
-            if allowed:
-                ready.append(self._round(event, rng, number, allowed))
-        return tuple(ready)
+        allowed = (
+            (number, [each for each in due[number] if not (each.is_due and _pair(each) in event.forbidden)])
+            for number in sorted(due)
+        )
+        return tuple(self._round(event, rng, number, matches) for number, matches in allowed if matches)
 
     def matches(self, event: Event) -> list[Standing]:
         """How every match of the bracket stands, by rounds and slots, the one for the third place last; none before
         the first round has begun."""
-        ids = [one.id for one in starters(event)]
+        ids = list(seeds_of(event))
         if not event.rounds or len(ids) < 2:
             return []
         return self._stand(event, recorded(event, ids, self._is_standard))
 
     def standings(self, event: Event) -> Standings:
-        ids = [one.id for one in starters(event)]
-        advanced: dict[int, float | None] = {one.id: None for one in event.entrants}
-        third: dict[int, float | None] = dict(advanced)
-        advanced.update(dict.fromkeys(ids, 0))
+        third: dict[int, float | None] = dict.fromkeys(event.names)
+        advanced = {**third, **dict.fromkeys(seeds_of(event), 0.0)}
         for each in self.matches(event):
             if each.number and each.winner:
                 advanced[each.winner] = each.round
@@ -141,24 +139,20 @@ class Cup:
 
     def stale(self, event: Event) -> Stale:
         """Games and byes of no match of the bracket as the results make it, and replays that are not due."""
-        ids = [one.id for one in starters(event)]
-        if not event.rounds or len(ids) < 2:
+        seeds = seeds_of(event)
+        if not event.rounds or len(seeds) < 2:
             return Stale()
-        seeds = {id_: seed for seed, id_ in enumerate(ids, 1)}
-        matches: dict[int, list[Standing]] = {}
+        matches: defaultdict[int, list[set[int | None]]] = defaultdict(list)
         for one in self.matches(event):
-            matches.setdefault(one.round, []).append(one)
+            matches[one.round].append(set(one.sides))
         games: set[int] = set()
         byes: set[tuple[int, int]] = set()
         for each in event.rounds:
-            sides = [set(match.sides) for match in matches.get(each.number, ())]
-            for pair, theirs in games_of(event, each.number).items():
-                better, worse = sorted(pair, key=lambda id_: seeds.get(id_, 0))
-                wrong = needless(theirs, better, worse, self._replays) if set(pair) in sides else theirs
-                games.update(game.id for game in wrong)
+            pairs = matches[each.number]
+            games.update(stale_games(event, each.number, pairs, seeds, self._replays))
             out = {*event.withdrawn, *(bye.entrant for bye in each.byes if bye.requested), NOBODY}
             for bye in each.byes:
-                others = [side for two in sides if bye.entrant in two for side in two - {bye.entrant}]
+                others = [side for two in pairs if bye.entrant in two for side in two - {bye.entrant}]
                 if not others or (not bye.requested and not out.intersection(others)):
                     byes.add((each.number, bye.entrant))
         return Stale(frozenset(games), frozenset(byes))
@@ -168,15 +162,14 @@ class Cup:
         final = next((each for each in reversed(self.matches(event)) if each.number), None)
         if final is None or final.winner != NOBODY:
             return ""
-        names = {one.id: one.name for one in event.entrants}
-        lost = [names[side] for side in final.sides if side]
+        lost = [event.names[side] for side in final.sides if side]
         why = f"{listed(lost)} both lost the final" if len(lost) == 2 else "nobody was left to win the final"
         return f"There is no winner: {why}."
 
     def is_over(self, event: Event) -> bool:
         if open_games(event):
             return False
-        ids = [one.id for one in starters(event)]
+        ids = list(seeds_of(event))
         if len(ids) < 2:
             return True
         if not event.rounds:
@@ -184,7 +177,7 @@ class Cup:
         return not self._due(event, recorded(event, ids, self._is_standard))
 
     def _slots(self, event: Event, rng: Chance) -> Slots:
-        ids = [one.id for one in starters(event)]
+        ids = list(seeds_of(event))
         if event.rounds:
             return recorded(event, ids, self._is_standard)
         order = sorted(leaders(len(ids), self._is_standard))
@@ -193,8 +186,7 @@ class Cup:
         return drawn(ids, self._is_standard, passing[:free])
 
     def _stand(self, event: Event, slots: Slots) -> list[Standing]:
-        seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
-        return stand(event, slots, seeds=seeds, replays=self._replays, third_place=self._third_place)
+        return stand(event, slots, seeds=seeds_of(event), replays=self._replays, third_place=self._third_place)
 
     def _due(self, event: Event, slots: Slots) -> dict[int, list[Standing]]:
         """Round -> matches of which something can begin, or a bye is to be recorded."""
@@ -210,38 +202,34 @@ class Cup:
         return due
 
     def _round(self, event: Event, rng: Chance, number: int, matches: Sequence[Standing]) -> Round:
-        names = {one.id: one.name for one in event.entrants}
-        field = starters(event)
-        seeds = {one.id: seed for seed, one in enumerate(field, 1)}
+        names, seeds = event.names, seeds_of(event)
+        rounds = rounds_for(len(seeds))
         known = ledger(event)
         games: list[Game] = []
         pairs: list[list[int]] = []
         for each in matches:
             if each.is_due:
-                better, worse = sorted(_pair(each), key=lambda id_: seeds[id_])
                 if _pair(each) in event.forbidden:
+                    better, worse = by_seed(_pair(each), seeds)
                     raise Invalid(
                         Code.FORBIDDEN_PAIR,
                         f"The next match is {names[better]} against {names[worse]}, who must not meet. Withdraw one of "
                         "them, or lift that.",
                     )
-                title = _title(number, each.number, rounds_for(len(field)))
+                title = f"{_title(number, each.number, rounds)}:"
                 if each.again is not None:
-                    game = Game(each.again.white, each.again.black, reason=f"{title}: {each.again.reason}")
+                    games.append(replace(each.again, reason=f"{title} {each.again.reason}"))
                 else:
-                    white, black, why = colors(known, better, worse, max(each.number, 1))
-                    reason = f"{title}: seed {seeds[better]} against seed {seeds[worse]}; {why}"
-                    game = Game(white, black, reason=reason)
-                games.append(game)
+                    games.append(first_game(known, _pair(each), seeds, board=max(each.number, 1), title=title))
                 pairs.append([each.number, *(id_ or 0 for id_ in each.sides)])
         byes = tuple(bye for each in matches for bye in each.byes)
         free = [names[bye.entrant] for bye in byes if not bye.requested]
-        sentences = [f"{_name(number, rounds_for(len(field))).capitalize()}: {counted(len(games), 'game')}."]
+        sentences = [f"{_name(number, rounds).capitalize()}: {counted(len(games), 'game')}."]
         if any(each.again is not None for each in matches):
             sentences.append("Undecided matches go on.")
         if free:
             sentences.append(f"{listed(free)} advance{'s'[: len(free) == 1]} without a game.")
-        late = too_late([one.name for one in latecomers(event, field)])
+        late = too_late([one.name for one in latecomers(event, starters(event))])
         details = {"slots": list(self._slots(event, rng)), "matches": pairs}
         return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + late, details))
 

@@ -24,8 +24,17 @@ from cgos_server.core.tournaments.base import (
     TournamentDeclaration,
 )
 from cgos_server.core.tournaments.event import field_of, open_games, refuse_over, require_results
-from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, starters, too_late
-from cgos_server.core.tournaments.knockout import REPLAYS, colors, folded, games_of, match, needless, placed
+from cgos_server.core.tournaments.fixed_field import fixed, latecomers, require_two, seeds_of, starters, too_late
+from cgos_server.core.tournaments.knockout import (
+    REPLAYS,
+    by_seed,
+    first_game,
+    folded,
+    games_of,
+    match,
+    placed,
+    stale_games,
+)
 from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.words import listed
@@ -144,12 +153,9 @@ class DoubleElimination:
             past = before(event, each.number)
             state = self._state(past)
             led_to = [part for part in _parts(past, state, frozenset()) if part is not None]
-            pairs = {game.pair for part in led_to for game in part.games}
+            pairs = [set(game.pair) for part in led_to for game in part.games]
             passing = {bye.entrant for part in led_to for bye in part.byes}
-            for pair, theirs in games_of(event, each.number).items():
-                better, worse = sorted(pair, key=lambda id_: state.seeds.get(id_, 0))
-                wrong = needless(theirs, better, worse, self._replays) if pair in pairs else theirs
-                games.update(game.id for game in wrong)
+            games.update(stale_games(event, each.number, pairs, state.seeds, self._replays))
             byes.update((each.number, bye.entrant) for bye in each.byes if bye.entrant not in passing)
         return Stale(frozenset(games), frozenset(byes))
 
@@ -179,7 +185,7 @@ class DoubleElimination:
     def _state(self, event: Event, number: int | None = None) -> _State:
         """Before a round, by default the next one."""
         number = len(event.rounds) + 1 if number is None else number
-        seeds = {one.id: seed for seed, one in enumerate(starters(event), 1)}
+        seeds = seeds_of(event)
         state = _State(
             number=number,
             seeds=seeds,
@@ -203,8 +209,7 @@ class DoubleElimination:
             for pair, games in games_of(event, each.number).items():
                 if any(id_ not in seeds for id_ in pair):
                     continue
-                better, worse = sorted(pair, key=lambda id_: seeds[id_])
-                outcome = match(games, better, worse, self._replays)
+                outcome = match(games, *by_seed(pair, seeds), self._replays)
                 lost += outcome.losers
                 # Whoever left is not waited for: the match stays undecided, though he may return.
                 overtaken = not set(pair) <= set(_there(event, each.number + 1)) or any(
@@ -233,8 +238,7 @@ def _begun(event: Event, number: int) -> frozenset[int]:
     """Who has a game or a bye in a round."""
     if number > len(event.rounds):
         return frozenset()
-    each = event.rounds[number - 1]
-    return frozenset((*(id_ for game in each.games for id_ in game.pair), *(bye.entrant for bye in each.byes)))
+    return frozenset(event.rounds[number - 1].ids)
 
 
 def _active(event: Event, state: _State) -> list[int]:
@@ -245,7 +249,7 @@ def _active(event: Event, state: _State) -> list[int]:
 def _replayed(event: Event, number: int, games: Sequence[Game]) -> Round:
     for game in games:
         if game.pair in event.forbidden:
-            raise _kept_apart({one.id: one.name for one in event.entrants}, game.pair)
+            raise _kept_apart(event.names, game.pair)
     return Round(number, tuple(games), (), Explanation(f"Undecided matches of round {number} go on: {len(games)}."))
 
 
@@ -283,7 +287,7 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
     active = sorted((id_ for group in groups for id_ in group), key=lambda id_: state.seeds[id_])
     unbeaten, beaten = (_playing(event, state, group) for group in groups)
     known = ledger(event, number - 1)
-    names = {one.id: one.name for one in event.entrants}
+    names = event.names
     final = len(unbeaten) == len(beaten) == 1 and len(active) == 2
     last = not unbeaten and len(beaten) == len(active) == 2 and board == 1
     games: list[Game] = []
@@ -298,7 +302,7 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
         pair = (unbeaten[0], beaten[0])
         if tuple(sorted(pair)) in event.forbidden:
             raise _kept_apart(names, pair)
-        games.append(_game(known, state, pair=pair, board=1, reason="final: unbeaten against one loss"))
+        games.append(first_game(known, pair, state.seeds, board=1, title="final: unbeaten against one loss,"))
         sentences.append("They meet in the final; if the unbeaten loses, another match decides.")
     else:
         with_one = "the last two, with one loss each" if last else "those with one loss"
@@ -306,7 +310,7 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
             sits, pairs, rematches[at] = _group(event, state, known=known, group=group, names=names)
             passes += sits
             for pair in pairs:
-                games.append(_game(known, state, pair=pair, board=len(games) + board, reason=f"among {what}"))
+                games.append(first_game(known, pair, state.seeds, board=len(games) + board, title=f"among {what},"))
             if last and pairs:
                 sentences.append("The last two meet; this match decides.")
             elif rematches[at]:
@@ -345,17 +349,9 @@ def _kept_apart(names: Mapping[int, str], ids: Sequence[int]) -> Refused:
     )
 
 
-def _game(known: Ledger, state: _State, pair: tuple[int, int], board: int, reason: str) -> Game:
-    better, worse = sorted(pair, key=lambda id_: state.seeds[id_])
-    white, black, why = colors(known, better, worse, board)
-    return Game(white, black, reason=f"{reason}, seed {state.seeds[better]} against seed {state.seeds[worse]}; {why}")
-
-
 SYSTEM: Final = TournamentDeclaration(
     name="double-elimination",
     about="a knock-out in which everybody may lose once",
     make=DoubleElimination,
-    options={
-        "replays": REPLAYS,
-    },
+    options={"replays": REPLAYS},
 )

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum
-from typing import Final
+from typing import Final, Unpack
 
 from cgos_protocol.options import Choice, Number
 from cgos_server.core.tournaments.base import Chance, TournamentDeclaration
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.from_starts import ABSENCES, NO_BAR, OPTIONS, GroupByGroup
-from cgos_server.core.tournaments.grades import FLOOR, rating_of
+from cgos_server.core.tournaments.from_starts import ABSENCES, OPTIONS, GroupByGroup, StartOptions
+from cgos_server.core.tournaments.grades import rating_of
 from cgos_server.core.tournaments.groups import METHODS, Cost, CostOf, by_method
 
 RATING: Final = "rating"
@@ -56,16 +56,14 @@ class Epm(GroupByGroup):
 
     def __init__(
         self,
-        floor: str = FLOOR,
-        bar: str = NO_BAR,
-        absences: str = "pairing",
-        handicap: bool = False,
-        reduction: int = 1,
+        *,
         cost: str = RATING,
         same_country: float = GRADE,
         same_club: float = GRADE,
+        **starts: Unpack[StartOptions],
     ) -> None:
-        super().__init__(floor, bar, absences, handicap, reduction)
+        starts.setdefault("absences", "pairing")
+        super().__init__(**starts)
         self.by = cost
         self._same_country = round(same_country * _PER_POINT)
         self._same_club = round(same_club * _PER_POINT)

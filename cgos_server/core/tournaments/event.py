@@ -6,7 +6,7 @@ changed. Must not know: any system.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -74,7 +74,7 @@ def field_of(event: Event, number: int | None = None) -> Field:
 
 def name_of(event: Event, id_: int) -> str:
     """Of an entrant. Raises Refused where nobody has that id."""
-    return require_known(_known(event), id_)
+    return require_known(event.by_id, id_)
 
 
 def forbidden_pairs(event: Event) -> frozenset[tuple[int, int]]:
@@ -84,7 +84,7 @@ def forbidden_pairs(event: Event) -> frozenset[tuple[int, int]]:
 
 def open_games(event: Event) -> list[tuple[int, Game]]:
     """Number of the round and game, for all games of the record that have no result yet."""
-    return [(each.number, game) for each in event.rounds for game in each.games if game.result is None]
+    return [(number, game) for number, game in event.games if game.result is None]
 
 
 def require_results(event: Event) -> None:
@@ -113,7 +113,7 @@ def begin(event: Event, round_: Round) -> Event:
     begun = len(event.rounds)
     if not 1 <= round_.number <= begun + 1:
         raise Invalid(Code.ROUND_NUMBER, f"Round {round_.number} cannot begin: {begun} rounds have begun before it.")
-    known = _known(event)
+    known = event.by_id
     require_round(known, round_)
     free = count(_last_id(event) + 1)
     round_ = replace(round_, games=tuple(replace(game, id=next(free)) for game in round_.games))
@@ -127,10 +127,9 @@ def begin(event: Event, round_: Round) -> Event:
 
 def game_by_id(event: Event, id_: int) -> Placed:
     """Raises Refused where the record has no game with that id."""
-    for each in event.rounds:
-        for at, game in enumerate(each.games):
-            if game.id == id_:
-                return Placed(each.number, at, game)
+    placed = next((one for one in _placed(event) if one.game.id == id_), None)
+    if placed is not None:
+        return placed
     raise NotFound(Code.NO_GAME, f"No game has the id {id_}. `tournament games` lists them.")
 
 
@@ -142,11 +141,11 @@ def game_between(event: Event, white: int, black: int, number: int | None = None
     :raises Refused: where there is none, or several: the sentence has their ids
     """
     games = [
-        Placed(each.number, at, game)
-        for each in event.rounds
-        if number in (None, each.number)
-        for at, game in enumerate(each.games)
-        if (game.white, game.black) == (white, black) and not (is_open and game.result is not None)
+        one
+        for one in _placed(event)
+        if (one.game.white, one.game.black) == (white, black)
+        and number in (None, one.round)
+        and not (is_open and one.game.result is not None)
     ]
     if len(games) == 1:
         return games[0]
@@ -228,7 +227,7 @@ def rejoin(event: Event, id_: int) -> Event:
 
 def request_bye(event: Event, request: Request) -> Event:
     """The event in which an entrant sits out a round that has not begun."""
-    require_request(_known(event), request)
+    require_request(event.by_id, request)
     if request.round <= len(event.rounds):
         raise Invalid(Code.ROUND_BEGUN, f"Round {request.round} has begun. Ask for a bye in a later one.")
     others = (one for one in event.requests if (one.entrant, one.round) != (request.entrant, request.round))
@@ -237,7 +236,7 @@ def request_bye(event: Event, request: Request) -> Event:
 
 def forbid(event: Event, one: int, other: int) -> Event:
     """The event in which these two must not meet any more, from the next round on."""
-    pair = forbidden_pair(_known(event), one, other)
+    pair = forbidden_pair(event.by_id, one, other)
     if pair in event.forbidden:
         return event
     return noted(replace(event, forbidden=(*event.forbidden, pair)), "forbid", pair)
@@ -255,6 +254,10 @@ def noted(
     return replace(event, changes=(*event.changes, change))
 
 
+def _placed(event: Event) -> Iterator[Placed]:
+    return (Placed(each.number, at, game) for each in event.rounds for at, game in enumerate(each.games))
+
+
 def _with_result(event: Event, placed: Placed, result: Result | None) -> Event:
     if result is not None:
         require_result(f"Round {placed.round}: {_named(event, placed.game)}", result)
@@ -264,17 +267,14 @@ def _with_result(event: Event, placed: Placed, result: Result | None) -> Event:
 
 
 def _with_round(event: Event, round_: Round) -> Event:
-    rounds: Sequence[Round] = event.rounds
-    return replace(event, rounds=(*rounds[: round_.number - 1], round_, *rounds[round_.number :]))
+    before, after = event.rounds[: round_.number - 1], event.rounds[round_.number :]
+    return replace(event, rounds=(*before, round_, *after))
 
 
 def _last_id(event: Event) -> int:
-    ids = (game.id for each in event.rounds for game in each.games)
-    return max((*ids, *(id_ for change in event.changes for id_ in change.games)), default=0)
-
-
-def _known(event: Event) -> dict[int, Entrant]:
-    return {one.id: one for one in event.entrants}
+    return max(
+        (*(game.id for _, game in event.games), *(id_ for change in event.changes for id_ in change.games)), default=0
+    )
 
 
 def _named(event: Event, game: Game) -> str:

@@ -20,14 +20,17 @@ def starters(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:
     """
     if not event.rounds:
         field = field_of(event, 1)
-        there = {one.id for one in field.players}
-        if keep_byes:
-            there.update(bye.entrant for bye in field.byes)
+        there, byes = {one.id for one in field.players}, field.byes
     else:
         first = event.rounds[0]
-        there = {id_ for game in first.games for id_ in game.pair}
-        there.update(bye.entrant for bye in first.byes if keep_byes or not bye.requested)
+        there, byes = {id_ for game in first.games for id_ in game.pair}, first.byes
+    there.update(bye.entrant for bye in byes if keep_byes or not bye.requested)
     return tuple(one for one in event.entrants if one.id in there)
+
+
+def seeds_of(event: Event) -> dict[int, int]:
+    """Id -> 1, 2... of :func:`starters`, best first."""
+    return {one.id: seed for seed, one in enumerate(starters(event), 1)}
 
 
 def latecomers(event: Event, field: tuple[Entrant, ...]) -> tuple[Entrant, ...]:

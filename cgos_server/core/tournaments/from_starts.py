@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, get_args
+from typing import Any, Final, TypedDict, get_args
 
 from cgos_protocol.options import Choice, Flag, Number, Option
 from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings
@@ -82,14 +82,32 @@ class Scores:
         return groups
 
 
+class StartOptions(TypedDict, total=False):
+    """Values of :data:`OPTIONS`."""
+
+    floor: str
+    bar: str
+    absences: Absences
+    handicap: bool
+    reduction: int
+
+
 class FromStarts(ByRounds):
     """A system with starting points. Options: see :class:`cgos_server.core.tournaments.mcmahon.McMahon`."""
 
     tie_breakers = ("mms", "sos", "sodos", "cuss")
 
-    def __init__(self, floor: str, bar: str, absences: str, handicap: bool, reduction: int) -> None:
+    def __init__(
+        self,
+        *,
+        floor: str = FLOOR,
+        bar: str = NO_BAR,
+        absences: Absences = "all",
+        handicap: bool = False,
+        reduction: int = 1,
+    ) -> None:
         self._floor, self._bar = floor, None if bar == NO_BAR else bar
-        self._absences: Absences = "all" if absences == "all" else "pairing" if absences == "pairing" else "none"
+        self._absences = absences
         self._handicap, self._reduction = handicap, reduction
 
     def standings(self, event: Event) -> Standings:
@@ -175,9 +193,13 @@ class GroupByGroup(FromStarts):
         out = sit_out(event, scores.order, ledger)
         groups = scores.groups(out.order)
         paired = pair_groups(groups, self.cost_of(field, rng), ledger.met, forbidden_pairs(event))
-        games = [self.game(scores, ledger, a, b, rng, self._reason(scores, a, b)) for a, b in paired.pairs]
+        games = [
+            self.game(scores, ledger, better=a, other=b, rng=rng, reason=self._reason(scores, a, b))
+            for a, b in paired.pairs
+        ]
         why = (*out.why, *paired.sentences([scores.group(group[0]) for group in groups]))
-        return self.round(field, scores, games, out.byes, why, {"groups": groups, **paired.details()})
+        details = {"groups": groups, **paired.details()}
+        return self.round(field, scores, games, out.byes, why=why, details=details)
 
     def _reason(self, scores: Scores, one: int, other: int) -> str:
         mine, theirs = scores.group(one), scores.group(other)

@@ -5,18 +5,18 @@ Knows the lots and their rules. Must not know: how starting points are found, ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Round, TournamentDeclaration, pair_of
+from cgos_server.core.tournaments.base import Bye, Chance, Event, Game, Pair, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import choice, coin, shuffled
 from cgos_server.core.tournaments.colors import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.core.tournaments.event import Field, forbidden_pairs, name_of
-from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts, Scores
-from cgos_server.core.tournaments.grades import FLOOR
+from cgos_server.core.tournaments.from_starts import OPTIONS, FromStarts, Scores
 from cgos_server.core.tournaments.groups import Cost, pair_group
 from cgos_server.core.tournaments.ledger import Ledger, Line
 from cgos_server.core.tournaments.rematches import fewest_rematches
@@ -63,23 +63,44 @@ class Part(NamedTuple):
         return f"group {first}" if first == last else f"groups {first} to {last}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the lots are bound by.
+    """What the lots are bound by, and where they come from.
 
-    :ivar barred: these two must not be paired: they have met, or never must
+    :ivar never: (smaller id, larger id) of those who must not meet
     :ivar lost: ids of those who lost their previous game
     :ivar rose: ids of those who were paired down last round and won
     :ivar labels: countries, then clubs
     :ivar least: smallest number of byes in the field
     """
 
+    rng: Chance
     ledger: Ledger
-    barred: Callable[[int, int], bool]
+    never: frozenset[Pair]
     lost: frozenset[int]
     rose: frozenset[int]
     labels: tuple[Labels, Labels]
     least: int
+
+    def barred(self, one: int, other: int) -> bool:
+        """These two must not be paired: they have met, or never must."""
+        return self.ledger.have_met(one, other) or pair_of(one, other) in self.never
+
+    def wants_white(self, key: int, attempt: int, id_: int) -> bool:
+        """Whether the first of a pair wants White: it has had it less, or by lot.
+
+        :param key: of the part, for the lot
+        """
+        balance = self.ledger.lines[id_].balance
+        return balance < 0 if balance else coin(self.rng, "want", *(key, attempt, id_))
+
+    def cost(self, key: int) -> Cost:
+        """A cost by lot."""
+        return lambda one, other: int(self.rng.unit("cost", key, *pair_of(one, other)) * _COSTS)
+
+    def searched(self, key: int, pairs: Sequence[Pair], reason: str) -> list[Drawn]:
+        """Pairs that were not drawn but searched."""
+        return [Drawn(one, other, self.wants_white(key, RESTARTS + 1, one), reason) for one, other in pairs]
 
 
 @dataclass(slots=True)
@@ -140,30 +161,20 @@ class GoDraw(FromStarts):
 
     name = "godraw"
 
-    def __init__(
-        self,
-        floor: str = FLOOR,
-        bar: str = NO_BAR,
-        absences: str = "all",
-        handicap: bool = False,
-        reduction: int = 1,
-    ) -> None:
-        super().__init__(floor, bar, absences, handicap, reduction)
-
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
         groups = scores.groups(scores.order)
-        facts = _facts(event, field, ledger, self.drawn(ledger, scores))
+        facts = _facts(event, field, ledger, self.drawn(ledger, scores), rng=rng)
         parts = [Part((number,), tuple(group)) for number, group in enumerate(groups, 1)]
-        drawing = _draw(parts, facts, event, rng)
+        drawing = _draw(parts, facts)
         while isinstance(drawing, int) and len(parts) > 1:
             first = min(drawing, len(parts) - 2)
             one, other = parts[first : first + 2]
             parts[first : first + 2] = [Part(one.numbers + other.numbers, one.members + other.members)]
-            drawing = _draw(parts, facts, event, rng)
+            drawing = _draw(parts, facts)
         if isinstance(drawing, int):
-            drawing = _with_rematches(scores.order, facts, event, rng)
-        return self._explained(event, field, ledger=ledger, scores=scores, groups=groups, parts=parts, drawing=drawing)
+            drawing = _with_rematches(scores.order, facts)
+        return self._explained(event, field, ledger=ledger, scores=scores, parts=parts, drawing=drawing)
 
     def _explained(
         self,
@@ -171,7 +182,6 @@ class GoDraw(FromStarts):
         field: Field,
         ledger: Ledger,
         scores: Scores,
-        groups: Sequence[Sequence[int]],
         parts: Sequence[Part],
         drawing: Drawing,
     ) -> Round:
@@ -194,14 +204,14 @@ class GoDraw(FromStarts):
         if rematches:
             why.append(rematches_said(len(rematches)))
         details = {
-            "groups": groups,
+            "groups": scores.groups(scores.order),
             "floats": [list(float_) for float_ in drawing.floats],
             "merged": merged,
             "restarts": {str(number): count for number, count in drawing.restarts.items()},
             "searched": drawing.searched,
             "rematches": rematches,
         }
-        return self.round(field, scores, games, byes, why, details)
+        return self.round(field, scores, games, byes, why=why, details=details)
 
     def _game(self, scores: Scores, ledger: Ledger, pair: Drawn) -> Game:
         first, second, wants_white, reason = pair
@@ -215,20 +225,20 @@ class GoDraw(FromStarts):
         return Game(white, black, reason=f"{reason}; {why}{once_more(ledger, first, second)}")
 
 
-def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[tuple[int, int]]]) -> Facts:
-    never = forbidden_pairs(event)
+def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[tuple[int, int]]], rng: Chance) -> Facts:
     last = field.number - 1
-    ids = [one.id for one in field.players]
+    lines = {one.id: ledger.lines[one.id] for one in field.players}
     return Facts(
+        rng=rng,
         ledger=ledger,
-        barred=lambda one, other: ledger.have_met(one, other) or pair_of(one, other) in never,
-        lost=frozenset(id_ for id_ in ids if _lost_last(ledger.lines[id_])),
-        rose=frozenset(id_ for id_ in ids if (last, -1) in ways[id_] and _won_in(ledger.lines[id_], last)),
+        never=forbidden_pairs(event),
+        lost=frozenset(id_ for id_, line in lines.items() if _lost_last(line)),
+        rose=frozenset(id_ for id_, line in lines.items() if (last, -1) in ways[id_] and _won_in(line, last)),
         labels=(
             {one.id: one.country or one.id for one in field.players},
             {one.id: one.club or one.id for one in field.players},
         ),
-        least=min((ledger.lines[id_].byes for id_ in ids), default=0),
+        least=min((line.byes for line in lines.values()), default=0),
     )
 
 
@@ -245,7 +255,7 @@ def _won_in(line: Line, number: int) -> bool:
     )
 
 
-def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Drawing | int:
+def _draw(parts: Sequence[Part], facts: Facts) -> Drawing | int:
     """The field drawn; or which part, 0 the top one, cannot be."""
     drawing = Drawing()
     gone: set[int] = set()
@@ -253,11 +263,11 @@ def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Dra
         members = [id_ for id_ in part.members if id_ not in gone]
         below = [left for p in parts[at + 1 :] if (left := [id_ for id_ in p.members if id_ not in gone])]
         if len(members) % 2 and not below:
-            drawing.out = _sits_out(members, facts, event, whole=len(parts) == 1)
+            drawing.out = _sits_out(members, facts, whole=len(parts) == 1)
             if drawing.out is None:
                 return at
             members.remove(drawing.out)
-        pairs = _group(part, members, below=below, facts=facts, rng=rng, drawing=drawing)
+        pairs = _group(part, members, below=below, facts=facts, drawing=drawing)
         if pairs is None:
             return at
         drawing.pairs += pairs
@@ -265,15 +275,15 @@ def _draw(parts: Sequence[Part], facts: Facts, event: Event, rng: Chance) -> Dra
     return drawing
 
 
-def _sits_out(members: Sequence[int], facts: Facts, event: Event, whole: bool) -> int | None:
+def _sits_out(members: Sequence[int], facts: Facts, whole: bool) -> int | None:
     """Of the last group; None where others have had fewer byes."""
     if whole:
-        return odd_one_out(members, facts.ledger, forbidden_pairs(event))
+        return odd_one_out(members, facts.ledger, facts.never)
     return next((id_ for id_ in reversed(members) if facts.ledger.lines[id_].byes == facts.least), None)
 
 
 def _group(
-    part: Part, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance, drawing: Drawing
+    part: Part, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, drawing: Drawing
 ) -> list[Drawn] | None:
     """The pairs of a group, that of its floater first; None where it cannot be paired without rematches."""
     floats: dict[int, Drawn] = {}
@@ -281,12 +291,12 @@ def _group(
         pair = None
         rest = members
         if len(members) % 2:
-            pair = _floater(part, attempt, members=members, below=below, facts=facts, rng=rng)
+            pair = _floater(part, attempt, members=members, below=below, facts=facts)
             if pair is None:
                 return None
             floats.setdefault(pair.first, pair)
             rest = [id_ for id_ in members if id_ != pair.first]
-        inside = _inside(part, attempt, members=rest, facts=facts, rng=rng)
+        inside = _inside(part, attempt, rest, facts)
         if inside is not None:
             if attempt:
                 drawing.restarts[part.key] = attempt
@@ -295,13 +305,9 @@ def _group(
     drawing.searched.append(part.key)
     for pair in floats.values() or (None,):
         rest = [id_ for id_ in members if pair is None or id_ != pair.first]
-        searched = pair_group(rest, lambda _: _by_lot(part.key, rng), facts.barred)
-        if searched is not None:
-            inside = [
-                _searched(part.key, one, other=other, facts=facts, rng=rng, reason=f"{part}, by search")
-                for one, other in searched
-            ]
-            return _noted(drawing, pair, inside)
+        pairs = pair_group(rest, lambda _: facts.cost(part.key), facts.barred)
+        if pairs is not None:
+            return _noted(drawing, pair, facts.searched(part.key, pairs, f"{part}, by search"))
     return None
 
 
@@ -313,92 +319,71 @@ def _noted(drawing: Drawing, pair: Drawn | None, inside: Sequence[Drawn]) -> lis
 
 
 def _floater(
-    part: Part, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, rng: Chance
+    part: Part, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts
 ) -> Drawn | None:
-    """Who comes down from an odd group, and whom he meets; None where all who could have met."""
+    """Who comes down from an odd group, and whom it meets; None where all who could have met."""
+    keys = (part.key, attempt)
     losers = [id_ for id_ in members if id_ in facts.lost] or members
     for group in below:
         winners = [id_ for id_ in group if id_ in facts.rose] or group
         for downs, ups in ((losers, winners), (members, winners), (losers, group), (members, group)):
-            for down in shuffled(rng, downs, "down", part.key, attempt):
+            for down in shuffled(facts.rng, downs, "down", *keys):
                 free = sorted(up for up in ups if not facts.barred(down, up))
                 if free:
-                    up = choice(rng, free, "up", part.key, attempt, down)
-                    wants_white = _wants_white(part.key, attempt, id_=down, facts=facts, rng=rng)
-                    return Drawn(down, up, wants_white, f"drawn down from {part}, by lot")
+                    up = choice(facts.rng, free, "up", *keys, down)
+                    return Drawn(down, up, facts.wants_white(*keys, down), f"drawn down from {part}, by lot")
     return None
 
 
-def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts, rng: Chance) -> list[Drawn] | None:
+def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts) -> list[Drawn] | None:
     """An even group drawn by countries and clubs; None where somebody has met all who are left."""
     left = sorted(members)
     pairs: list[Drawn] = []
     while left:
-        at = (part.key, attempt, len(pairs))
-        first, pools, how = _first(at, left, facts, rng)
-        wants_white = _wants_white(part.key, attempt, id_=first, facts=facts, rng=rng)
+        keys = (part.key, attempt, len(pairs))
+        first, pools, how = _first(keys, left, facts)
+        wants_white = facts.wants_white(part.key, attempt, first)
         open_ = ([id_ for id_ in pool if not facts.barred(first, id_)] for pool in pools)
         may = next(filter(None, open_), [])
         if not may:
             return None
         fit = [id_ for id_ in may if _fits(facts.ledger.lines[id_], wants_white)]
-        second = choice(rng, fit or may, "opponent", *at)
+        second = choice(facts.rng, fit or may, "opponent", *keys)
         left = [id_ for id_ in left if id_ not in (first, second)]
         pairs.append(Drawn(first, second, wants_white, f"{part}, by lot{how}"))
     return pairs
 
 
-def _first(
-    at: tuple[int, int, int], left: Sequence[int], facts: Facts, rng: Chance
-) -> tuple[int, list[list[int]], str]:
-    """The first of the next pair; among whom his opponent is drawn, the first set that has one; and how, in words."""
+def _first(keys: tuple[int, int, int], left: Sequence[int], facts: Facts) -> tuple[int, list[list[int]], str]:
+    """The first of the next pair; among whom its opponent is drawn, the first set that has one; and how, in words."""
+    rng = facts.rng
     for word, labels in zip(("country", "club"), facts.labels, strict=True):
-        sets: dict[str | int, list[int]] = {}
+        sets: defaultdict[str | int, list[int]] = defaultdict(list)
         for id_ in left:
-            sets.setdefault(labels[id_], []).append(id_)
+            sets[labels[id_]].append(id_)
         if len(sets) > 1:
-            ordered = sorted(sets.values(), key=lambda ids: (-len(ids), rng.unit(word, *at, ids[0]), ids[0]))
-            pools: dict[int, list[int]] = {}
+            ordered = sorted(sets.values(), key=lambda ids: (-len(ids), rng.unit(word, *keys, ids[0]), ids[0]))
+            pools: defaultdict[int, list[int]] = defaultdict(list)
             for ids in ordered[1:]:
-                pools.setdefault(len(ids), []).extend(ids)
+                pools[len(ids)] += ids
             how = f" across {_PLURAL[word]}" if len(sets) < len(left) else ""
-            return choice(rng, ordered[0], "player", *at), [sorted(pool) for pool in pools.values()], how
-    first = choice(rng, left, "player", *at)
+            return choice(rng, ordered[0], "player", *keys), [sorted(pool) for pool in pools.values()], how
+    first = choice(rng, left, "player", *keys)
     return first, [[id_ for id_ in left if id_ != first]], ""
 
 
 _PLURAL: Final[Mapping[str, str]] = MappingProxyType({"country": "countries", "club": "clubs"})
 
 
-def _wants_white(key: int, attempt: int, id_: int, facts: Facts, rng: Chance) -> bool:
-    balance = facts.ledger.lines[id_].balance
-    return balance < 0 if balance else coin(rng, "want", key, attempt, id_)
-
-
 def _fits(line: Line, other_wants_white: bool) -> bool:
     return line.balance >= 0 if other_wants_white else line.balance <= 0
 
 
-def _by_lot(key: int, rng: Chance) -> Cost:
-    return lambda one, other: int(rng.unit("cost", key, *pair_of(one, other)) * _COSTS)
-
-
-def _searched(key: int, one: int, other: int, facts: Facts, rng: Chance, reason: str) -> Drawn:
-    return Drawn(one, other, _wants_white(key, RESTARTS + 1, id_=one, facts=facts, rng=rng), reason)
-
-
-def _with_rematches(order: Sequence[int], facts: Facts, event: Event, rng: Chance) -> Drawing:
-    never = forbidden_pairs(event)
-    out = odd_one_out(order, facts.ledger, never) if len(order) % 2 else None
+def _with_rematches(order: Sequence[int], facts: Facts) -> Drawing:
+    out = odd_one_out(order, facts.ledger, facts.never) if len(order) % 2 else None
     rest = [id_ for id_ in order if id_ != out]
-    pairs = fewest_rematches(rest, _by_lot(0, rng), facts.ledger.met, never)
-    return Drawing(
-        [
-            _searched(0, one, other=other, facts=facts, rng=rng, reason="the whole field, by matching")
-            for one, other in pairs
-        ],
-        out,
-    )
+    pairs = fewest_rematches(rest, facts.cost(0), facts.ledger.met, facts.never)
+    return Drawing(facts.searched(0, pairs, "the whole field, by matching"), out)
 
 
 SYSTEM: Final = TournamentDeclaration(

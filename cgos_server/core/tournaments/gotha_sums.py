@@ -50,15 +50,10 @@ def _terms(record: Record, line: Line, own: int, scores: Mapping[int, int], *, s
     terms = []
     for number in range(1, len(record.event.rounds) + 1):
         paired = [entry for entry in line.entries if entry.round == number and entry.kind in _PAIRED]
-        terms += [(scores[_opponent(entry)] + (_stones(entry) if stones else 0), entry.points) for entry in paired]
+        terms += [(scores[entry.other] + (_stones(entry) if stones else 0), entry.points) for entry in paired]
         if not paired:
             terms.append((own, 0))
     return terms
-
-
-def _opponent(entry: Entry) -> int:
-    assert entry.opponent is not None, entry
-    return entry.opponent
 
 
 def _stones(entry: Entry) -> int:

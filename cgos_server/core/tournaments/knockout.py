@@ -5,13 +5,13 @@ A match is one game, and more where that was drawn or void; all are games of one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from cgos_protocol.options import Number
-from cgos_server.core.tournaments.base import Event, Game, Standings
+from cgos_server.core.tournaments.base import Event, Game, Pair, Standings
 from cgos_server.core.tournaments.colors import Colors, by_record
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.perfect import Matching
@@ -87,6 +87,35 @@ def needless(games: Sequence[Game], better: int, worse: int, replays: int) -> Se
         if state.is_decided or (again is not None and (again.white, again.black) != (game.white, game.black)):
             return games[at:]
     return ()
+
+
+def stale_games(
+    event: Event, number: int, pairs: Collection[Set[int | None]], seeds: Mapping[int, int], replays: int
+) -> Iterator[int]:
+    """Ids of the games of a round that are of none of these pairs, or were not to be played again.
+
+    :param seeds: id -> seed
+    """
+    for pair, games in games_of(event, number).items():
+        wrong = needless(games, *by_seed(pair, seeds), replays) if set(pair) in pairs else games
+        yield from (game.id for game in wrong)
+
+
+def by_seed(pair: Iterable[int], seeds: Mapping[int, int]) -> Pair:
+    """The two of a pair, the better seed first; who has none stands before all others."""
+    better, worse = sorted(pair, key=lambda id_: seeds.get(id_, 0))
+    return better, worse
+
+
+def first_game(ledger: Ledger, pair: Iterable[int], seeds: Mapping[int, int], board: int, title: str) -> Game:
+    """The first game of a match.
+
+    :param board: from 1
+    :param title: what the match is called, with what parts it from the rest of the reason
+    """
+    better, worse = by_seed(pair, seeds)
+    white, black, why = colors(ledger, better, worse, board)
+    return Game(white, black, reason=f"{title} seed {seeds[better]} against seed {seeds[worse]}; {why}")
 
 
 def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:

@@ -6,14 +6,19 @@ Must not know: any system, tie-breakers.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from cgos_server.core.tournaments.base import Event, Game, Pair, Round, pair_of
+from cgos_server.core.tournaments.base import Event, Game, Pair, Result, Round, pair_of
 
 Kind: TypeAlias = Literal["game", "forfeit", "void", "no-contest", "open", "bye", "requested", "absent"]
 """`game`: counts for everything. `forfeit`, `void`, `no-contest`: paired but not played. `open`: no result yet. `bye`:
 given because the field was odd. `requested`: a bye asked for. `absent`: none of these."""
+
+
+_OPEN: Final = Result(0, 0)
+"""What a game without a result gives."""
 
 
 class Entry(NamedTuple):
@@ -31,6 +36,12 @@ class Entry(NamedTuple):
     opponent: int | None = None
     white: bool | None = None
     handicap: int = 0
+
+    @property
+    def other(self) -> int:
+        """The opponent, where there is one."""
+        assert self.opponent is not None, self
+        return self.opponent
 
 
 @dataclass(slots=True)
@@ -94,51 +105,38 @@ def ledger(event: Event, rounds: int | None = None) -> Ledger:
     met: Counter[Pair] = Counter()
     for each in event.rounds[:rounds]:
         met.update({game.pair for game in each.games})
-        number = each.number
-        busy: set[int] = set()
         for game in counting(each):
-            white, black, result = lines[game.white], lines[game.black], game.result
-            busy.update((game.white, game.black))
-            if result is None:
-                kind: Kind = "open"
-                points = (0, 0)
-            else:
-                kind = "game" if result.how == "played" else result.how
-                points = (result.white, result.black)
-            white.entries.append(
-                Entry(
-                    round=number,
-                    kind=kind,
-                    points=points[0],
-                    against=points[1],
-                    opponent=game.black,
-                    white=True,
-                    handicap=game.handicap,
-                )
-            )
-            black.entries.append(
-                Entry(
-                    round=number,
-                    kind=kind,
-                    points=points[1],
-                    against=points[0],
-                    opponent=game.white,
-                    white=False,
-                    handicap=game.handicap,
-                )
-            )
-            white.score += points[0]
-            black.score += points[1]
-            if kind == "game":
-                white.whites += 1
-                black.blacks += 1
+            _enter(lines, each.number, game)
         for bye in each.byes:
             line = lines[bye.entrant]
-            busy.add(bye.entrant)
-            line.entries.append(Entry(number, "requested" if bye.requested else "bye", bye.points))
+            line.entries.append(Entry(each.number, "requested" if bye.requested else "bye", bye.points))
             line.score += bye.points
             line.byes += not bye.requested
+        busy = set(each.ids)
         for one in event.entrants:
-            if one.joined <= number and one.id not in busy:
-                lines[one.id].entries.append(Entry(number, "absent"))
+            if one.joined <= each.number and one.id not in busy:
+                lines[one.id].entries.append(Entry(each.number, "absent"))
     return Ledger(lines, met)
+
+
+def _enter(lines: Mapping[int, Line], number: int, game: Game) -> None:
+    """Enters a game of that round on the lines of both."""
+    result = game.result or _OPEN
+    kind: Kind = "open" if game.result is None else "game" if result.how == "played" else result.how
+    for id_, opponent, white in ((game.white, game.black, True), (game.black, game.white, False)):
+        points, against = (result.white, result.black) if white else (result.black, result.white)
+        line = lines[id_]
+        line.entries.append(
+            Entry(
+                round=number,
+                kind=kind,
+                points=points,
+                against=against,
+                opponent=opponent,
+                white=white,
+                handicap=game.handicap,
+            )
+        )
+        line.score += points
+        line.whites += white and kind == "game"
+        line.blacks += not white and kind == "game"

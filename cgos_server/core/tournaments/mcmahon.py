@@ -5,13 +5,12 @@ Knows what a group's pairs are to be like. Must not know: starts, how groups are
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Unpack
 
 from cgos_protocol.options import Choice
 from cgos_server.core.tournaments.base import Chance, TournamentDeclaration
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, GroupByGroup
-from cgos_server.core.tournaments.grades import FLOOR
+from cgos_server.core.tournaments.from_starts import OPTIONS, GroupByGroup, StartOptions
 from cgos_server.core.tournaments.groups import METHODS, CostOf, by_method
 
 
@@ -53,16 +52,8 @@ class McMahon(GroupByGroup):
 
     name = "mcmahon"
 
-    def __init__(
-        self,
-        floor: str = FLOOR,
-        bar: str = NO_BAR,
-        absences: str = "all",
-        handicap: bool = False,
-        reduction: int = 1,
-        method: str = "folding",
-    ) -> None:
-        super().__init__(floor, bar, absences, handicap, reduction)
+    def __init__(self, *, method: str = "folding", **starts: Unpack[StartOptions]) -> None:
+        super().__init__(**starts)
         self.by = method
 
     def cost_of(self, field: Field, rng: Chance) -> CostOf:  # noqa: ARG002 - only places count
@@ -73,8 +64,5 @@ SYSTEM: Final = TournamentDeclaration(
     name="mcmahon",
     about="a Swiss in which the stronger start with more points",
     make=McMahon,
-    options={
-        **OPTIONS,
-        "method": Choice(METHODS, default="folding", meaning="how groups are paired inside"),
-    },
+    options={**OPTIONS, "method": Choice(METHODS, default="folding", meaning="how groups are paired inside")},
 )

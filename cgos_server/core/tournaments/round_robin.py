@@ -84,7 +84,7 @@ class RoundRobin(ByRounds):
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         seats = self._seats(event, ledger)
         self._require_allowed(event, seats, field.number)
-        names = {one.id: one.name for one in event.entrants}
+        names = event.names
         there = {one.id for one in field.players}
         cycle, number = self._turn(field.number, len(seats))
         boards = self._boards(len(seats), number)
@@ -140,7 +140,7 @@ class RoundRobin(ByRounds):
         """Raises Refused where two who must not meet are still to meet."""
         if not event.forbidden:
             return
-        names = {one.id: one.name for one in event.entrants}
+        names = event.names
         for later in range(number, self._cycles * rounds_for(len(seats)) + 1):
             for board in self._boards(len(seats), self._turn(later, len(seats))[1]):
                 pair = _present((seats[at - 1] for at in board.numbers), event.withdrawn)

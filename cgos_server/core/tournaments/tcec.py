@@ -109,7 +109,7 @@ class Tcec(ByRounds):
         place = {id_: at for at, id_ in enumerate(order, 1)}
         games = self._games(field.number, pairs, balance=balance, scores=scores, place=place)
         worth = event.bye_points * (2 if self.double else 1)
-        names = {one.id: one.name for one in event.entrants}
+        names = event.names
         details: dict[str, Any] = {
             "pairing_order": order,
             "bye": bye,

@@ -96,7 +96,7 @@ def median_buchholz(record: Record) -> Values:
 def sonneborn_berger(record: Record) -> Values:
     """Sum of the points of opponents beaten, half of those drawn with; each game of several counts."""
     return {
-        id_: sum(entry.points * record.lines[_opponent(entry)].score for entry in games) / 4
+        id_: sum(entry.points * record.lines[entry.other].score for entry in games) / 4
         for id_, games in record.games.items()
     }
 
@@ -119,8 +119,7 @@ def sosos(record: Record) -> Values:
 def sodos(record: Record) -> Values:
     """Sum of the scores of defeated opponents, half for a draw (our choice); scores as in SOS."""
     return {
-        id_: sum(entry.points * record.seen[_opponent(entry)] for entry in games) / 4
-        for id_, games in record.games.items()
+        id_: sum(entry.points * record.seen[entry.other] for entry in games) / 4 for id_, games in record.games.items()
     }
 
 
@@ -157,7 +156,7 @@ def performances(record: Record) -> Values:
     ratings = {one.id: one.rating for one in record.event.entrants}
     values: Values = {}
     for id_, games in record.games.items():
-        even = [(ratings[_opponent(entry)], min(entry.points, WIN)) for entry in games if not entry.handicap]
+        even = [(ratings[entry.other], min(entry.points, WIN)) for entry in games if not entry.handicap]
         rated = [(rating, made) for rating, made in even if rating is not None]
         values[id_] = performance([rating for rating, _ in rated], sum(made for _, made in rated) / 2)
     return values
@@ -269,11 +268,6 @@ def _require(word: str) -> None:
         raise Invalid(Code.TIE_BREAKER, f"There is no tie-breaker {word!r}. Choose from: {', '.join(TIE_BREAKERS)}.")
 
 
-def _opponent(entry: Entry) -> int:
-    assert entry.opponent is not None, entry
-    return entry.opponent
-
-
 def _parts(group: Sequence[int], values: Mapping[int, float | None]) -> list[tuple[int, ...]]:
     """Those of a group who stay equal, where there are at least two."""
     equal: defaultdict[float | None, list[int]] = defaultdict(list)
@@ -288,7 +282,7 @@ def _buchholz(record: Record, lowest: int, highest: int) -> Values:
         scores: list[int] = []
         for entry in line.entries:
             if entry.kind == "game":
-                scores.append(record.lines[_opponent(entry)].score)
+                scores.append(record.lines[entry.other].score)
             elif entry.kind in ("bye", "requested") and not is_absence(entry):
                 scores += [_virtual(record, line, entry.round)] * record.length[entry.round - 1]
             elif entry.kind in ("forfeit", "void", "no-contest"):
@@ -318,7 +312,7 @@ def _over_rounds(record: Record, own: Mapping[int, int], others: Mapping[int, in
         for entry in line.entries:
             missed.discard(entry.round)
             if entry.kind == "game":
-                total += others[_opponent(entry)]
+                total += others[entry.other]
             elif entry.kind in ("forfeit", "void", "no-contest"):
                 total += own[id_]
             elif entry.kind != "open":
@@ -336,7 +330,7 @@ def _score(record: Record, id_: int, rounds: int) -> int:
 
 def _ratings(record: Record, games: Sequence[Entry]) -> list[float]:
     ratings = {one.id: one.rating for one in record.event.entrants}
-    theirs = (ratings[_opponent(entry)] for entry in games)
+    theirs = (ratings[entry.other] for entry in games)
     return [rating for rating in theirs if rating is not None]
 
 

@@ -91,8 +91,7 @@ def _games(event: Event) -> list[tuple[int, int, float]]:
     """White, Black, White's share of the points (0..1), of games really played."""
     return [
         (game.white, game.black, game.result.white / ((game.result.white + game.result.black) or 1))
-        for each in event.rounds
-        for game in each.games
+        for _, game in event.games
         if game.result is not None and game.result.how == "played"
     ]
 

@@ -67,7 +67,7 @@ def _shortened(event: Event, rounds: Iterable[Round], games: Iterable[int]) -> E
 
 def lift(event: Event, one: int, other: int) -> Event:
     """The event in which these two may meet again. Raises Refused where that is not forbidden."""
-    pair = forbidden_pair({each.id: each for each in event.entrants}, one, other)
+    pair = forbidden_pair(event.by_id, one, other)
     if pair not in event.forbidden:
         names = listed([name_of(event, id_) for id_ in pair])
         raise Invalid(Code.NOT_FORBIDDEN, f"{names} may meet already: nothing forbids it.")
@@ -93,9 +93,9 @@ def strike(event: Event, id_: int) -> Event:
 
     :raises Refused: where it has a game or a bye
     """
-    require_known({one.id: one for one in event.entrants}, id_)
+    require_known(event.by_id, id_)
     for each in event.rounds:
-        if any(id_ in game.pair for game in each.games) or any(bye.entrant == id_ for bye in each.byes):
+        if id_ in each.ids:
             raise Invalid(
                 Code.HAS_PLAYED,
                 f"{name_of(event, id_)} is in round {each.number}, so it stays in the event. Withdraw it.",

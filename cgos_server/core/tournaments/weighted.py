@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Unpack
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.tournaments.base import Chance, Event, Pair, Round, TournamentDeclaration, pair_of
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
-from cgos_server.core.tournaments.from_starts import NO_BAR, OPTIONS, FromStarts
-from cgos_server.core.tournaments.grades import FLOOR
+from cgos_server.core.tournaments.from_starts import OPTIONS, FromStarts, StartOptions
 from cgos_server.core.tournaments.ledger import Ledger
 from cgos_server.core.tournaments.rematches import no_pairing
 from cgos_server.core.tournaments.words import rematches_said
@@ -151,17 +150,14 @@ class Weighted(FromStarts):
 
     def __init__(
         self,
-        floor: str = FLOOR,
-        bar: str = NO_BAR,
-        absences: str = "all",
-        handicap: bool = False,
-        reduction: int = 1,
+        *,
         seeding: str = "folding",
         from_above: str = "middle",
         from_below: str = "middle",
+        **starts: Unpack[StartOptions],
     ) -> None:
-        super().__init__(floor, bar, absences, handicap, reduction)
-        self._seeding, self._from_above, self._from_below = seeding, from_above, from_below
+        super().__init__(**starts)
+        self._wishes = {"seeding": seeding, "from_above": from_above, "from_below": from_below}
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
@@ -171,25 +167,25 @@ class Weighted(FromStarts):
         placed = _placed(groups, ledger, self.drawn(ledger, scores))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        by_pair = weights(
-            placed,
-            met,
-            groups=len(groups),
-            seeding=self._seeding,
-            from_above=self._from_above,
-            from_below=self._from_below,
-        )
+        by_pair = weights(placed, met, groups=len(groups), **self._wishes)
         pairs = heaviest(order, by_pair, forbidden_pairs(event), rng)
         chosen = [by_pair[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
         if again:
             why.append(rematches_said(again))
         games = tuple(
-            self.game(scores, ledger, order[a], order[b], rng, _reason(placed[a], placed[b], by_pair[a, b]))
+            self.game(
+                scores,
+                ledger,
+                better=order[a],
+                other=order[b],
+                rng=rng,
+                reason=_reason(placed[a], placed[b], by_pair[a, b]),
+            )
             for a, b in pairs
         )
         details = {"groups": groups, "weights": chosen, "total": sum(chosen)}
-        return self.round(field, scores, games, out.byes, why, details)
+        return self.round(field, scores, games, out.byes, why=why, details=details)
 
 
 def _color(one: int, other: int) -> int:

@@ -214,13 +214,7 @@ def _with_starts(event: Event, rows: Sequence[_Row]) -> Event:
     number of ``0=``, halves of absences are rounded down there: then ``0=`` is an absence, as McMahon systems count."""
     scores = {row.place: row.score for row in rows if row.score is not None}
     halves = {row.place: sum(half.opponent == 0 and half.sign == "=" for half in row.rounds) for row in rows}
-    drawn = Counter(
-        id_
-        for each in event.rounds
-        for game in each.games
-        if game.result and game.result.white == DRAW
-        for id_ in game.pair
-    )
+    drawn = Counter(id_ for _, game in event.games if game.result and game.result.white == DRAW for id_ in game.pair)
     odd = [place for place in scores if halves[place] % 2]
     if odd and all(round(2 * scores[place]) % 2 == drawn[place] % 2 for place in odd):
         absent = tuple(replace(one, points=0) for one in event.requests)
@@ -240,7 +234,7 @@ def _with_starts(event: Event, rows: Sequence[_Row]) -> Event:
 def renumbered(event: Event, standings: Standings) -> Event:
     """The event as a table can number its players: by place, those who share one in the order of the standings."""
     number = {row.entrant: at for at, row in enumerate(standings.rows, 1)}
-    by_id = {one.id: one for one in event.entrants}
+    by_id = event.by_id
     return replace(
         event,
         entrants=tuple(replace(by_id[row.entrant], id=number[row.entrant]) for row in standings.rows),

@@ -279,12 +279,7 @@ def _pair_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
 
 def _ended_games(event: Event) -> set[tuple[int, int, int, Result]]:
     """What ranks follow from; to pair a round changes none."""
-    return {
-        (each.number, game.white, game.black, game.result)
-        for each in event.rounds
-        for game in each.games
-        if game.result is not None
-    }
+    return {(number, game.white, game.black, game.result) for number, game in event.games if game.result is not None}
 
 
 def _rows(player: Player, old: list[str], new: list[str], to_come: set[tuple[int, int]]) -> tuple[list[str], list[str]]:
@@ -361,7 +356,7 @@ class _Rewriting:
         before, after = self.before, self.after
         old_grid, _ = cells(before, self.general)
         old_scores, scores = ledger(before).lines, ledger(after).lines
-        old_entrants, entrants = ({one.id: one for one in event.entrants} for event in (before, after))
+        old_entrants, entrants = before.by_id, after.by_id
         to_come = {(number, id_) for number, id_, _ in _to_come(after)}
         rows = {one.id: _rows(one, old_grid[one.id], self.grid[one.id], to_come) for one in self.report.players}
         ended = _ended_games(before) != _ended_games(after)
