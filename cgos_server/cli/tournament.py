@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,10 +101,9 @@ def next_(chosen: EventChoice, ready: bool, output: Path | None, as_json: bool) 
         rounds = pure.ready_games(event) if ready else (pure.next_round(event),)
     after = functools.reduce(begin, rounds, event)
     if kind_of(output or chosen.file, file) == "json":  # others do not keep the games' ids
+        begun = {each.number: after.rounds[each.number - 1].games for each in rounds}
         rounds = tuple(
-            msgspec.structs.replace(each, games=after.rounds[each.number - 1].games[-len(each.games) :])
-            if each.games
-            else each
+            msgspec.structs.replace(each, games=begun[each.number][len(begun[each.number]) - len(each.games) :])
             for each in rounds
         )
     if output is not None:
@@ -373,25 +373,14 @@ def _print_round(event: Event, round_: Round) -> None:
         (at, game.id or None, one(game.white), one(game.black), game.handicap or None, game.reason)
         for at, game in enumerate(round_.games, 1)
     ]
-    games += [
-        (
-            None,
-            None,
-            one(bye.entrant),
-            f"bye, {bye.points / 2:g}",
-            None,
-            "asked for" if bye.requested else "no opponent",
-        )
-        for bye in round_.byes
-    ]
+    for bye in round_.byes:
+        why = "asked for" if bye.requested else "no opponent"
+        games.append((None, None, one(bye.entrant), f"bye, {bye.points / 2:g}", None, why))
     columns = ("board", "id", "white", "black", "stones", "why")
-    empty = {
-        "stones": not any(game.handicap for game in round_.games),
-        "id": not any(game.id for game in round_.games),
-    }
-    shown = [at for at, column in enumerate(columns) if not empty.get(column)]
+    empty = {"stones": not any(game.handicap for game in round_.games), "id": not any(game.id for game in round_.games)}
+    shown = [not empty.get(column) for column in columns]
     print_table(
-        [columns[at] for at in shown], [tuple(row[at] for at in shown) for row in games], f"Round {round_.number}"
+        list(compress(columns, shown)), [tuple(compress(row, shown)) for row in games], f"Round {round_.number}"
     )
     if round_.explanation.summary:
         say(round_.explanation.summary)

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from cgos_server.cli.tournament_picture import NAME, plain, width_of
+from cgos_server.cli.tournament_picture import NAME, plain, svg, width_of
 from cgos_server.core.tournaments.base import Event
 from cgos_server.core.tournaments.bracket import NOBODY, Standing
 
@@ -22,7 +22,6 @@ _PITCH: Final = _BOX + 12
 _GAP: Final = 26
 _LEFT: Final = 8
 _TOP: Final = 62
-_INK: Final = "#222222"
 _FAINT: Final = "#777777"
 _LINE: Final = "#999999"
 
@@ -44,26 +43,15 @@ def bracket_svg(event: Event, matches: Sequence[Standing]) -> str:
     places = _places(matches, wide)
     width = max((place.x + wide + 10 for place in places.values()), default=300)
     height = round(max((place.y for place in places.values()), default=_TOP)) + _BOX + 10
-    title = plain(event.name or "Bracket")
     points = _points(event)
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-            f'role="img" aria-labelledby="title text" font-family="sans-serif" font-size="13" fill="{_INK}">',
-            f'<title id="title">{title}</title>',
-            f'<desc id="text">{_description(matches, names)}</desc>',
-            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-            f'<text x="{_LEFT}" y="24" font-size="16" font-weight="bold">{title}</text>',
-            *_heads(matches, wide),
-            f'<path fill="none" stroke="{_LINE}" d="{"".join(_lines(places, wide))}"/>',
-            *(
-                part
-                for each in matches
-                for part in _match(each, places[each.round, each.number], wide=wide, names=names, points=points)
-            ),
-            "</svg>\n",
-        ]
+    boxes = (
+        part
+        for each in matches
+        for part in _match(each, places[each.round, each.number], wide=wide, names=names, points=points)
     )
+    lines = f'<path fill="none" stroke="{_LINE}" d="{"".join(_lines(places, wide))}"/>'
+    parts = (*_heads(matches, wide), lines, *boxes)
+    return svg(parts, width, height, font=13, title=event.name or "Bracket", text=_description(matches, names))
 
 
 def _places(matches: Sequence[Standing], wide: int) -> dict[tuple[int, int], _Place]:

@@ -56,18 +56,26 @@ def crosstable_svg(table: Crosstable) -> str:
     edge = count * sizes.cell
     width = max(sizes.left + edge + 10, 600)
     height = sizes.top + edge + 56
-    title = plain(table.name or "Crosstable")
+    parts = (*_labels(table, sizes), *_cells(table, sizes), *_legend(sizes.top + edge + 24))
+    return svg(parts, width, height, font=sizes.font, title=table.name or "Crosstable", text=_description(table))
+
+
+def svg(parts: Iterable[str], width: int, height: int, font: int, title: str, text: str) -> str:
+    """A picture that stands alone.
+
+    :param font: size of what has no size of its own
+    :param text: what it shows, for those who cannot see it; escaped already
+    """
+    title = plain(title)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-            f'role="img" aria-labelledby="title text" font-family="sans-serif" font-size="{sizes.font}" fill="{_INK}">',
+            f'role="img" aria-labelledby="title text" font-family="sans-serif" font-size="{font}" fill="{_INK}">',
             f'<title id="title">{title}</title>',
-            f'<desc id="text">{_description(table)}</desc>',
+            f'<desc id="text">{text}</desc>',
             f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
             f'<text x="8" y="24" font-size="16" font-weight="bold">{title}</text>',
-            *_labels(table, sizes),
-            *_cells(table, sizes),
-            *_legend(sizes.top + edge + 24),
+            *parts,
             "</svg>\n",
         ]
     )

@@ -107,19 +107,15 @@ class Bubble:
 
     def pair(self, event: Event, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         require_results(event)
-        run, moves, played = self._next(event)
+        _, run, moves, played = self._next(event)
         if _is_over(event, run, moves):
             raise refuse_over(event)
         games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
         if not moves:
             again = f"To be played again: {counted(len(games), 'game')}."
             return Round(len(event.rounds), games, (), Explanation(again))
-        names = event.names
-        summary = " ".join(_sentence(move, names) for move in moves)
-        details = {
-            "events": [_as_details(move) for move in moves],
-            "withdrawn": list(event.withdrawn),
-        }
+        summary = " ".join(_sentence(move, event.names) for move in moves)
+        details = {"events": [_as_details(move) for move in moves], "withdrawn": list(event.withdrawn)}
         return Round(len(event.rounds) + 1, games, (), Explanation(summary, details))
 
     def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
@@ -131,16 +127,13 @@ class Bubble:
         return (Round(len(event.rounds), again),) if again else ()
 
     def standings(self, event: Event) -> Standings:
-        run, _, played = self._replayed(event)
-        place = old_ranking(event.entrants)
+        before, after, _, played = self._next(event)
+        run = after if after.is_finished and not open_games(event) else before
         there = _there(event, len(event.rounds) + 1, event.withdrawn)
-        run = arranged(run, there, place)
-        if not open_games(event):
-            after, _ = advance(run, there, place=place, matches=played, rules=self.rules)
-            run = after if after.is_finished else run
-        active = [id_ for id_, _, _ in table([id_ for id_ in run.active if id_ in there], place, played)]
+        rows = table([id_ for id_ in run.active if id_ in there], old_ranking(event.entrants), played)
+        active = [id_ for id_, _, _ in rows]
         best_first = (*reversed(run.below), *reversed(run.parked), *active, *reversed(run.ranked))
-        listed: dict[int, float | None] = {one.id: None for one in event.entrants}
+        listed: dict[int, float | None] = dict.fromkeys(event.names)
         listed.update({id_: float(at) for at, id_ in enumerate(best_first, 1)})
         event = msgspec.structs.replace(event, tie_breakers=event.tie_breakers or self.tie_breakers[1:])
         return placed(event, ("list",), {"list": listed}, ascending=("list",))
@@ -152,39 +145,36 @@ class Bubble:
         return needless(event)
 
     def is_over(self, event: Event) -> bool:
-        return not open_games(event) and _is_over(event, *self._next(event)[:2])
+        _, run, moves, _ = self._next(event)
+        return not open_games(event) and _is_over(event, run, moves)
 
     def trace(self, event: Event) -> list[dict[str, Any]]:
         """All events of the run so far, as in a round's details, the last ones with `finish` if it is over."""
         _, moves, _ = self._replayed(event)
-        if not open_games(event):
-            after, last, _ = self._next(event)
-            moves += last if after.is_finished else []
+        _, after, last, _ = self._next(event)
+        if after.is_finished and not open_games(event):
+            moves += last
         return [_as_details(move) for move in moves]
 
-    def _next(self, event: Event) -> tuple[Run, list[Move], Played]:
-        """The run after the next step, that step, and what has been played before."""
+    def _next(self, event: Event) -> tuple[Run, Run, list[Move], Played]:
+        """The run before and after the next step, that step, and what has been played before."""
         run, _, played = self._replayed(event)
-        place = old_ranking(event.entrants)
         there = _there(event, len(event.rounds) + 1, event.withdrawn)
-        run, moves = advance(arranged(run, there, place), there, place=place, matches=played, rules=self.rules)
-        return run, moves, played
+        place = old_ranking(event.entrants)
+        before = arranged(run, there, place)
+        return before, *advance(before, there, place=place, matches=played, rules=self.rules), played
 
     def _replayed(self, event: Event) -> tuple[Run, list[Move], Played]:
         """The run after the rounds of the record, its steps, and what has been played."""
-        place = old_ranking(event.entrants)
-        run = Run()
+        run, place = Run(), old_ranking(event.entrants)
         played = Played(self.games_per_match, event.forbidden)
         moves: list[Move] = []
         for at, each in enumerate(event.rounds):
-            withdrawn = _withdrawn(event, at)
-            there = _there(event, each.number, withdrawn)
+            there = _there(event, each.number, _withdrawn(event, at))
             run = arranged(run, there, place)
-            recorded = _recorded(run, each)
-            if recorded is None:
-                recorded = advance(run, there, place=place, matches=played, rules=self.rules)
-            run = recorded[0]
-            moves += recorded[1]
+            followed = _recorded(run, each)
+            run, steps = followed or advance(run, there, place=place, matches=played, rules=self.rules)
+            moves += steps
             played.add(each)
         return run, moves, played
 

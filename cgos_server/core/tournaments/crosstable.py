@@ -15,6 +15,7 @@ void. Signs go by a side's own points. Must not know: how a table is shown, tie-
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -92,14 +93,13 @@ class Crosstable(Struct, frozen=True):
     @property
     def columns(self) -> tuple[str, ...]:
         """Heads of the table by rounds."""
-        return (*self._heads, *(str(number) for number in range(1, self.rounds + 1)), *self.order)
+        return self._heads(range(1, self.rounds + 1))
 
     @property
     def text(self) -> tuple[tuple[object, ...], ...]:
         """Lines of the table by rounds."""
         return tuple(
-            (*self._named(row), *(",".join(cell.text for cell in cells) for cells in row.rounds), *_shown(row.values))
-            for row in self.rows
+            self._line(row, (",".join(cell.text for cell in cells) for cells in row.rounds)) for row in self.rows
         )
 
     @property
@@ -110,52 +110,48 @@ class Crosstable(Struct, frozen=True):
     @property
     def matrix_columns(self) -> tuple[str, ...]:
         """Heads of the table pair by pair."""
-        return (*self._heads, *(str(row.number) for row in self.rows), *self.order)
+        return self._heads(row.number for row in self.rows)
 
     @property
     def matrix_text(self) -> tuple[tuple[object, ...], ...]:
         """Lines of the table pair by pair: ``.`` where two have not been paired, ``*`` for oneself."""
         texts = {(pair.row, pair.column): pair.text for pair in self.pairs}
-        numbers = [row.number for row in self.rows]
+        texts |= {(row.number, row.number): "*" for row in self.rows}
         return tuple(
-            (
-                *self._named(row),
-                *(texts.get((row.number, other), "*" if other == row.number else ".") for other in numbers),
-                *_shown(row.values),
-            )
-            for row in self.rows
+            self._line(row, (texts.get((row.number, other.number), ".") for other in self.rows)) for row in self.rows
         )
 
     @property
-    def _shared(self) -> bool:
+    def _shares_places(self) -> bool:
         return any(row.place != row.number for row in self.rows)
 
-    @property
-    def _heads(self) -> tuple[str, ...]:
-        return ("no", "place", "name") if self._shared else ("no", "name")
+    def _heads(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        place = ["place"] if self._shares_places else []
+        return ("no", *place, "name", *map(str, numbers), *self.order)
 
-    def _named(self, row: CrossRow) -> tuple[object, ...]:
-        return (row.number, row.place, row.name) if self._shared else (row.number, row.name)
+    def _line(self, row: CrossRow, cells: Iterable[str]) -> tuple[object, ...]:
+        place = [row.place] if self._shares_places else []
+        values = (None if value is None else round(value, 2) for value in row.values)
+        return (row.number, *place, row.name, *cells, *values)
 
 
 def crosstable(event: Event, standings: Standings) -> Crosstable:
     """The crosstable of an event in the order of its standings, open games included."""
     lines = ledger(event).lines
     numbers = {row.entrant: number for number, row in enumerate(standings.rows, 1)}
-    rows = []
-    pairs = []
-    for number, row in enumerate(standings.rows, 1):
-        line = lines[row.entrant]
-        cells = _by_rounds(line, len(event.rounds), numbers)
-        rows.append(
-            CrossRow(
-                number=number, place=row.place, entrant=row.entrant, name=row.name, values=row.values, rounds=cells
-            )
+    rows = tuple(
+        CrossRow(
+            number=numbers[row.entrant],
+            place=row.place,
+            entrant=row.entrant,
+            name=row.name,
+            values=row.values,
+            rounds=_by_rounds(lines[row.entrant], len(event.rounds), numbers),
         )
-        pairs += _pairs(number, line, numbers)
-    return Crosstable(
-        name=event.name, order=standings.order, rounds=len(event.rounds), rows=tuple(rows), pairs=tuple(pairs)
+        for row in standings.rows
     )
+    pairs = tuple(pair for id_, number in numbers.items() for pair in _pairs(number, lines[id_], numbers))
+    return Crosstable(name=event.name, order=standings.order, rounds=len(event.rounds), rows=rows, pairs=pairs)
 
 
 def _by_rounds(line: Line, count: int, numbers: dict[int, int]) -> tuple[tuple[Cell, ...], ...]:
@@ -167,17 +163,14 @@ def _by_rounds(line: Line, count: int, numbers: dict[int, int]) -> tuple[tuple[C
 
 def _cell(entry: Entry, numbers: dict[int, int]) -> Cell:
     opponent = None if entry.opponent is None else numbers[entry.opponent]
-    has_color = entry.kind in ("game", "open")
-    text = _cell_text(entry, opponent)
-    white = entry.white if has_color else None
     return Cell(
         kind=entry.kind,
         opponent=opponent,
         points=entry.points,
         against=entry.against,
-        white=white,
+        white=entry.white if entry.kind in ("game", "open") else None,
         handicap=entry.handicap,
-        text=text,
+        text=_cell_text(entry, opponent),
     )
 
 
@@ -231,7 +224,3 @@ def _letter(entry: Entry) -> str:
         case "forfeit":
             return _sign(entry.points)
     return "1" if entry.points >= WIN else "=" if entry.points >= DRAW else "0"
-
-
-def _shown(values: tuple[float | None, ...]) -> tuple[float | None, ...]:
-    return tuple(None if value is None else round(value, 2) for value in values)

@@ -98,7 +98,7 @@ def event_quality(event: Event, standings: Standings, scores: Sequence[Mapping[i
     :param scores: [r]: id -> half points by which round r + 1 was paired
     """
     ratings = {one.id: one.rating for one in event.entrants if one.rating is not None}
-    played = [game for each in event.rounds for game in each.games if game.result and game.result.how == "played"]
+    played = [game for _, game in event.games if game.result and game.result.how == "played"]
     even = [game for game in played if not game.handicap]
     rated = [game for game in even if game.white in ratings and game.black in ratings]
     differences = [abs(ratings[game.white] - ratings[game.black]) for game in rated]

@@ -39,7 +39,6 @@ from cgos_server.core.tournaments.mwm_weights import (
     of_ranks,
     pair_field,
     third_of,
-    whites_of,
 )
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted, in_points
@@ -120,15 +119,14 @@ class Mwm(ByRounds):
         self._by_lot = ties == "lot"
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
-        names = {one.id: one.name for one in field.players}
-        ids = self._ranked(event, field.players, ledger)
-        out = sit_out(event, ids, ledger, "lowest in rank")
+        names = event.names
+        out = sit_out(event, self._ranked(event, field.players, ledger), ledger, "lowest in rank")
         ids, why = list(out.order), list(out.why)
         lines = [ledger.lines[id_] for id_ in ids]
-        decision = self._decision(ids, [names[id_] for id_ in ids], lines=lines, ledger=ledger, event=event, rng=rng)
+        decision = self._decision(ids, lines, ledger=ledger, event=event, rng=rng)
         if decision.level != "strict":
             why.append(_RELAXED[decision.level].format(beta=self.beta))
-        games = _games(ids, lines, decision=decision, ledger=ledger, rng=rng)
+        games = _games(ids, decision, ledger, rng)
         again = [
             f"{names[game.white]} - {names[game.black]}" for game in games if ledger.have_met(game.white, game.black)
         ]
@@ -169,15 +167,14 @@ class Mwm(ByRounds):
         return [one.id for one in sorted(players, key=key)]
 
     def _decision(
-        self, ids: list[int], names: list[str], lines: list[Line], ledger: Ledger, event: Event, rng: Chance
+        self, ids: Sequence[int], lines: Sequence[Line], ledger: Ledger, event: Event, rng: Chance
     ) -> Decision:
         times, barred = of_ranks(ids, ledger.met, event.forbidden)
-        _require_opponents(names, barred)
+        _require_opponents([event.names[id_] for id_ in ids], barred)
         keys = np.array(ids, dtype=np.int64)
 
         def u(i: Ints, j: Ints) -> Ints:
-            one, other = keys[i], keys[j]
-            units = rng.units("u", np.minimum(one, other), np.maximum(one, other))
+            units = rng.units("u", np.minimum(keys[i], keys[j]), np.maximum(keys[i], keys[j]))
             return np.floor(units * MILLION).astype(np.int64)
 
         score = np.array([line.score for line in lines], dtype=np.int64)
@@ -186,22 +183,21 @@ class Mwm(ByRounds):
         return pair_field(score, balance, times=times, beta=self.beta, third=third, barred=barred)
 
 
-def _games(
-    ids: Sequence[int], lines: Sequence[Line], decision: Decision, ledger: Ledger, rng: Chance
-) -> tuple[Game, ...]:
-    balance = np.array([line.balance for line in lines], dtype=np.int64)
-    whites = whites_of(balance, decision.pairs, lambda i, j: coin(rng, COLOR_LOT, ids[i], ids[j]))
+def _games(ids: Sequence[int], decision: Decision, ledger: Ledger, rng: Chance) -> tuple[Game, ...]:
     games: list[Game] = []
-    for (i, j), better_is_white in zip(decision.pairs, whites, strict=True):
+    for i, j in decision.pairs:
+        better, other = ids[i], ids[j]
+        one, two = ledger.lines[better], ledger.lines[other]
+        by_lot = one.balance == two.balance
+        is_white = coin(rng, COLOR_LOT, better, other) if by_lot else one.balance < two.balance
         points = (
-            f"both {in_points(lines[i].score / 2)}"
-            if lines[i].score == lines[j].score
-            else f"{lines[i].score / 2:g} and {lines[j].score / 2:g} points"
+            f"both {in_points(one.score / 2)}"
+            if one.score == two.score
+            else f"{one.score / 2:g} and {two.score / 2:g} points"
         )
-        colors = BY_LOT if lines[i].balance == lines[j].balance else LOWER_BALANCE
-        again = once_more(ledger, ids[i], ids[j])
-        white, black = (ids[i], ids[j]) if better_is_white else (ids[j], ids[i])
-        games.append(Game(white, black, reason=f"{points}, ranks {i + 1} and {j + 1}; {colors}{again}"))
+        why = f"{BY_LOT if by_lot else LOWER_BALANCE}{once_more(ledger, better, other)}"
+        white, black = (better, other) if is_white else (other, better)
+        games.append(Game(white, black, reason=f"{points}, ranks {i + 1} and {j + 1}; {why}"))
     return tuple(games)
 
 

@@ -128,13 +128,6 @@ def pair_field(
     )
 
 
-def whites_of(balance: Ints, pairs: Sequence[tuple[int, int]], coin: Callable[[int, int], bool]) -> list[bool]:
-    """Whether the better rank has White, for each pair: where its balance is lower; where it is equal, as
-    `coin(better, other)` says."""
-    c = balance.tolist()
-    return [c[i] < c[j] if c[i] != c[j] else coin(i, j) for i, j in pairs]
-
-
 def edges_of(
     level: Level, score: Ints, balance: Ints, times: Ints, beta: int, third: Third, barred: Bools | None = None
 ) -> Edges:

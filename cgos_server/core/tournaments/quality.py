@@ -162,12 +162,11 @@ def unforeseen(event: Event, strength: Mapping[int, float]) -> Unforeseen:
     """
     require(strength, [one.id for one in event.entrants])
     number = games = 0
-    for each in event.rounds:
-        for game in each.games:
-            if game.result is not None and game.result.how == "played":
-                games += 1
-                ahead = strength[game.white] - strength[game.black]
-                number += (game.result.white - game.result.black) * ahead < 0
+    for _, game in event.games:
+        if game.result is not None and game.result.how == "played":
+            games += 1
+            ahead = strength[game.white] - strength[game.black]
+            number += (game.result.white - game.result.black) * ahead < 0
     return Unforeseen(number, games)
 
 

@@ -5,7 +5,7 @@ Must not know: any system; knock-outs have their own rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 
 from cgos_server.core.tournaments.base import Event, Explanation, Game, Round, Stale
 from cgos_server.core.tournaments.words import counted
@@ -21,7 +21,7 @@ def due_again(event: Event) -> Round | None:
     for each in event.rounds:
         again = tuple(
             Game(game.white, game.black, handicap=game.handicap, reason="the game before was void")
-            for game in _last_tries(each)
+            for *_, game in _tries(each)
             if _is_void(game)
             and (each.number == len(event.rounds) or since.get(game.id, 0) > each.number + 1)
             and not set(game.pair) & set(event.withdrawn)
@@ -36,24 +36,17 @@ def due_again(event: Event) -> Round | None:
 
 def needless(event: Event) -> Stale:
     """Replays of games that are not void."""
-    tries = (one for each in event.rounds for one in _tries(each))
-    return Stale(
-        frozenset(
-            again.id for games in tries for at, again in enumerate(games) if at and not all(map(_is_void, games[:at]))
-        )
-    )
+    tries = (games for each in event.rounds for games in _tries(each))
+    again = (games[at].id for games in tries for at in range(1, len(games)) if not all(map(_is_void, games[:at])))
+    return Stale(frozenset(again))
 
 
-def _tries(each: Round) -> Iterator[list[Game]]:
+def _tries(each: Round) -> Collection[list[Game]]:
     """The games of a round that are one game played again and again: of the same two with the same colors."""
     games: dict[tuple[int, int], list[Game]] = {}
     for game in each.games:
         games.setdefault((game.white, game.black), []).append(game)
-    yield from games.values()
-
-
-def _last_tries(each: Round) -> Iterator[Game]:
-    return (games[-1] for games in _tries(each))
+    return games.values()
 
 
 def _is_void(game: Game) -> bool:

@@ -233,7 +233,7 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
     :param order: ids, best first
     """
     seen = colors(event)
-    games = [game for each in event.rounds for game in each.games]
+    games = [game for _, game in event.games]
     upset = unforeseen(event, strength)
     draws = sum(game.result == DRAWN for game in games)
     strongest = min(order, key=lambda id_: (-strength[id_], id_))

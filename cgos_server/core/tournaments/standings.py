@@ -6,6 +6,7 @@ Must not know: what the compared values mean.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from cgos_server.core.tournaments.base import Event, Row, Standings
 
@@ -22,17 +23,13 @@ def ranked(
     :param ascending: words of which less is better
     """
 
-    def key(id_: int) -> tuple[float, ...]:
-        compared = (values[word][id_] for word in order)
-        return tuple(
-            float("inf") if value is None else value if word in ascending else -value
-            for word, value in zip(order, compared, strict=True)
-        )
+    def rank(id_: int, word: str) -> float:
+        value = values[word][id_]
+        return inf if value is None else value if word in ascending else -value
 
+    keys = {one.id: tuple(rank(one.id, word) for word in order) for one in event.entrants}
     rows: list[Row] = []
-    last: tuple[float, ...] | None = None
-    for at, one in enumerate(sorted(event.entrants, key=lambda one: key(one.id))):
-        place = rows[-1].place if rows and key(one.id) == last else at + 1
-        last = key(one.id)
+    for at, one in enumerate(sorted(event.entrants, key=lambda one: keys[one.id])):
+        place = rows[-1].place if rows and keys[one.id] == keys[rows[-1].entrant] else at + 1
         rows.append(Row(place, one.id, one.name, tuple(values[word][one.id] for word in order)))
     return Standings(tuple(order), tuple(rows))

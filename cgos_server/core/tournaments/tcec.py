@@ -25,7 +25,7 @@ from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import odd_one_out
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.event import Field
-from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.ledger import Ledger, Line
 from cgos_server.core.tournaments.perfect import Matching
 from cgos_server.core.tournaments.rematches import no_pairing
 from cgos_server.core.tournaments.tcec_seeding import METHODS, seeded
@@ -100,16 +100,13 @@ class Tcec(ByRounds):
         forbidden = frozenset(event.forbidden)
         bye = odd_one_out(order, ledger, forbidden) if len(order) % 2 else None
         pool = [id_ for id_ in order if id_ != bye]
-        balance = {id_: lines[id_].balance for id_ in pool}
-        way = _way(pool, balance, forbidden, history(event))
+        way = _way(pool, {id_: lines[id_].balance for id_ in pool}, forbidden, history(event))
         if way is None:
             raise no_pairing()
         pairs = [(pool[first], pool[second]) for first, second in way.matching.first_pairing()]
-        scores = {id_: lines[id_].score for id_ in pool}
         place = {id_: at for at, id_ in enumerate(order, 1)}
-        games = self._games(field.number, pairs, balance=balance, scores=scores, place=place)
+        games = self._games(field.number, pairs, lines, place)
         worth = event.bye_points * (2 if self.double else 1)
-        names = event.names
         details: dict[str, Any] = {
             "pairing_order": order,
             "bye": bye,
@@ -118,25 +115,19 @@ class Tcec(ByRounds):
             "pairs": [list(pair) for pair in pairs],
             "playing_order": [[game.white, game.black] for game in games],
         }
-        summary = _summary(len(pairs), names.get(bye or 0), way)
+        summary = _summary(len(pairs), event.names.get(bye or 0), way)
         byes = () if bye is None else (Bye(bye, worth),)
         return Round(field.number, games, byes, Explanation(summary, details))
 
     def _games(
-        self,
-        number: int,
-        pairs: Sequence[Pair],
-        balance: Mapping[int, int],
-        scores: Mapping[int, int],
-        place: Mapping[int, int],
+        self, number: int, pairs: Sequence[Pair], lines: Mapping[int, Line], place: Mapping[int, int]
     ) -> tuple[Game, ...]:
         games: list[Game] = []
         for first, second in reversed(pairs):
             where = f"places {place[first]} and {place[second]} of the pairing order"
-            if self.double:
-                games.append(Game(second, first, reason=f"{where}; game 1 of 2"))
-                continue
-            first_black, why = _first_has_black(number, first, second=second, balance=balance, scores=scores)
+            first_black, why = (
+                (True, "game 1 of 2") if self.double else _first_has_black(number, lines[first], lines[second])
+            )
             white, black = (second, first) if first_black else (first, second)
             games.append(Game(white, black, reason=f"{where}; {why}"))
         if self.double:
@@ -254,14 +245,12 @@ def _by_color(pool: Sequence[int], balance: Mapping[int, int], bound: int, never
     return [fitting[balance[id_]] & ~(1 << at) & ~never[at] for at, id_ in enumerate(pool)]
 
 
-def _first_has_black(
-    number: int, first: int, second: int, balance: Mapping[int, int], scores: Mapping[int, int]
-) -> tuple[bool, str]:
+def _first_has_black(number: int, first: Line, second: Line) -> tuple[bool, str]:
     """Whether the first of a pair has Black in a single round, and why."""
-    if balance[first] != balance[second]:
-        return balance[first] > balance[second], "Black for the higher color balance"
-    if scores[first] != scores[second]:
-        return scores[first] > scores[second], "equal color balances: Black for the higher score"
+    if first.balance != second.balance:
+        return first.balance > second.balance, "Black for the higher color balance"
+    if first.score != second.score:
+        return first.score > second.score, "equal color balances: Black for the higher score"
     first_black = number % 4 in (0, 1)
     nth = "second" if first_black else "first"
     return first_black, f"equal color balances and scores: White for the {nth} of a pair in this round"
@@ -277,9 +266,8 @@ def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
             "paired."
         )
     if way.removed:
-        numbers = ", ".join(map(str, way.removed))
-        word = "round" if len(way.removed) == 1 else "rounds"
-        sentences.append(f"Pairs of {word} {numbers} may meet again: without that not everybody could be paired.")
+        numbers = f"round{'s' * (len(way.removed) > 1)} {', '.join(map(str, way.removed))}"
+        sentences.append(f"Pairs of {numbers} may meet again: without that not everybody could be paired.")
     return " ".join(sentences)
 
 

@@ -7,7 +7,7 @@ After "TCEC Swiss Tournament System" (TCEC wiki, revision of 8 March 2021). Its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from cgos_server.core.tournaments.base import Chance, Entrant
 from cgos_server.core.tournaments.chance import shuffled
@@ -27,13 +27,8 @@ def strength_groups(entrants: Sequence[Entrant], groups: int) -> list[list[int]]
     by_rating = sorted(entrants, key=lambda one: float("inf") if one.rating is None else -one.rating)
     groups = min(max(groups, 1), len(entrants))
     size, larger = divmod(len(entrants), groups)
-    dealt_groups: list[list[int]] = []
-    at = 0
-    for number in range(groups):
-        end = at + size + (number < larger)
-        dealt_groups.append([one.id for one in by_rating[at:end]])
-        at = end
-    return dealt_groups
+    ids = (one.id for one in by_rating)
+    return [list(islice(ids, size + (number < larger))) for number in range(groups)]
 
 
 def dealt(groups: Sequence[Sequence[int]]) -> list[int]:

@@ -39,28 +39,16 @@ from cgos_server.tournaments.files.trf import ID_MAX, ROUND_MAX, Document, fault
 
 EXTRA: Final = "### cgos-server "
 
+_WIN: Final = ("WW", "BW", "FW", "FPB")
+_DRAW: Final = ("WD", "BD", "HPB")
+_LOSS: Final = ("WL", "BL")
+
 STANDARD_POINTS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "WW": 10,
-        "BW": 10,
-        "WD": 5,
-        "BD": 5,
-        "WL": 0,
-        "BL": 0,
-        "ZPB": 0,
-        "HPB": 5,
-        "FPB": 10,
-        "PAB": 10,
-        "FW": 10,
-        "FL": 0,
-    }
+    {**dict.fromkeys((*_WIN, "PAB"), 10), **dict.fromkeys(_DRAW, 5), **dict.fromkeys((*_LOSS, "ZPB", "FL"), 0)}
 )
 """Tenths, by the words of ``XXS``: win, draw and loss with White and with Black; bye of zero, half and full points and
 that of the pairing; win and loss by forfeit."""
 
-_WIN: Final = ("WW", "BW", "FW", "FPB")
-_DRAW: Final = ("WD", "BD", "HPB")
-_LOSS: Final = ("WL", "BL")
 _SHORT: Final = MappingProxyType({"W": _WIN, "D": _DRAW, "L": _LOSS})
 _162: Final = MappingProxyType(
     {"W": _WIN, "D": _DRAW, "L": _LOSS, "A": ("ZPB", "FL"), "Z": ("ZPB", "FL"), "P": ("PAB",), "X": ()}
@@ -236,9 +224,9 @@ def records(document: Document) -> Records:
             if not given_bye and code != "XXS":
                 general.points["PAB"] = general.points["FPB"]
         elif code == "XXZ":
-            general.absent.append((at, _ids(at, list(_WORD.finditer(text, 3)))))
+            general.absent.append((at, _ids(at, _words(text))))
         elif code == "XXP":
-            general.forbidden.append(Forbidden(at, 1, ROUND_MAX, _ids(at, list(_WORD.finditer(text, 3)))))
+            general.forbidden.append(Forbidden(at, 1, ROUND_MAX, _ids(at, _words(text))))
         elif code == "240":
             general.byes.append(_byes(at, text))
         elif code == "260":
@@ -262,8 +250,13 @@ def records(document: Document) -> Records:
     return general
 
 
+def _words(text: str) -> list[re.Match[str]]:
+    """The words behind the code of a line."""
+    return list(_WORD.finditer(text, 3))
+
+
 def _single(at: int, text: str) -> re.Match[str]:
-    words = list(_WORD.finditer(text, 3))
+    words = _words(text)
     if len(words) != 1:
         column = words[1].start() + 1 if words else 4
         raise fault(at, column, f"{text[:3]} is followed by {len(words)} words", "Give one number")
@@ -313,7 +306,7 @@ def _scoring(at: int, text: str, points: dict[str, int]) -> bool:
 
 
 def _byes(at: int, text: str) -> Byes:
-    words = list(_WORD.finditer(text, 3))
+    words = _words(text)
     if len(words) < 2 or words[0][0].upper() not in ("F", "H", "Z"):
         column = words[0].start() + 1 if words else 5
         raise fault(at, column, "not a list of byes", "Give F, H or Z, the round, and starting ranks")
@@ -321,7 +314,7 @@ def _byes(at: int, text: str) -> Byes:
 
 
 def _forbidden(at: int, text: str) -> Forbidden:
-    words = list(_WORD.finditer(text, 3))
+    words = _words(text)
     if len(words) < 2:
         raise fault(at, 5, "not a list of forbidden pairs", "Give first and last round, and starting ranks")
     first, last = (_whole(at, word, "round", ROUND_MAX) for word in words[:2])
@@ -329,7 +322,7 @@ def _forbidden(at: int, text: str) -> Forbidden:
 
 
 def _accelerated(at: int, text: str) -> Iterator[Acceleration]:
-    words = list(_WORD.finditer(text, 3))
+    words = _words(text)
     if not words:
         raise fault(at, 5, "acceleration of nobody", "Give a starting rank in columns 5 to 8")
     id_ = _whole(at, words[0], "starting rank", ID_MAX)

@@ -26,7 +26,6 @@ from cgos_server.core.tournaments.mwm_weights import (
     power,
     separators,
     third_of,
-    whites_of,
 )
 
 Pairs = list[tuple[int, int]]
@@ -338,15 +337,3 @@ def test_any_third_component_will_do() -> None:
     found = pair_field(zeros, zeros, nobody, 2, lambda i, j: np.abs(strength[i] - strength[j]))
     assert found.total == (0, 0, 40)
     assert (0, 2) not in found.pairs
-
-
-def test_white_goes_to_who_had_it_less_often() -> None:
-    asked = []
-
-    def coin(better: int, other: int) -> bool:
-        asked.append((better, other))
-        return better == 2
-
-    found = whites_of(np.array([1, -1, 0, 0, -2, 2, 1, 1]), [(0, 1), (2, 3), (4, 5), (6, 7)], coin)
-    assert found == [False, True, True, False]
-    assert asked == [(2, 3), (6, 7)]
