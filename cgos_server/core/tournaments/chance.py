@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgos_server.core.tournaments.base import Chance, Floats, Ints
 
 T = TypeVar("T")
+Words = NDArray[np.uint64]
 
 COLOR_LOT: Final = "colour"  # codespell:ignore colour
 """The purpose for which colors are drawn. It is part of the arithmetic: under another word other colors are drawn."""
@@ -44,11 +46,7 @@ class Lots:
         return (_mixed(state + _GAMMA & _WORD) >> 11) * _STEP
 
     def units(self, purpose: str, first: Ints, second: Ints) -> Floats:
-        state = np.full(len(first), self._state(purpose), dtype=np.uint64)
-        for keys in (first, second):
-            state = _mixed_words(state + np.uint64(_GAMMA) * (keys.astype(np.uint64) + np.uint64(1)))
-        words = _mixed_words(state + np.uint64(_GAMMA)) >> np.uint64(11)
-        return words.astype(np.float64) * _STEP
+        return _units(np.full(len(first), self._state(purpose), dtype=np.uint64), first, second)
 
     def _state(self, purpose: str) -> int:
         if purpose not in self._states:
@@ -70,10 +68,7 @@ class ManyLots:
     def units(self, purpose: str, *keys: Ints) -> Floats:
         """(b, m) what :meth:`Lots.unit` gives in event b for its keys, each (b, m) or (m,)."""
         states = np.array([lots._state(purpose) for lots in self._lots], dtype=np.uint64)[:, None]
-        for key in keys:
-            states = _mixed_words(states + np.uint64(_GAMMA) * (key.astype(np.uint64) + np.uint64(1)))
-        words = _mixed_words(states + np.uint64(_GAMMA)) >> np.uint64(11)
-        return words.astype(np.float64) * _STEP
+        return _units(states, *keys)
 
 
 def below(rng: Chance, count: int, purpose: str, *keys: int) -> int:
@@ -102,7 +97,14 @@ def _mixed(word: int) -> int:
     return word ^ word >> 31
 
 
-def _mixed_words(words: np.typing.NDArray[np.uint64]) -> np.typing.NDArray[np.uint64]:
+def _units(states: Words, *keys: Ints) -> Floats:
+    """What :meth:`Lots.unit` draws from these states, for many keys at once."""
+    for key in keys:
+        states = _mixed_words(states + np.uint64(_GAMMA) * (key.astype(np.uint64) + np.uint64(1)))
+    return (_mixed_words(states + np.uint64(_GAMMA)) >> np.uint64(11)).astype(np.float64) * _STEP
+
+
+def _mixed_words(words: Words) -> Words:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(_ONE)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(_TWO)
     return words ^ (words >> np.uint64(31))

@@ -33,8 +33,7 @@ def chances(white: float, black: float) -> Chances:
     :param white: strength in Elo
     :param black: likewise
     """
-    arrays = chances_of(np.array([white], dtype=np.float64), np.array([black], dtype=np.float64))
-    return Chances(*(float(each[0]) for each in arrays))
+    return Chances(*(float(each[0]) for each in chances_of(np.array([white]), np.array([black]))))
 
 
 def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:

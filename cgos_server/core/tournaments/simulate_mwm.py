@@ -19,7 +19,7 @@ from cgos_protocol.errors import OurFault
 from cgos_server.core.tournaments.base import DRAW, LOSS, WIN, Ints
 from cgos_server.core.tournaments.chance import COLOR_LOT, ManyLots
 from cgos_server.core.tournaments.mwm import Mwm
-from cgos_server.core.tournaments.mwm_weights import MILLION, packed, pair_field, power, third_of
+from cgos_server.core.tournaments.mwm_weights import MILLION, packed, pair_field, third_of
 from cgos_server.core.tournaments.quality import kendall_of, ndcg_of, spearman_of
 from cgos_server.core.tournaments.simulate import Measures, Plan, check, drawn, game_chances
 
@@ -185,28 +185,17 @@ class _State:
 
     def _third(self, field: _Ranked, lots: ManyLots) -> Weigh:
         """The third component of the weights: by tournament and two ranks."""
+        m, apart = field.m, 1 + int(field.score.max(initial=0))
+        seats = field.ranked.ravel()
+        numbers = np.zeros((self.b, self.n, self.n), dtype=np.int64)
         if self.by_lot:
             one, other = np.triu_indices(self.n, 1)
-            numbers = np.zeros((self.b, self.n, self.n), dtype=np.int64)
             numbers[:, one, other] = np.floor(lots.units("u", one + 1, other + 1) * MILLION)
             numbers += numbers.transpose(0, 2, 1)
-
-            def u(t: Ints, i: Ints, j: Ints) -> Ints:
-                return numbers[t, field.ranked[t, i], field.ranked[t, j]]
-
-            if self.order == "random":
-                return u
-            lower = np.arange(field.m) - field.first >= field.size // 2
-            return lambda t, i, j: (
-                u(t, i, j) + MILLION * ((field.first[t, i] == field.first[t, j]) & (lower[t, i] != lower[t, j]))
-            )
-        if self.order == "dutch":
-            halves = -power(np.arange(2 * field.m + 1) / 2)
-            return lambda t, i, j: halves[
-                np.abs(np.where(field.first[t, i] == field.first[t, j], field.size[t, i], 0) - 2 * (j - i))
-            ]
-        third = third_of(self.order, np.zeros(field.m, dtype=np.int64))
-        return lambda _t, i, j: third(i, j)
+        # The ranks of all tournaments as one field, in which no two tournaments have a score in common.
+        scores = (field.score - apart * np.arange(self.b)[:, None]).ravel()
+        third = third_of(self.order, scores, lambda i, j: numbers[i // m, seats[i], seats[j]])
+        return lambda t, i, j: third(t * m + i, t * m + j)
 
     def _compare(self, field: _Ranked, one: Ints, other: Ints) -> None:
         """Counts how far apart in strength the pairs are, and could have been."""
@@ -298,8 +287,6 @@ class _Ranked:
     """The fields of one round by rank.
 
     :ivar ranked: (b, m) seats
-    :ivar first: (b, m) first rank of the score group
-    :ivar size: (b, m) of the score group
     """
 
     def __init__(self, state: _State, ranked: Ints) -> None:
@@ -318,9 +305,6 @@ class _Ranked:
         self.gaps = 2 * step * ~odd
         self.detour = np.cumsum(self.gaps, axis=1)
         ranks = np.arange(m)
-        self.first = np.maximum.accumulate(np.where(step > 0, ranks, 0), axis=1)
-        after = np.where(np.concatenate((step[:, 1:], np.ones((b, 1), dtype=np.int64)), axis=1) > 0, ranks + 1, m)
-        self.size = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1] - self.first
         balances = np.abs(self.balance[:, :, None] + self.balance[:, None, :])
         self.may = (times == 0) & (balances < 2 * state.beta) & (ranks[:, None] < ranks)
 

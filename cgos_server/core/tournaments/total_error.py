@@ -65,21 +65,22 @@ def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, 
     of each, with a normal prior of mean 0 and `precision`. The sum is strictly concave; Newton's method finds its top.
     """
     at = {one.id: index for index, one in enumerate(event.entrants)}
-    strengths: Floats = np.zeros(len(at))
     games = [(at[white], at[black], score) for white, black, score in _games(event)]
     if not games:
         return dict.fromkeys(at, 0.0)
     whites, blacks = (np.array([game[side] for game in games]) for side in (0, 1))
     scores = np.array([game[2] for game in games])
+
+    def likelihood(strengths: Floats) -> float:  # of the logistic model, with the prior
+        gaps = strengths[whites] - strengths[blacks]
+        return float(np.sum(scores * gaps - np.logaddexp(0.0, gaps)) - precision / 2 * np.sum(strengths * strengths))
+
+    strengths: Floats = np.zeros(len(at))
     for _ in range(STEPS):
         step = _step(strengths, whites, blacks=blacks, scores=scores, precision=precision)
+        before = likelihood(strengths)
         size = 1.0
-        before = _likelihood(strengths, whites, blacks=blacks, scores=scores, precision=precision)
-        while (
-            size > 1e-6
-            and _likelihood(strengths + size * step, whites, blacks=blacks, scores=scores, precision=precision)
-            < before - 1e-9
-        ):
+        while size > 1e-6 and likelihood(strengths + size * step) < before - 1e-9:
             size /= 2
         strengths = np.add(strengths, size * step)
         if np.abs(size * step).max() < TOLERANCE:
@@ -94,13 +95,6 @@ def _games(event: Event) -> list[tuple[int, int, float]]:
         for _, game in event.games
         if game.result is not None and game.result.how == "played"
     ]
-
-
-def _likelihood(
-    strengths: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float
-) -> float:  # of the logistic model, with the prior
-    gaps = strengths[whites] - strengths[blacks]
-    return float(np.sum(scores * gaps - np.logaddexp(0.0, gaps)) - precision / 2 * np.sum(strengths * strengths))
 
 
 def _step(strengths: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float) -> Floats:
