@@ -120,6 +120,11 @@ class Replay:
         """True once it cannot go on."""
         return bool(self._stopped)
 
+    @property
+    def ratings(self) -> Mapping[int, Rating]:
+        """Version id -> its rating as computed so far."""
+        return self._run.ratings
+
     def take(
         self, entries: Sequence[Entry], changes: Iterable[PublishedChange], refits: Iterable[PublishedRefit]
     ) -> None:

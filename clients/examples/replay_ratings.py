@@ -2,19 +2,20 @@
 
     OPENBLAS_NUM_THREADS=1 python replay_ratings.py http://127.0.0.1:8080 9x9 [SYSTEM]
 
-Needs nothing but cgos-client, whose package has the rating systems.
+Needs cgos-client, which reads the exports, and cgos-server, which has the rating systems.
 """
 
 import sys
 
 from cgos_client import api
-from cgos_client.replaying import replay
+from cgos_server.service.replaying_exports import replay
 
 if len(sys.argv) not in (3, 4):
     sys.exit(__doc__)
 address, venue, *system = sys.argv[1:]
-found = replay(api.Server(address), venue, *system)
-print(f"{venue}, {found.system}: {found.entries} entries, {found.refits} refits")
-print(f"{found.compared} published ratings computed again; the largest difference is {found.largest:g}")
-for name, rating in sorted(found.ratings.items(), key=lambda item: -item[1].mean):
+replayed, ratings = replay(api.Server(address), venue, *system)
+print(f"{venue}, {replayed.system}: {replayed.entries} entries, {replayed.refits} refits")
+compared = replayed.changes + replayed.points
+print(f"{compared} published ratings computed again; the largest difference is {replayed.largest:g}")
+for name, rating in sorted(ratings.items(), key=lambda item: -item[1].mean):
     print(f"{rating.mean:8.1f} {name}")

@@ -22,8 +22,8 @@ from web.test_pages import Page
 from cgos_client import api
 from cgos_client.api_http import Http
 from cgos_client.errors import ConnectionLost
-from cgos_client.replaying import replay
 from cgos_server.cli.main import main
+from cgos_server.service.replaying_exports import replay
 from cgos_server.web import words
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
@@ -248,14 +248,16 @@ def test_games_by_every_filter_together(server: api.Server, told: Callable[..., 
 
 def test_everything_that_was_published_can_be_computed_again(server: api.Server) -> None:
     for system in SYSTEMS:
-        found = replay(server, VENUE, system)
-        assert found.largest == 0.0
+        replayed, ratings = replay(server, VENUE, system)
+        assert replayed.exact
+        assert replayed.largest == 0.0
         changes = list(server.export_ratings(VENUE, system=system))
         refits = list(server.export_refits(VENUE, system=system))
-        assert found.compared == len(changes) + sum(len(refit.moved) for refit in refits)
-        assert found.refits == len(refits)
+        assert replayed.changes == len(changes)
+        assert replayed.points == sum(len(refit.moved) for refit in refits)
+        assert replayed.refits == len(refits)
         rows = server.standings(VENUE, system=system).items
-        assert [found.ratings[row.version].mean for row in rows] == [row.mean for row in rows]
+        assert [ratings[row.version].mean for row in rows] == [row.mean for row in rows]
 
 
 def test_the_example_says_so(address: str, server: api.Server) -> None:
@@ -273,7 +275,9 @@ def test_an_altered_rating_is_found(server: api.Server, monkeypatch: pytest.Monk
     wrong = msgspec.structs.replace(changes[30], after_mean=changes[30].after_mean + 1)
     altered = [*changes[:30], wrong, *changes[31:]]
     monkeypatch.setattr(server, "export_ratings", lambda _venue, system: iter(altered if system else ()))
-    assert replay(server, VENUE, "cgos-elo").largest == pytest.approx(1.0)
+    replayed, _ = replay(server, VENUE, "cgos-elo")
+    assert replayed.largest == pytest.approx(1.0)
+    assert not replayed.agrees
 
 
 # -- cut streams
