@@ -17,7 +17,6 @@ from msgspec import inspect
 from msgspec.inspect import type_info
 
 from cgos_client.addresses import Address, server_address
-from cgos_client.codec import Encoding
 from cgos_client.settings import BadSetting, bot_name, checked_hours, secret
 from cgos_protocol.v2.messages import Scalar
 
@@ -42,6 +41,10 @@ class ServerTable(msgspec.Struct, frozen=True, kw_only=True):
     leave_within_s: Annotated[
         Positive | None, doc("How long running games may go on after Ctrl-C; without it as long as they take.")
     ] = None
+
+    def address(self, bot: BotTable) -> Address:
+        """Where `bot` plays. Raises BadSetting."""
+        return server_address(bot.url or self.url)
 
 
 class BotTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,10 +78,6 @@ class BotsFile(msgspec.Struct, frozen=True, kw_only=True):
 
     server: ServerTable
     bot: list[BotTable]
-
-    def address(self, bot: BotTable) -> Address:
-        """Where `bot` plays."""
-        return server_address(bot.url or self.server.url)
 
 
 class BadBotsFile(BadSetting):
@@ -304,8 +303,3 @@ def _placed(table: Any, base: Path) -> Any:
         if isinstance(value := getattr(table, name), Path)
     }
     return msgspec.structs.replace(table, **changes)
-
-
-def encoding(table: ServerTable) -> Encoding:
-    """How messages are written."""
-    return Encoding(table.encoding)

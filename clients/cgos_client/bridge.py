@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cgos_client.engine import NewGame
-from cgos_client.events import Event, GameOver, MoveAsked, MoveMade, Seated
+from cgos_client.events import GameOver, GameResult, Listener, MoveAsked, MoveMade, Seated
 from cgos_client.messages import (
     BadLine,
     GameEnded,
@@ -57,25 +55,6 @@ class Identity(NamedTuple):
         return f"Identity({self.name!r})"
 
 
-class GameResult(NamedTuple):
-    """One finished game as the client saw it.
-
-    :ivar won: None for a draw and for games without a result
-    :ivar moves: moves on the record, passes included
-    """
-
-    game: int
-    size: int
-    komi: float
-    color: str
-    opponent: str
-    opponent_rating: str
-    result: str
-    detail: str
-    won: bool | None
-    moves: int
-
-
 @dataclass(slots=True)
 class Agenda:
     """What the client still means to do; shared by its sessions.
@@ -83,7 +62,7 @@ class Agenda:
     :ivar games_left: games after which to leave, or None for ever
     :ivar leaving: leave after the current game
     :ivar game: the number of the game that is on, or None
-    :ivar last: the last result that was reported
+    :ivar last: the last result that was told
     """
 
     games_left: int | None = None
@@ -125,7 +104,6 @@ class Ended(NamedTuple):
 class Bridge:
     """Runs one session over a connection that is open already.
 
-    :param report: called with every finished game
     :param tell: called with everything that happens in games
     """
 
@@ -135,20 +113,18 @@ class Bridge:
         engine: SupervisedEngine,
         identity: Identity,
         agenda: Agenda,
-        report: Callable[[GameResult], None],
-        tell: Callable[[Event], None] = lambda _: None,
+        *,
+        tell: Listener,
     ) -> None:
         self._connection = connection
         self._engine = engine
         self._identity = identity
         self._agenda = agenda
-        self._report = report
         self._tell = tell
         self._analysis = False
         self._password_sent = False
         self._signed_in = False
-        self._setup: GameSetup | None = None
-        self._color = Color.BLACK
+        self._seated: Seated | None = None
 
     async def run(self) -> Ended:
         """Talk until the session ends. The connection stays the caller's to close."""
@@ -197,7 +173,7 @@ class Bridge:
         return End.LOST, "the server said nothing for too long"
 
     def _leaves_unless_seated(self) -> bool:
-        return self._agenda.done and self._password_sent and self._setup is None
+        return self._agenda.done and self._password_sent and self._seated is None
 
     async def _read(self) -> str | None:
         """The next line; None when the connection is lost, was silent for too long, or the client may leave."""
@@ -228,9 +204,9 @@ class Bridge:
             case GameSetup():
                 await self._sit(message)
             case Played():
-                if self._setup is None:
+                if self._seated is None:
                     raise BadLine("'play' came before 'setup'")
-                self._tell(MoveMade(self._setup.game, message.color, message.move, message.left_ms))
+                self._tell(MoveMade(self._seated.setup.game, message.color, message.move, message.left_ms))
                 await self._engine.played(message.color, message.move)
             case GameEnded():
                 await self._game_over(message)
@@ -246,36 +222,18 @@ class Bridge:
         name = self._identity.name.lower()
         if name not in (setup.black.lower(), setup.white.lower()):
             raise BadLine(f"'setup' is for {setup.white} and {setup.black}, not for {self._identity.name}")
-        self._color = Color.BLACK if name == setup.black.lower() else Color.WHITE
-        opponent, label = (
-            (setup.white, setup.white_label) if self._color is Color.BLACK else (setup.black, setup.black_label)
-        )
-        log.info(
-            "%s game %d on %dx%d, komi %s, as %s against %s (%s)%s",
-            "resuming" if setup.moves else "starting",
-            setup.game,
-            setup.size,
-            setup.size,
-            setup.komi2 / 2,
-            self._color.name.lower(),
-            opponent,
-            label,
-            f" after {len(setup.moves)} moves" if setup.moves else "",
-        )
-        self._setup, self._agenda.game = setup, setup.game
-        self._tell(Seated(setup, self._color))
-        await self._engine.sit(
-            NewGame(
-                size=setup.size, komi2=setup.komi2, level_ms=setup.level_ms, opponent=opponent, opponent_label=label
-            ),
-            [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)],
-        )
+        seated = Seated(setup, Color.BLACK if name == setup.black.lower() else Color.WHITE)
+        log.info("%s%s", seated, f" after {len(setup.moves)} moves" if setup.moves else "")
+        self._seated, self._agenda.game = seated, setup.game
+        self._tell(seated)
+        moves = [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)]
+        await self._engine.sit(seated.new_game(), moves)
 
     async def _move(self, wanted: MoveWanted) -> str | None:
         """Let the engine think, with an ear on the server. Returns the next line, or None as :meth:`_read` does."""
-        if self._setup is None:
+        if self._seated is None:
             raise BadLine("'genmove' came before 'setup'")
-        game = self._setup.game
+        game = self._seated.setup.game
         self._tell(MoveAsked(game, wanted.color, wanted.left_ms))
         async with asyncio.TaskGroup() as tasks:
             thinking = tasks.create_task(self._engine.genmove(wanted.color, wanted.left_ms))
@@ -300,37 +258,20 @@ class Bridge:
         return await self._read()
 
     async def _game_over(self, ended: GameEnded) -> None:
-        setup, self._setup, self._agenda.game = self._setup, None, None
-        if setup is not None:
-            self._tell(GameOver(setup.game, ended.date, ended.result, ended.detail))
-            self._count(setup, _result(setup, self._color, ended, self._engine.ply))
+        seated, self._seated, self._agenda.game = self._seated, None, None
+        if seated is not None:
+            over = GameOver(seated.setup.game, ended.date, ended.result, ended.detail)
+            self._tell(over)
+            self._count(seated, seated.result(over, self._engine.ply))
         await self._engine.game_over(ended.result)
         if not self._agenda.done:
             await self._engine.start()
             await self._connection.send("ready")
 
-    def _count(self, setup: GameSetup, result: GameResult) -> None:
-        if setup.moves and result == self._agenda.last:
+    def _count(self, seated: Seated, result: GameResult) -> None:
+        if seated.setup.moves and result == self._agenda.last:
             return  # a server repeats an ending where it cannot know that it was heard
         self._agenda.last = result
         if self._agenda.games_left is not None:
             self._agenda.games_left = max(0, self._agenda.games_left - 1)
-        self._report(result)
-
-
-def _result(setup: GameSetup, color: Color, ended: GameEnded, moves: int) -> GameResult:
-    black = color is Color.BLACK
-    winner = ended.result[:2].upper()
-    won = None if winner not in ("B+", "W+") else (winner == "B+") is black
-    return GameResult(
-        game=setup.game,
-        size=setup.size,
-        komi=setup.komi2 / 2,
-        color="black" if black else "white",
-        opponent=setup.white if black else setup.black,
-        opponent_rating=setup.white_label if black else setup.black_label,
-        result=ended.result,
-        detail=ended.detail,
-        won=won,
-        moves=moves,
-    )
+        self._tell(result)

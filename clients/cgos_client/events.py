@@ -1,7 +1,7 @@
 """What happens in a client's games, as values: for whoever keeps records of games or shows them.
 
 Every transport tells the same. Listeners are called in order and must be quick.
-Must not know: lines, engines, listeners.
+Must not know: lines, connections, listeners.
 """
 
 from __future__ import annotations
@@ -10,9 +10,14 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
+from cgos_client.engine import NewGame
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import GameSetup
+
+log = logging.getLogger(__name__)
 
 
 class Seated(NamedTuple):
@@ -25,6 +30,49 @@ class Seated(NamedTuple):
     setup: GameSetup
     color: Color
     time: TimeControl | None = None
+
+    def __str__(self) -> str:
+        """``starting game 17 on 9x9, komi 7.0, as black against Alice (1800?)``."""
+        setup, (opponent, label) = self.setup, self.opponent
+        return (
+            f"{'resuming' if setup.moves else 'starting'} game {setup.game} on {setup.size}x{setup.size}, "
+            f"komi {setup.komi2 / 2}, as {self.color.name.lower()} against {opponent} ({label})"
+        )
+
+    @property
+    def opponent(self) -> tuple[str, str]:
+        """The other side's name, and its rating as the server shows it."""
+        setup = self.setup
+        return (setup.white, setup.white_label) if self.color is Color.BLACK else (setup.black, setup.black_label)
+
+    def new_game(self) -> NewGame:
+        """What the engine is told before the first move."""
+        setup, (opponent, label) = self.setup, self.opponent
+        return NewGame(
+            size=setup.size,
+            komi2=setup.komi2,
+            level_ms=setup.level_ms,
+            opponent=opponent,
+            opponent_label=label,
+            time=self.time,
+        )
+
+    def result(self, over: GameOver, moves: int) -> GameResult:
+        """The finished game with so many moves on its record."""
+        setup, (opponent, label) = self.setup, self.opponent
+        winner = over.result[:2].upper()
+        return GameResult(
+            game=setup.game,
+            size=setup.size,
+            komi=setup.komi2 / 2,
+            color=self.color.name.lower(),
+            opponent=opponent,
+            opponent_rating=label,
+            result=over.result,
+            detail=over.detail,
+            won=None if winner not in ("B+", "W+") else (winner == "B+") is (self.color is Color.BLACK),
+            moves=moves,
+        )
 
 
 class MoveAsked(NamedTuple):
@@ -64,9 +112,26 @@ class GameOver(NamedTuple):
     detail: str
 
 
-log = logging.getLogger(__name__)
+class GameResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One finished game as the client saw it, told once.
 
-Event = Seated | MoveAsked | MoveMade | GameOver
+    :ivar won: None for a draw and for games without a result
+    :ivar moves: moves on the record, passes included
+    """
+
+    game: int
+    size: int
+    komi: float
+    color: str
+    opponent: str
+    opponent_rating: str
+    result: str
+    detail: str
+    won: bool | None
+    moves: int
+
+
+Event = Seated | MoveAsked | MoveMade | GameOver | GameResult
 Listener = Callable[[Event], None]
 
 

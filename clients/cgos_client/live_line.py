@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from cgos_client.events import Event, GameOver, MoveAsked, MoveMade, Seated
+from cgos_client.events import Event, GameOver, GameResult, MoveAsked, MoveMade, Seated
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import GameSetup
 
@@ -28,38 +29,10 @@ class _Game:
     """One game on the screen. Clocks in milliseconds; `since` is when the side to move got its clock."""
 
     setup: GameSetup
-    color: Color
     ply: int
     left: list[int]
     since: float
     to_play: Color = Color.BLACK
-
-
-@dataclass(slots=True)
-class Tally:
-    """How the games of this run ended."""
-
-    won: int = 0
-    lost: int = 0
-    other: int = 0
-    last: int | None = field(default=None)
-    """The game counted last: an ending may be told twice."""
-
-    def count(self, game: int, color: Color, result: str) -> None:
-        """One ending from the side of `color`."""
-        if game == self.last:
-            return
-        self.last = game
-        winner = {"B+": Color.BLACK, "W+": Color.WHITE}.get(result[:2].upper())
-        if winner is None:
-            self.other += 1
-        elif winner is color:
-            self.won += 1
-        else:
-            self.lost += 1
-
-    def __str__(self) -> str:
-        return f"won {self.won}, lost {self.lost}" + (f", other {self.other}" if self.other else "")
 
 
 class LiveLine:
@@ -72,7 +45,8 @@ class LiveLine:
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._games: dict[int, _Game] = {}
-        self._tally = Tally()
+        self._score: Counter[bool | None] = Counter()
+        """Games by who won: True for this client."""
         self._live = Live(
             console=console,
             get_renderable=self.text,
@@ -110,7 +84,7 @@ class LiveLine:
                     left[ply % 2] = left_ms
                 ply = len(setup.moves)
                 self._games[setup.game] = _Game(
-                    setup=setup, color=event.color, ply=ply, left=left, since=self._now(), to_play=Color(ply % 2)
+                    setup=setup, ply=ply, left=left, since=self._now(), to_play=Color(ply % 2)
                 )
             case MoveAsked() if event.game in self._games:
                 game = self._games[event.game]
@@ -118,18 +92,21 @@ class LiveLine:
             case MoveMade() if event.game in self._games:
                 self._moved(self._games[event.game], event)
             case GameOver() if event.game in self._games:
-                self._tally.count(event.game, self._games.pop(event.game).color, event.result)
+                del self._games[event.game]
+            case GameResult():
+                self._score[event.won] += 1
 
     def text(self) -> Text:
         """What is shown now."""
-        games = list(self._games.values())
+        games, other = list(self._games.values()), self._score[None]
+        score = f"won {self._score[True]}, lost {self._score[False]}" + (f", other {other}" if other else "")
         lines = [self._line(game) for game in games[:GAMES_SHOWN]]
         if len(games) > GAMES_SHOWN:
             more = len(games) - GAMES_SHOWN
             lines.append(f"and {more} more game{'s' if more > 1 else ''}")
         if not lines:
-            return Text(f"waiting for a game; {self._tally}", style="dim", no_wrap=True, overflow="ellipsis")
-        lines[-1] += f" | {self._tally}"
+            return Text(f"waiting for a game; {score}", style="dim", no_wrap=True, overflow="ellipsis")
+        lines[-1] += f" | {score}"
         return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
 
     def _moved(self, game: _Game, move: MoveMade) -> None:

@@ -20,14 +20,12 @@ from rich.console import Console
 from cgos_client import bots_file, init, launch, report
 from cgos_client.addresses import Address, server_address
 from cgos_client.bots.gtp_shell import GtpShell
-from cgos_client.codec import Encoding
-from cgos_client.engine import Engine
+from cgos_client.bots_file import BotsFile, BotTable, ServerTable
 from cgos_client.events import to_all
-from cgos_client.launch import Plan
 from cgos_client.live_line import LiveLine
 from cgos_client.records import Records
 from cgos_client.settings import PASSWORD_VARIABLE, BadSetting, bot_name, secret
-from cgos_client.together import Runner, Together
+from cgos_client.together import BotRunner, Together
 from cgos_protocol.v2.messages import Scalar
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -135,10 +133,14 @@ def run(engine: tuple[str, ...], engine_timeout: float | None, config: Path | No
     """
     if config is not None:
         _refuse_others(engine, engine_timeout, session)
-        _play_file(config, **{name: session[name] for name in _WITH_FILE})
+        try:
+            bots, secrets = bots_file.load_with_secrets(config)
+        except BadSetting as bad:
+            raise click.UsageError(str(bad)) from None
+        _play(bots, secrets, config, **{name: session[name] for name in _WITH_FILE})
     if not engine:
         raise click.UsageError("Missing argument '-- ENGINE...': the engine's command line, or --config.")
-    _play_one(launch.gtp_engine(engine, engine_timeout), **session)
+    _play_one({"engine": list(engine), "engine_timeout_s": engine_timeout}, **session)
 
 
 @click.command()
@@ -153,15 +155,15 @@ def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> No
     """
     if playouts is not None and kind != "mcts":
         raise click.UsageError(f"--playouts is for mcts; {kind} does not search.")
-    make = launch.built_in_bot(kind, playouts, seed)
     if session["server"] is None:
         only_there = ("name", "password_file", "token_file", "games", "log_dir", "sgf_dir", "slots", "ca_file")
         given = [option for option in only_there if session[option] is not None]
         if given:
             raise click.UsageError(f"--{given[0].replace('_', '-')} is for playing on a server: give --server as well.")
+        make = launch.built_in_bot(kind, playouts, seed)
         GtpShell(make()).serve(sys.stdin, sys.stdout)
         return
-    _play_one(launch.built_in_engine(make), **session)
+    _play_one({"builtin": kind, "playouts": playouts, "seed": seed}, **session)
 
 
 @click.command("init")
@@ -203,63 +205,48 @@ def init_file(
 
 # -- one bot from options
 
+_WITH_FILE = ("once", "as_json", "verbose", "quiet", "log_file", "leave_within")
+"""Options that may stand beside a file of bots."""
 
-def _play_one(
-    make_engine: Callable[[], Engine],
-    *,
-    server: str | None,
-    name: str | None,
-    password_file: Path | None,
-    token_file: Path | None,
-    venues: tuple[str, ...],
-    protocol: str | None,
-    games: int | None,
-    once: bool,
-    ca_file: Path | None,
-    sgf_dir: Path | None,
-    leave_within: float | None,
-    log_file: Path | None,
-    log_dir: Path | None,
-    as_json: bool,
-    verbose: bool,
-    quiet: bool,
-    **v2: Any,
-) -> NoReturn:
-    for option, value in (("--server", server), ("--name", name)):
-        if value is None:
-            raise click.UsageError(f"Missing option '{option}'.")
+
+def _refuse_others(engine: Sequence[str], engine_timeout: float | None, session: dict[str, Any]) -> None:
+    given = [name for name, value in session.items() if value and name not in _WITH_FILE]
+    given += ["engine_timeout"] if engine_timeout is not None else []
+    if engine or given:
+        what = "an engine's command line" if engine else f"--{given[0].rstrip('s').replace('_', '-')}"
+        raise click.UsageError(f"--config names all bots and their engines: {what} belongs into the file.")
+
+
+def _play_one(engine: dict[str, Any], **session: Any) -> NoReturn:
+    """`engine`: the fields of a bot's table that say what plays."""
+    for option in ("server", "name"):
+        if session[option] is None:
+            raise click.UsageError(f"Missing option '--{option}'.")
     try:
-        address = server_address(server or "")
-        lines = _speaks_lines(address, protocol, venues, v2)
-        plan = Plan(
-            address=address,
-            name=bot_name(name or ""),
-            secret=secret(password_file, token_file, os.environ),
-            make_engine=make_engine,
-            lines=lines,
-            ca_file=ca_file,
-            games=games,
-            once=once,
-            venues=venues,
-            slots=v2["slots"] or 1,
-            version=v2["version"] or "",
-            wire_name=v2["wire_name"] or "",
-            author=v2["author"] or "",
-            parameters=_parameters(v2["parameters"]),
-            encoding=Encoding(v2["encoding"] or "json"),
+        address = server_address(session["server"])
+        server = ServerTable(
+            url=session["server"],
+            lines=_speaks_lines(address, session["protocol"], session["venues"], session),
+            encoding=session["encoding"] or "json",
+            ca_file=session["ca_file"],
         )
-        line = _live_line(as_json or verbose or quiet)
-        making_room = nullcontext if line is None else line.hidden
-        shown = partial(report.print_result, as_json=as_json, making_room=making_room)
-        records = _records(sgf_dir, plan.address, "--sgf-dir")
-        tell = to_all(*(listener for listener in (records, line) if listener is not None))
-        runner = launch.runner(plan, shown, tell)
+        table = BotTable(
+            name=bot_name(session["name"]),
+            venues=list(session["venues"]),
+            slots=session["slots"] or 1,
+            version=session["version"] or "",
+            wire_name=session["wire_name"] or "",
+            author=session["author"] or "",
+            parameters=_parameters(session["parameters"]),
+            games=session["games"],
+            log_dir=session["log_dir"],
+            sgf_dir=session["sgf_dir"],
+            **engine,
+        )
+        word = secret(session["password_file"], session["token_file"], os.environ)
     except BadSetting as bad:
         raise click.UsageError(str(bad)) from None
-    _set_up_logs(verbose, quiet, file=log_file, directory=log_dir, making_room=making_room)
-    with line or nullcontext():
-        status = asyncio.run(Together([("", runner)], leave_within).run())
-    sys.exit(status)
+    _play(BotsFile(server=server, bot=[table]), [word], None, **{name: session[name] for name in _WITH_FILE})
 
 
 def _speaks_lines(address: Address, protocol: str | None, venues: Sequence[str], v2: dict[str, Any]) -> bool:
@@ -284,33 +271,25 @@ def _speaks_lines(address: Address, protocol: str | None, venues: Sequence[str],
 
 
 def _parameters(given: Sequence[str]) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not key or not equals:
             raise BadSetting(f"--param {text!r} is not KEY=VALUE")
         try:
-            found[key] = msgspec.json.decode(value, type=Scalar)
+            parameters[key] = msgspec.json.decode(value, type=Scalar)
         except msgspec.DecodeError:
-            found[key] = value
-    return found
+            parameters[key] = value
+    return parameters
 
 
-# -- bots of a file
-
-_WITH_FILE = ("once", "as_json", "verbose", "quiet", "log_file", "leave_within")
+# -- playing
 
 
-def _refuse_others(engine: Sequence[str], engine_timeout: float | None, session: dict[str, Any]) -> None:
-    given = [name for name, value in session.items() if value and name not in _WITH_FILE]
-    given += ["engine_timeout"] if engine_timeout is not None else []
-    if engine or given:
-        what = "an engine's command line" if engine else f"--{given[0].rstrip('s').replace('_', '-')}"
-        raise click.UsageError(f"--config names all bots and their engines: {what} belongs into the file.")
-
-
-def _play_file(
-    path: Path,
+def _play(
+    bots: BotsFile,
+    secrets: Sequence[str],
+    path: Path | None,
     *,
     once: bool,
     as_json: bool,
@@ -319,71 +298,44 @@ def _play_file(
     log_file: Path | None,
     leave_within: float | None,
 ) -> NoReturn:
-    try:
-        bots, words = bots_file.load_with_secrets(path)
-        single = len(bots.bot) == 1
-        line = _live_line(as_json or verbose or quiet or not single)
-        making_room = nullcontext if line is None else line.hidden
-        runners: list[tuple[str, Runner]] = []
-        problems: list[str] = []
-        for table, word in zip(bots.bot, words, strict=True):
-            who = "" if single else table.name
+    """Play with all bots until they are done. `path`: the file that describes them, None where options do."""
+    single = len(bots.bot) == 1
+    line = _live_line(as_json or verbose or quiet or not single)
+    making_room = nullcontext if line is None else line.hidden
+    runners: list[tuple[str, BotRunner]] = []
+    problems: list[str] = []
+    for table, word in zip(bots.bot, secrets, strict=True):
+        who = "" if single else table.name
+        try:
+            records = _records(table.sgf_dir, bots.server.address(table), _place(table, "sgf_dir", path))
             shown = partial(report.print_result, as_json=as_json, making_room=making_room, who=who)
-            try:
-                records = _records(table.sgf_dir, bots.address(table), f"bot {table.name}.sgf_dir")
-                tell = to_all(*(listener for listener in (records, line) if listener is not None))
-                runners.append((who, launch.runner(_plan(bots, table, word, once), shown, tell)))
-            except BadSetting as bad:
-                problems.append(f"{path}: {bad.text}")
-        if problems:
-            raise BadSetting("\n".join(problems))
-    except BadSetting as bad:
-        raise click.UsageError(str(bad)) from None
-    _set_up_logs(verbose, quiet, file=log_file, directory=None, making_room=making_room)
+            tell = to_all(*(listener for listener in (records, line, shown) if listener is not None))
+            runners.append((who, launch.runner(bots.server, table, word, once=once, tell=tell)))
+        except BadSetting as bad:
+            problems.append(bad.text if path is None else f"{path}: {bad.text}")
+    if problems:
+        raise click.UsageError("\n".join(problems))
+    try:
+        level = logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
+        report.set_up_logs(level, log_file, making_room)
+    except OSError as error:
+        raise click.UsageError(f"--log {log_file}: the file cannot be written ({error.strerror}).") from None
     for table in bots.bot:
-        if table.log_dir is not None:
-            try:
+        try:
+            if table.log_dir is not None:
                 report.log_dialogues(table.log_dir, None if single else table.name)
-            except OSError as error:
-                raise click.UsageError(f"bot {table.name}.log_dir: cannot be written ({error.strerror}).") from None
+        except OSError as error:
+            what = ":" if path is not None else f" {table.log_dir}: a file in it"
+            place = _place(table, "log_dir", path)
+            raise click.UsageError(f"{place}{what} cannot be written ({error.strerror}).") from None
     with line or nullcontext():
         status = asyncio.run(Together(runners, leave_within or bots.server.leave_within_s).run())
     sys.exit(status)
 
 
-def _plan(bots: bots_file.BotsFile, table: bots_file.BotTable, word: str, once: bool) -> Plan:
-    address = bots.address(table)
-    lines = bots.server.lines or address.scheme == "tcp"
-    if lines and address.scheme != "tcp" and not address.venue:
-        address = address._replace(path=f"/{table.venues[0]}")
-    if table.engine is not None:
-        make_engine = launch.gtp_engine(tuple(table.engine), table.engine_timeout_s)
-    else:
-        made = launch.built_in_bot(table.builtin or "", table.playouts, table.seed)
-        make_engine = launch.built_in_engine(made)
-    return Plan(
-        address=address,
-        name=table.name,
-        secret=word,
-        make_engine=make_engine,
-        lines=lines,
-        ca_file=bots.server.ca_file,
-        games=table.games,
-        once=once,
-        venues=tuple(table.venues),
-        slots=table.slots,
-        version=table.version,
-        wire_name=table.wire_name,
-        author=table.author,
-        parameters=table.parameters,
-        games_a_day=table.games_a_day,
-        avoid=tuple(table.avoid),
-        hours=table.hours,
-        encoding=Encoding(bots.server.encoding),
-    )
-
-
-# -- what both have
+def _place(table: BotTable, key: str, path: Path | None) -> str:
+    """What a setting of a bot is called where it was given."""
+    return f"--{key.replace('_', '-')}" if path is None else f"bot {table.name}.{key}"
 
 
 def _live_line(unwanted: bool) -> LiveLine | None:
@@ -401,14 +353,3 @@ def _records(directory: Path | None, address: Address, place: str) -> Records | 
     if not os.access(directory, os.W_OK | os.X_OK):
         raise BadSetting(f"{place} {directory}: nothing can be written there by the user who runs this command")
     return records
-
-
-def _set_up_logs(
-    verbose: bool, quiet: bool, file: Path | None, directory: Path | None, making_room: report.MakingRoom
-) -> None:
-    level = logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
-    try:
-        report.set_up_logs(level, file, directory, making_room)
-    except OSError as error:
-        option = f"--log-dir {directory}: a file in it" if file is None else f"--log {file}: the file"
-        raise click.UsageError(f"{option} cannot be written ({error.strerror}).") from None

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TextIO
 
 import click
+import msgspec
 
-from cgos_client.bridge import GameResult
+from cgos_client.events import Event, GameResult
 from cgos_client.together import SLOT, WHO
 
 LOG_BYTES = 10_000_000
@@ -26,12 +27,16 @@ MakingRoom = Callable[[], AbstractContextManager[None]]
 """What has to be round a line that is written to the terminal, so that what else is drawn there is not torn."""
 
 
-def print_result(result: GameResult, as_json: bool, making_room: MakingRoom = nullcontext, who: str = "") -> None:
-    """One line for one game on the standard output. A reader that has gone away, or a full disk, stops no game.
+def print_result(result: Event, as_json: bool, making_room: MakingRoom = nullcontext, who: str = "") -> None:
+    """A listener: one line for each finished game on the standard output.
+
+    A reader that has gone away, or a full disk, stops no game.
 
     :param who: the bot, where there are several
     """
-    fields = {"bot": who, **result._asdict()} if who else result._asdict()
+    if not isinstance(result, GameResult):
+        return
+    fields = ({"bot": who} if who else {}) | msgspec.structs.asdict(result)
     with suppress(OSError), making_room():
         if as_json:
             click.echo(json.dumps(fields, separators=(",", ":")))
@@ -91,18 +96,11 @@ class _Terminal(logging.StreamHandler[TextIO]):
             super().emit(record)
 
 
-def set_up_logs(
-    level: int,
-    file: Path | None,
-    directory: Path | None = None,
-    making_room: MakingRoom = nullcontext,
-) -> None:
-    """Lines from `level` up on the standard error; every line of both dialogues in files, which are rotated.
+def set_up_logs(level: int, file: Path | None, making_room: MakingRoom = nullcontext) -> None:
+    """Lines from `level` up on the standard error; everything in a file, which is rotated.
 
-    :param file: for everything
-    :param directory: for ``wire.log`` (the server's dialogue) and ``gtp.log`` (the engine's); is made where needed
     :param making_room: round every line on the standard error
-    :raises OSError: a file cannot be written
+    :raises OSError: the file cannot be written
     """
     logger = logging.getLogger("cgos_client")
     logger.setLevel(logging.DEBUG)
@@ -112,12 +110,15 @@ def set_up_logs(
     logger.addHandler(stderr)
     if file is not None:
         logger.addHandler(_rotated(file))
-    if directory is not None:
-        log_dialogues(directory)
 
 
 def log_dialogues(directory: Path, who: str | None = None) -> None:
-    """Both dialogues in files of `directory`, rotated; of one bot only, where it is named. Raises OSError."""
+    """The server's dialogue in ``wire.log`` of `directory`, the engine's in ``gtp.log``; both are rotated.
+
+    :param directory: is made where needed
+    :param who: the bot whose dialogues alone are written; None: all
+    :raises OSError: a file cannot be written
+    """
     directory.mkdir(parents=True, exist_ok=True)
     for part in ("wire", "gtp"):
         handler = _rotated(directory / f"{part}.log", whose=who is None)

@@ -45,10 +45,39 @@ class Pauses:
         self._step = self._first
 
 
+class Retries:
+    """When to connect again after a connection has ended, and when there is no use in it.
+
+    :param pauses: between attempts that may succeed at any time; None: the usual ones
+    """
+
+    def __init__(self, rng: random.Random, pauses: Pauses | None = None) -> None:
+        self._pauses = pauses or Pauses(rng)
+        self._refusal_pauses = Pauses(rng, first=20.0)
+        self.refusals = 0
+        """Those in a row that waiting does not heal."""
+
+    def signed_in(self, seconds: float, had_game: bool) -> None:
+        """A connection ended on which the bot was signed in and which lasted so long: a good one begins all anew."""
+        if had_game or seconds >= SETTLED_SECONDS:
+            self._pauses.reset()
+            self._refusal_pauses.reset()
+            self.refusals = 0
+
+    def pause(self, at_least: float = 0.0) -> float:
+        """Seconds before the next attempt, where waiting may help."""
+        return self._pauses.next(at_least)
+
+    def pause_after_refusal(self, at_least: float = 0.0) -> float | None:
+        """The same after a refusal that waiting does not heal; None where it was one too many."""
+        self.refusals += 1
+        return None if self.refusals >= REFUSALS else self._refusal_pauses.next(at_least)
+
+
 def pause_named(sentence: str) -> float:
     """The seconds that a refusal in words names, as in ``try again in 30 s``; 0 where it names none."""
-    found = _NAMED.search(sentence)
-    return 0.0 if found is None else float(found[1]) * (60 if found[2] == "min" else 1)
+    match = _NAMED.search(sentence)
+    return 0.0 if match is None else float(match[1]) * (60 if match[2] == "min" else 1)
 
 
 def heals_by_waiting(sentence: str) -> bool:

@@ -1,14 +1,12 @@
-"""A game of ``cgos.v2`` in the words of engines and records: set-up, time control, clocks, result.
+"""A game of ``cgos.v2`` in the words of engines and records: set-up, time control, clocks.
 
 Pure. Must not know: connections, engines.
 """
 
 from __future__ import annotations
 
-from cgos_client.bridge import GameResult
-from cgos_client.engine import NewGame
+from cgos_client.events import Seated
 from cgos_client.game import Game
-from cgos_client.games import Outcome
 from cgos_client.position import color_of
 from cgos_protocol import clock
 from cgos_protocol.clock import TimeControl, TimeSystem
@@ -39,10 +37,10 @@ def level_ms(info: TimeInfo) -> int:
     return info.main_ms if control is None else clock.remaining_ms(control, clock.start(control))
 
 
-def setup(game: Game) -> GameSetup:
+def seated(game: Game) -> Seated:
     """The game with the moves that are known now."""
     position = game.position
-    return GameSetup(
+    setup = GameSetup(
         game=game.number,
         size=game.rules.size,
         komi2=round(game.rules.komi * 2),
@@ -57,18 +55,7 @@ def setup(game: Game) -> GameSetup:
         why=game.why,
         opening=game.opening,
     )
-
-
-def new_game(game: Game) -> NewGame:
-    """What its engine is told before the first move."""
-    return NewGame(
-        size=game.rules.size,
-        komi2=round(game.rules.komi * 2),
-        level_ms=level_ms(game.time),
-        opponent=game.opponent.name,
-        opponent_label=game.opponent.rating,
-        time=time_control(game.time),
-    )
+    return Seated(setup, color_of(game.color), time_control(game.time))
 
 
 def clock_for_engine(info: TimeInfo, left_ms: int) -> tuple[int, int]:
@@ -82,23 +69,3 @@ def clock_for_engine(info: TimeInfo, left_ms: int) -> tuple[int, int]:
     if info.system == TimeSystem.CANADIAN:
         return (left_ms - info.period_ms, 0) if left_ms > info.period_ms else (left_ms, max(1, info.stones))
     return left_ms, 0
-
-
-def result(game: Game, outcome: Outcome) -> GameResult:
-    """The finished game as it is reported."""
-    won = None if outcome.winner is None else outcome.winner == game.color
-    return GameResult(
-        game=game.number,
-        size=game.rules.size,
-        komi=game.rules.komi,
-        color=game.color,
-        opponent=game.opponent.name,
-        opponent_rating=game.opponent.rating,
-        result=outcome.result,
-        detail=outcome.detail,
-        won=won,
-        moves=len(game.position.moves),
-    )
-
-
-__all__ = ["clock_for_engine", "color_of", "level_ms", "new_game", "result", "setup", "time_control"]

@@ -21,7 +21,7 @@ from cgos_client.codec import Codec, Encoding
 from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
 from cgos_client.game import Game
 from cgos_client.link import Place
-from cgos_client.retry import Pauses
+from cgos_client.retry import Pauses, Retries
 from cgos_client.settings import BadSetting, bot_name, checked_hours
 from cgos_client.upkeep import Peer, Upkeep
 from cgos_client.version import __version__
@@ -402,15 +402,8 @@ def connect(
         fault = _fault(sign_in)
         if fault is not None:
             raise BadSetting(fault)
-    rng = random.Random()
     place = Place(address, written.subprotocol, None if ca_file is None else Path(ca_file))
-    upkeep = Upkeep(
-        place=place,
-        codec=Codec(written),
-        pauses=pauses or Pauses(rng),
-        refusal_pauses=Pauses(rng, first=20.0),
-        reconnect=reconnect,
-    )
+    upkeep = Upkeep(place, Codec(written), Retries(random.Random(), pauses), reconnect)
     return Connecting(Session(upkeep, sign_in), bot or "watcher")
 
 

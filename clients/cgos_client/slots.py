@@ -7,84 +7,67 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from cgos_client import seating
-from cgos_client.bridge import GameResult
 from cgos_client.engine import EngineMove
 from cgos_client.errors import CgosClientError
-from cgos_client.events import GameOver, Listener, MoveAsked, MoveMade, Seated
+from cgos_client.events import GameOver, Listener, MoveAsked, MoveMade
 from cgos_client.game import Game, Turn
-from cgos_client.position import color_of
-from cgos_client.runner import FAILED, INTERRUPTED, OK
+from cgos_client.games import Outcome
 from cgos_client.session import Connecting, Session
 from cgos_client.supervisor import RESIGN, EngineGone, SupervisedEngine
-from cgos_client.together import SLOT
+from cgos_client.together import FAILED, OK, SLOT, BotRunner
 from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
 
 
-class SlotsRunner:
+class SlotsRunner(BotRunner):
     """Runs one bot from start to exit status.
 
     :param connect: a session to be entered, for an engine of that name
     :param engines: one a slot
-    :param report: called with every finished game
+    :param tell: called with everything that happens in games
     :param games: leave after so many games in which it was asked for a move; None: play on. Other slots' games that
         began meanwhile are played too
-    :param tell: called with everything that happens in games
     """
 
     def __init__(
         self,
         connect: Callable[[str], Connecting],
         engines: Sequence[SupervisedEngine],
-        report: Callable[[GameResult], None],
+        tell: Listener,
         *,
         games: int | None = None,
-        tell: Listener = lambda _: None,
     ) -> None:
+        super().__init__()
         self._connect = connect
         self._engines = engines
         self._numbers = {engine: number if len(engines) > 1 else 0 for number, engine in enumerate(engines, 1)}
         self._free: asyncio.Queue[SupervisedEngine] = asyncio.Queue()
-        self._report = report
         self._games = games
         self._tell = tell
         self._begun = 0
         self._playing: set[int] = set()
-        self._leaving = False
         self._status = OK
         self._session: Session | None = None
-        self._work: asyncio.Task[int] | None = None
         self._drain = asyncio.Event()
 
-    async def run(self) -> int:
-        """Play until there is nothing more to do. Returns the exit status: 0 done, 1 gave up, 130 left a game."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                self._work = tasks.create_task(self._run())
-        finally:
-            async with asyncio.TaskGroup() as closing:
-                for engine in self._engines:
-                    closing.create_task(engine.close())
-        if self._work.cancelled():
-            return INTERRUPTED if self._playing else OK
-        return self._work.result()
+    async def _close(self) -> None:
+        async with asyncio.TaskGroup() as closing:
+            for engine in self._engines:
+                closing.create_task(engine.close())
 
-    def stop(self) -> None:
-        """First call: leave after the games that are on, at once where there is none. Second call: leave at once."""
-        first, self._leaving = not self._leaving, True
-        if first and self._playing:
-            numbers = ", ".join(str(number) for number in sorted(self._playing))
-            log.info("leaving after game %s; ask again to leave at once (clocks would run on)", numbers)
-            self._drain.set()
-        elif self._work is not None:
-            log.info("leaving")
-            self._work.cancel()
+    def _games_on(self) -> Collection[int]:
+        return self._playing
 
-    async def _run(self) -> int:
+    def _leave_after_games(self) -> None:
+        numbers = ", ".join(str(number) for number in sorted(self._playing))
+        log.info("leaving after game %s; ask again to leave at once (clocks would run on)", numbers)
+        self._drain.set()
+
+    async def _play(self) -> int:
         faults = await asyncio.gather(*(self._started(engine) for engine in self._engines))
         for fault in filter(None, faults):
             log.error("%s", fault)
@@ -94,7 +77,7 @@ class SlotsRunner:
         try:
             async with self._connect(self._engines[0].label) as session:
                 self._session = session
-                await self._play(session)
+                await self._games_of(session)
         except CgosClientError as error:
             log.error("%s", error)
             return FAILED
@@ -110,7 +93,7 @@ class SlotsRunner:
             return str(error)
         return None
 
-    async def _play(self, session: Session) -> None:
+    async def _games_of(self, session: Session) -> None:
         failure: CgosClientError | None = None
         async with asyncio.TaskGroup() as tasks:
             draining = tasks.create_task(self._drain_when_asked(session))
@@ -129,40 +112,22 @@ class SlotsRunner:
         await session.drain()
 
     async def _game(self, game: Game) -> None:
-        color = color_of(game.color)
-        log.info(
-            "%s game %d on %dx%d, komi %s, as %s against %s (%s)%s%s",
-            "resuming" if game.position.plies else "starting",
-            game.number,
-            game.rules.size,
-            game.rules.size,
-            game.rules.komi,
-            game.color,
-            game.opponent.name,
-            game.opponent.rating,
-            "" if game.rated else ", unrated",
-            f": {game.why}" if game.why else "",
-        )
-        table = Table(game, color, self._tell)
+        table = Table(game, self._tell)
+        log.info("%s%s%s", table.seated, "" if game.rated else ", unrated", f": {game.why}" if game.why else "")
         if game.result is None:
             engine = await self._free.get()
             SLOT.set(self._numbers[engine])
             try:
-                await table.play(engine, self._asked, self._drain.set)
+                await table.play(engine, self._count, self._drain.set)
             except CgosClientError as error:
                 log.debug("game %d is left: %s", game.number, error)
             await self._put_back(engine, "?" if game.result is None else game.result.result)
         if game.result is None:
             return
         self._playing.discard(game.number)
-        table.over()
-        rating = game.result.rating
-        if rating is not None:
-            sure = "" if game.result.plus_minus is None else f" ± {game.result.plus_minus:.0f}"
-            log.info("game %d: rating %.0f%s, before it %.0f", game.number, rating[1], sure, rating[0])
-        self._report(seating.result(game, game.result))
+        table.over(game.result)
 
-    def _asked(self) -> None:
+    def _count(self) -> None:
         """A game has come to this bot's first move: it counts. One that ended while the bot was away does not."""
         self._begun += 1
         if self._games is not None and self._begun >= self._games:
@@ -183,20 +148,22 @@ class SlotsRunner:
 class Table:
     """One game between the server and an engine, told to whoever keeps records."""
 
-    def __init__(self, game: Game, color: Color, tell: Listener) -> None:
+    def __init__(self, game: Game, tell: Listener) -> None:
+        self.seated = seating.seated(game)
+        """The game as the listeners were told of it last."""
         self._game = game
-        self._color = color
+        self._color = self.seated.color
         self._tell = tell
         self._moves: list[str] = list(game.position.moves)
         """The moves that the engine and the listeners were told."""
         self._stale = True
         """True where the engine's board is not this game's."""
-        self._seated()
+        tell(self.seated)
 
-    async def play(self, engine: SupervisedEngine, asked: Callable[[], None], give_up: Callable[[], None]) -> None:
+    async def play(self, engine: SupervisedEngine, begun: Callable[[], None], give_up: Callable[[], None]) -> None:
         """Let `engine` answer every turn until the game has ended. Raises CgosClientError where the session ends.
 
-        :param asked: called at the first turn
+        :param begun: called at the first turn
         :param give_up: called, and given a moment, before an engine that will play no more resigns: the next game would
             begin at once
         """
@@ -204,12 +171,13 @@ class Table:
         first = True
         async for turn in self._game.turns():
             if first:
-                asked()
+                begun()
             first = False
             moves = list(turn.position.moves)
             if moves[: len(self._moves)] != self._moves:
                 self._moves, self._stale = moves, True
-                self._seated()
+                self.seated = seating.seated(self._game)
+                self._tell(self.seated)
             if self._stale:
                 await self._sit(engine)
             for ply in range(len(self._moves), len(moves)):
@@ -225,14 +193,18 @@ class Table:
             elif move.text != RESIGN.text:
                 self._made(len(self._moves), move.text, None, move.analysis)
 
-    def over(self) -> None:
+    def over(self, outcome: Outcome) -> None:
         """The game has ended: tell what is left to tell."""
-        outcome = self._game.result
-        for ply, made in enumerate(self._game.position.plies):
-            if ply >= len(self._moves):
-                self._made(ply, made.move, made.left_ms)
-        if outcome is not None:
-            self._tell(GameOver(self._game.number, outcome.date, outcome.result, outcome.detail))
+        plies = self._game.position.plies
+        for ply in range(len(self._moves), len(plies)):
+            self._made(ply, plies[ply].move, plies[ply].left_ms)
+        over = GameOver(self._game.number, outcome.date, outcome.result, outcome.detail)
+        self._tell(over)
+        if outcome.rating is not None:
+            before, after = outcome.rating
+            sure = "" if outcome.plus_minus is None else f" ± {outcome.plus_minus:.0f}"
+            log.info("game %d: rating %.0f%s, before it %.0f", self._game.number, after, sure, before)
+        self._tell(self.seated.result(over, len(plies)))
 
     async def _thought(self, engine: SupervisedEngine, turn: Turn) -> EngineMove | None:
         """The engine's move, or None where the game ended before."""
@@ -249,11 +221,8 @@ class Table:
 
     async def _sit(self, engine: SupervisedEngine) -> None:
         self._stale = False
-        await engine.sit(seating.new_game(self._game), [(Color(ply % 2), move) for ply, move in enumerate(self._moves)])
-
-    def _seated(self) -> None:
-        game = self._game
-        self._tell(Seated(seating.setup(game), self._color, seating.time_control(game.time)))
+        moves = [(Color(ply % 2), move) for ply, move in enumerate(self._moves)]
+        await engine.sit(self.seated.new_game(), moves)
 
     def _made(self, ply: int, move: str, left_ms: int | None, analysis: str | None = None) -> None:
         del self._moves[ply:]

@@ -15,7 +15,7 @@ from cgos_client.bell import Bell
 from cgos_client.codec import Codec
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.link import Link, Place, opened
-from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, heals_by_waiting
+from cgos_client.retry import Retries, heals_by_waiting
 from cgos_protocol.errors import Code
 from cgos_protocol.v2 import messages as ws
 
@@ -64,15 +64,13 @@ class Upkeep:
     :param reconnect: False: the first end is the last
     """
 
-    def __init__(self, place: Place, codec: Codec, pauses: Pauses, refusal_pauses: Pauses, reconnect: bool) -> None:
+    def __init__(self, place: Place, codec: Codec, retries: Retries, reconnect: bool) -> None:
         self._place = place
         self._codec = codec
-        self._pauses = pauses
-        self._refusal_pauses = refusal_pauses
+        self._retries = retries
         self._reconnect = reconnect
         self._outbox: deque[ws.ClientMessage] = deque()
         self._bell = Bell()
-        self._refusals = 0
         self._was_in = False
         self._leaving = False
 
@@ -98,10 +96,8 @@ class Upkeep:
             if self._leaving:
                 break
             self._was_in = self._was_in or was_in
-            if was_in and (busy or loop.time() - began >= SETTLED_SECONDS):
-                self._pauses.reset()
-                self._refusal_pauses.reset()
-                self._refusals = 0
+            if was_in:
+                self._retries.signed_in(loop.time() - began, busy)
             pause = self._pause_after(error) if self._reconnect else None
             if pause is None:
                 return error
@@ -116,11 +112,8 @@ class Upkeep:
             return None
         refused = isinstance(error, SignInRefused | Dismissed)
         if not refused or wait is not None or error.code in _HEALING or heals_by_waiting(error.text):
-            return self._pauses.next(wait or 0.0)
-        self._refusals += 1
-        if not self._was_in or self._refusals >= REFUSALS:
-            return None
-        return self._refusal_pauses.next()
+            return self._retries.pause(wait or 0.0)
+        return self._retries.pause_after_refusal() if self._was_in else None
 
     async def _rest(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cgos_client.bridge import Agenda, GameResult, Identity
+from cgos_client.bridge import Agenda, Identity
 from cgos_client.engine import EngineFailure, EngineMove, NewGame
+from cgos_client.events import Event, GameResult
 from cgos_client.gtp import GtpEngine
 from cgos_client.runner import Runner
 from cgos_client.supervisor import SupervisedEngine
@@ -144,7 +145,7 @@ class Bench:
 
     def __init__(self, record: Path) -> None:
         self.record = record
-        self.results: list[GameResult] = []
+        self.events: list[Event] = []
         self.pauses: list[float] = []
         self.heard: list[str] = []
         self.left_ms: list[int] = []
@@ -152,6 +153,10 @@ class Bench:
         self.agenda = Agenda()
         self.identity = Identity("Bot", PASSWORD, "cgos-client 0")
         self.runner: Runner | None = None
+
+    @property
+    def results(self) -> list[GameResult]:
+        return [event for event in self.events if isinstance(event, GameResult)]
 
     def commands(self) -> list[str]:
         """What the fake GTP program was told."""
@@ -181,7 +186,7 @@ class Bench:
                 engine,
                 self.identity,
                 self.agenda,
-                self.results.append,
+                self.events.append,
                 once=once,
                 rng=random.Random(1),
                 sleep=self.pause,

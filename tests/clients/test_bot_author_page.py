@@ -15,8 +15,8 @@ from support.clients.v2_server import V2Server
 
 import cgos_client
 from cgos_client import bots_file
-from cgos_client.bridge import GameResult
 from cgos_client.cli import main
+from cgos_client.events import GameResult
 from cgos_client.messages import Other, parse
 from cgos_client.report import result_line
 
@@ -64,7 +64,7 @@ def test_sample_results_are_what_the_client_prints():
     block = next(block for _, block in BLOCKS if block.startswith("game 17"))
     text, as_json = block.splitlines()
     result = GameResult(**json.loads(as_json))
-    assert list(result._asdict()) == list(json.loads(as_json))
+    assert list(result.__struct_fields__) == list(json.loads(as_json))
     assert result_line(result) == text
 
 

@@ -49,8 +49,8 @@ def test_a_whole_file(tmp_path):
     assert first.password_file == tmp_path / "first.password"
     assert first.sgf_dir == tmp_path / "games"
     assert str(second.token_file) == "/etc/second.token"
-    assert bots.address(first) == server_address("ws://localhost:6868")
-    assert bots.address(second) == server_address("localhost:6809")
+    assert bots.server.address(first) == server_address("ws://localhost:6868")
+    assert bots.server.address(second) == server_address("localhost:6809")
 
 
 def problems(tmp_path, text: str) -> list[str]:
@@ -187,7 +187,7 @@ def test_what_init_writes_can_be_read(tmp_path, address, engine):
     )
     bots = bots_file.load(path)
     (bot,) = bots.bot
-    assert bots.address(bot) == server_address(address)
+    assert bots.server.address(bot) == server_address(address)
     assert (bot.name, bot.password_file) == ("MyBot", tmp_path / "MyBot.password")
     assert tuple(bot.venues) == venues
     assert tuple(bot.engine or ()) == engine

@@ -14,16 +14,29 @@ import signal
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from cgos_client import report
-from cgos_client.bridge import GameResult
 from cgos_client.cli import main
+from cgos_client.events import GameResult
 from cgos_client.report import print_result, result_line
 from cgos_client.together import SLOT, WHO
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
+RESULT = GameResult(
+    game=5,
+    size=9,
+    komi=7.0,
+    color="black",
+    opponent="Other",
+    opponent_rating="1700?",
+    result="B+3.5",
+    detail="",
+    won=True,
+    moves=61,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +91,7 @@ def test_a_bot_as_a_gtp_program():
     ],
 )
 def test_result_lines(won, result, detail, line):
-    assert result_line(GameResult(5, 9, 7.0, "black", "Other", "1700?", result, detail, won, 61)) == line
+    assert result_line(msgspec.structs.replace(RESULT, result=result, detail=detail, won=won)) == line
 
 
 @pytest.fixture
@@ -208,7 +221,7 @@ def test_a_full_disk_stops_no_game(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("click.echo", full)
-    print_result(GameResult(1, 9, 7.0, "black", "Other", "1700?", "B+3.5", "", True, 61), as_json=False)
+    print_result(RESULT, as_json=False)
 
 
 def test_lines_of_the_log_name_bot_and_slot(tmp_path, own_logs):

@@ -236,7 +236,7 @@ async def test_a_refusal_that_passes_is_waited_out_for_as_long_as_it_says(caplog
 
 
 async def test_a_refusal_after_a_reconnection_ends_the_session_after_some_tries(monkeypatch):
-    monkeypatch.setattr("cgos_client.session.Pauses", lambda *_, **__: quick())
+    monkeypatch.setattr("cgos_client.retry.Pauses", lambda *_, **__: quick())
     model = Model()
     async with asyncio.timeout(SECONDS), V2Server(model) as server, as_bot(server) as session:
         model.secrets["Bot"] = "changed"

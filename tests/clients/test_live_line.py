@@ -63,10 +63,11 @@ def test_a_resumed_game(line):
 
 def test_the_score(line):
     for game, (color, result) in enumerate([(B, "B+3.5"), (W, "B+Resign"), (W, "W+Time"), (B, "Draw"), (B, "Abort")]):
-        line(Seated(SETUP._replace(game=game), color))
-        line(GameOver(game, "2026-01-02", result, ""))
-    line(Seated(SETUP._replace(game=4), B))
-    line(GameOver(4, "2026-01-02", "Abort", ""))  # told again after a reconnection
+        seated, over = Seated(SETUP._replace(game=game), color), GameOver(game, "2026-01-02", result, "")
+        for event in (seated, over, seated.result(over, 0)):
+            line(event)
+    for event in (seated, over):  # told again after a reconnection
+        line(event)
     assert line.text().plain == "waiting for a game; won 2, lost 1, other 2"
 
 

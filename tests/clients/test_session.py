@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 
+import msgspec
 import pytest
 
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit
@@ -33,7 +34,7 @@ async def test_a_whole_game(bench):
         assert await peer.hear() == ""
 
     assert await bench.run(bench.gtp(), [server]) == 0
-    assert bench.results[0]._asdict() == {
+    assert msgspec.structs.asdict(bench.results[0]) == {
         "game": 17,
         "size": 9,
         "komi": 7.0,

@@ -13,7 +13,7 @@ from support.clients.v2_server import V2Server
 
 from cgos_client import seating
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit
-from cgos_client.events import GameOver, MoveAsked, MoveMade, Seated
+from cgos_client.events import Event, GameOver, GameResult, MoveAsked, MoveMade, Seated
 from cgos_client.retry import Pauses
 from cgos_client.session import connect
 from cgos_client.slots import SlotsRunner
@@ -45,9 +45,12 @@ class Slots:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.results = []
-        self.events = []
+        self.events: list[Event] = []
         self.runner: SlotsRunner | None = None
+
+    @property
+    def results(self) -> list[GameResult]:
+        return [event for event in self.events if isinstance(event, GameResult)]
 
     async def run(self, *engines, games=None, leave_within=None, meanwhile=None, **more) -> int:
         async with asyncio.timeout(SECONDS), V2Server(self.model) as self.server, asyncio.TaskGroup() as tasks:
@@ -58,9 +61,8 @@ class Slots:
                     pauses=quick(), **more,
                 ),
                 engines,
-                self.results.append,
+                self.events.append,
                 games=games,
-                tell=self.events.append,
             )  # fmt: skip
             running = tasks.create_task(Together([("", self.runner)], leave_within).run())
             if meanwhile is not None:
@@ -104,7 +106,7 @@ async def test_what_listeners_are_told(bench):
     slots = Slots(Model(opponent=resigns_late))
     await slots.run(bench.memory("C3", "B2", "D4", "A1"), games=1)
     kinds = [type(event) for event in slots.events]
-    assert kinds == [Seated, *[MoveAsked, MoveMade, MoveMade] * 3, MoveAsked, MoveMade, GameOver]
+    assert kinds == [Seated, *[MoveAsked, MoveMade, MoveMade] * 3, MoveAsked, MoveMade, GameOver, GameResult]
     assert [event.move for event in slots.events if isinstance(event, MoveMade)] == slots.model.games[1].texts
     seated = slots.events[0]
     assert seated.time.main == 60_000_000
@@ -338,16 +340,16 @@ async def test_once_means_one_connection(bench, caplog):
 async def test_one_bot_that_gives_up_stops_no_other(bench):
     """Two in one process; the exit status is the worse one."""
     good, bad = Model(opponent=resigns_late), Model({"Bot": "other"})
-    results = []
+    events: list[Event] = []
     async with asyncio.timeout(SECONDS), V2Server(good) as there, V2Server(bad) as here:
 
         def runner(server, engine):
             open_session = lambda _: connect(server.url, bot="Bot", secret="sesame", venues=["5x5"])  # noqa: E731
-            return SlotsRunner(open_session, [engine], results.append, games=1)
+            return SlotsRunner(open_session, [engine], events.append, games=1)
 
         bots = [("A", runner(there, bench.memory("C3", "B2", "D4", "A1"))), ("B", runner(here, bench.memory()))]
         assert await Together(bots).run() == 1
-    assert [result.result for result in results] == ["B+Resign"]
+    assert [event.result for event in events if isinstance(event, GameResult)] == ["B+Resign"]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ async def test_a_whole_game(bench, caplog):
             bench.memory("D4", "F6"),
             Identity("Bot", "open-sesame", "cgos-client 0"),
             Agenda(games_left=1),
-            bench.results.append,
+            bench.events.append,
         )
         assert await runner.run() == 0
     assert paths == ["/9x9"]
