@@ -8,14 +8,14 @@ iterators that ask for the next page when they get there. What the server refuse
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
 from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
-from cgos_client.errors import CannotConnect, ConnectionLost
+from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
 from cgos_protocol.api.games import (
@@ -57,6 +57,7 @@ RECOMPUTED_S = 60.0
 """Seconds that a server may take for standings that it computes again, and somewhat more."""
 
 T = TypeVar("T")
+Query = Mapping[str, Value]
 Winner = Literal["B", "W", "draw", "none"]
 
 
@@ -140,7 +141,7 @@ class Server:
         :param recomputed: computed again with every game as it counts now
         :param everybody: also versions without a rated game, and retired ones
         """
-        query: dict[str, Value] = {
+        query: Query = {
             "system": system,
             "as_of": as_of,
             "at": at,
@@ -151,12 +152,12 @@ class Server:
 
     def crosstable(self, venue: str, *, versions: Sequence[str] | None = None, top: int | None = None) -> Crosstable:
         """Every pair that met, of these versions or of the `top` best."""
-        query: dict[str, Value] = {"versions": None if versions is None else ",".join(versions), "top": top}
+        query: Query = {"versions": None if versions is None else ",".join(versions), "top": top}
         return self._get(Crosstable, place("venues", venue, "crosstable"), query)
 
     def pair(self, venue: str, one: str, other: str) -> PairStatistics:
         """Two versions compared."""
-        return self._get(PairStatistics, place("venues", venue, "pairs", one, other))
+        return self._get(PairStatistics, place("venues", venue) + place("pairs", one, other))
 
     def metrics(self, venue: str) -> VenueMetrics:
         """A venue in figures."""
@@ -188,14 +189,14 @@ class Server:
 
     def history(self, version: str, *, venue: str | None = None, system: str | None = None) -> Iterator[RatingChange]:
         """Every change of a version's rating, oldest first, with the game that caused it."""
-        query: dict[str, Value] = {"venue": venue, "system": system}
+        query: Query = {"venue": venue, "system": system}
         return self._pages(HistoryPage, place("versions", version, "history"), query=query, cursor="after", limit=1000)
 
     def curve(
         self, version: str, *, venue: str | None = None, system: str | None = None, points: int = 300
     ) -> list[RatingPoint]:
         """The same drawn through about so many points."""
-        query: dict[str, Value] = {"venue": venue, "system": system, "points": points}
+        query: Query = {"venue": venue, "system": system, "points": points}
         return self._get(RatingCurve, place("versions", version, "history"), query).points
 
     def opponents(self, version: str, *, venue: str | None = None) -> list[Opponent]:
@@ -249,24 +250,21 @@ class Server:
 
     def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
         """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""
-        path = place("export", "venues", venue, "ratings.ndjson")
-        again = Reconnecting(self._sleep)
         # One entry may change several ratings: one that broke off in its midst is asked for again, as a whole.
-        seq, had = after, 0
-        while True:
-            skip = had
-            try:
-                for line in self._http.lines(path, {"system": system, "after": (seq - 1 if had else seq) or None}):
-                    change: ExportedChange = decoded(line, ExportedChange)
-                    again.came()
-                    if skip and change.seq == seq:
-                        skip -= 1
-                        continue
-                    seq, had = change.seq, had + 1 if change.seq == seq else 1
-                    yield change
-                return
-            except (ConnectionLost, CannotConnect) as error:
-                again.wait(error)
+        seq, of_entry, skip = after, 0, 0
+
+        def rest() -> Query:
+            nonlocal skip
+            skip = of_entry
+            return {"system": system, "after": (seq - 1 if of_entry else seq) or None}
+
+        path = place("export", "venues", venue, "ratings.ndjson")
+        for change in self._lines(ExportedChange, path, rest):
+            if skip and change.seq == seq:
+                skip -= 1
+                continue
+            seq, of_entry = change.seq, of_entry + 1 if change.seq == seq else 1
+            yield change
 
     def export_refits(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedRefit]:
         """Every refit of a system with what it moved, in the order of their numbers, from `after` + 1 on."""
@@ -284,7 +282,7 @@ class Server:
         self, target: Path | str, *, venue: str | None = None, bot: str | None = None, after: int = 0
     ) -> int:
         """Write ended games as an archive (tar) of files to `target`; its length in bytes."""
-        query: dict[str, Value] = {"venue": venue, "bot": bot, "after": after or None}
+        query: Query = {"venue": venue, "bot": bot, "after": after or None}
         with Path(target).open("wb") as file:
             return self._http.download("/export/games.tar", query, file)
 
@@ -299,69 +297,70 @@ class Server:
         :param idle: seconds without a word of the server after which the connection counts as broken
         """
         ply = since
-        again = Reconnecting(self._sleep)
-        while True:
-            try:
-                for line in self._http.lines(place("games", game, "live"), {"since": ply, "format": "ndjson"}, idle):
-                    event: LiveMove | LiveEnd = decoded(line, GameEvent)
-                    again.came()
-                    if isinstance(event, LiveEnd):
-                        yield event
-                        return
-                    if event.ply > ply:
-                        ply = event.ply
-                        yield event
-            except (ConnectionLost, CannotConnect) as error:
-                again.wait(error)
-            else:
-                again.wait(ConnectionLost("The server ends the stream again and again before the game is over."))
+        path, ended = (
+            place("games", game, "live"),
+            "The server ends the stream again and again before the game is over.",
+        )
+        for event in self._lines(GameEvent, path, lambda: {"since": ply, "format": "ndjson"}, idle=idle, ended=ended):
+            if isinstance(event, LiveEnd):
+                yield event
+                return
+            if event.ply > ply:
+                ply = event.ply
+                yield event
 
     def live_venue(self, venue: str | None = None, *, moves: bool = False, idle: float = 90.0) -> Iterator[VenueEvent]:
         """What happens in a venue, or in all; it has no end. After a gap the server says anew what runs (`games`)."""
-        again = Reconnecting(self._sleep)
-        query: dict[str, Value] = {"venue": venue, "moves": moves or None, "format": "ndjson"}
-        while True:
-            try:
-                for line in self._http.lines("/live", query, idle):
-                    event: VenueEvent = decoded(line, VenueEvent)
-                    again.came()
-                    yield event
-            except (ConnectionLost, CannotConnect) as error:
-                again.wait(error)
-            else:
-                again.wait(ConnectionLost("The server ends the stream again and again."))
+        query: Query = {"venue": venue, "moves": moves or None, "format": "ndjson"}
+        ended = "The server ends the stream again and again."
+        return self._lines(VenueEvent, "/live", lambda: query, idle=idle, ended=ended)
 
     # -- how
 
-    def _get(self, kind: type[T], path: str, query: dict[str, Value] | None = None, least_s: float = 0.0) -> T:
+    def _get(self, kind: type[T], path: str, query: Query | None = None, least_s: float = 0.0) -> T:
         """`least_s`: seconds that a healthy server may need for it."""
         answer: T = decoded(self._http.answer(path, query, least_s=least_s), kind)
         return answer
 
-    def _pages(
-        self, kind: type[msgspec.Struct], path: str, query: dict[str, Value], cursor: str, limit: int
-    ) -> Iterator[Any]:
+    def _pages(self, kind: type[msgspec.Struct], path: str, query: Query, cursor: str, limit: int) -> Iterator[Any]:
         """All items of all pages."""
-        asked = {**query, "limit": limit}
+        query = {**query, "limit": limit}
         while True:
-            page: Any = self._get(kind, path, asked)
+            page: Any = self._get(kind, path, query)
             yield from page.items
             if page.next is None:
                 return
-            asked[cursor] = page.next
+            query = {**query, cursor: page.next}
 
-    def _export(
-        self, kind: type[T], path: str, query: dict[str, Value], after: int, number: Callable[[T], int]
-    ) -> Iterator[T]:
-        """The lines of an export whose numbers rise from line to line, gone on with where it broke."""
+    def _export(self, kind: type[T], path: str, query: Query, after: int, number: Callable[[T], int]) -> Iterator[T]:
+        """The lines of an export whose numbers rise from line to line."""
+
+        def rest() -> Query:
+            return {**query, "after": after or None}
+
+        for value in self._lines(kind, path, rest):
+            after = number(value)
+            yield value
+
+    def _lines(
+        self, kind: Any, path: str, rest: Callable[[], Query], *, idle: float | None = None, ended: str = ""
+    ) -> Iterator[Any]:
+        """The values of a stream's lines, gone on with where it broke.
+
+        :param rest: asks for what has not come yet
+        :param idle: seconds without a byte after which a connection counts as broken; None: the usual
+        :param ended: of a stream without an end, what is wrong where the server ends it again and again
+        """
         again = Reconnecting(self._sleep)
         while True:
             try:
-                for line in self._http.lines(path, {**query, "after": after or None}):
-                    value: T = decoded(line, kind)
+                for line in self._http.lines(path, rest(), idle):
+                    value = decoded(line, kind)
                     again.came()
-                    after = number(value)
                     yield value
-                return
+                if not ended:
+                    return
+                broken: CgosClientError = ConnectionLost(ended)
             except (ConnectionLost, CannotConnect) as error:
-                again.wait(error)
+                broken = error
+            again.wait(broken)

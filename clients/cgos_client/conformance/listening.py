@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from cgos_client.conformance import laws
@@ -71,15 +72,15 @@ class Ears:
 
     async def next_line(self, actor: Actor, expected: str, seconds: float | None = None) -> str:
         """The next line that is no `info`, taken. Raises Differs where none comes."""
-
-        def ready() -> bool | None:
-            self.drop_info(actor)
-            return True if actor.lines or actor.closed else None
-
-        await self.until(ready, seconds or self._terms.answer)
+        await self.until(partial(self.heard, actor), seconds or self._terms.answer)
         if actor.lines:
             return actor.lines.pop(0)
-        raise Differs(expected, "the connection was closed" if actor.closed else "nothing")
+        raise Differs(expected, _silence(actor))
+
+    def heard(self, actor: Actor) -> bool | None:
+        """True once a line waits that is no `info`, or none will come."""
+        self.drop_info(actor)
+        return True if actor.lines or actor.closed else None
 
     def drop_info(self, actor: Actor) -> None:
         while actor.lines and actor.lines[0].startswith("info "):
@@ -134,9 +135,7 @@ class Ears:
         wants_info = action.pattern.startswith("info ")
 
         def ready() -> bool | None:
-            if not wants_info:
-                self.drop_info(actor)
-            return True if actor.lines or actor.closed else None
+            return True if wants_info and actor.lines else self.heard(actor)
 
         await self.until(ready, action.seconds or self._terms.answer)
         line = actor.lines.pop(0) if actor.lines else None
@@ -148,7 +147,7 @@ class Ears:
             return
         if line is not None:
             self.hold(actor, action.pattern, line)
-        raise Differs(self._shown(action.pattern), "the connection was closed" if actor.closed else "nothing")
+        raise Differs(self._shown(action.pattern), _silence(actor))
 
     async def _expect_some(self, actor: Actor, action: Expect) -> None:
         def find() -> int | None:
@@ -175,11 +174,7 @@ class Ears:
             raise Differs("no line " + self._shown(action.pattern), repr(line[:300]))
 
     async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
-        def spoken() -> bool | None:
-            self.drop_info(actor)
-            return True if actor.lines or actor.closed else None
-
-        if await self.until(spoken, action.seconds or self._terms.quiet):
+        if await self.until(partial(self.heard, actor), action.seconds or self._terms.quiet):
             line = actor.lines.pop(0) if actor.lines else None
             if self._is_quirk(action.quirks, line, actor.closed):
                 return
@@ -189,11 +184,10 @@ class Ears:
 
     async def _expect_closed(self, actor: Actor, action: Expect) -> None:
         def ended() -> bool | None:
-            self.drop_info(actor)
             if action.which is Which.SOME:
                 self.hold_what_is_left([actor])
                 actor.lines.clear()
-            return True if actor.lines or actor.closed else None
+            return self.heard(actor)
 
         await self.until(ended, action.seconds or self._terms.answer)
         if actor.closed and not actor.lines:
@@ -234,3 +228,8 @@ class Ears:
         for name in sorted(self.variables, key=len, reverse=True):
             pattern = pattern.replace(f"${name}", self.variables[name])
         return repr(pattern.replace("<moves>", " ".join(f"{made.move} {made.left}" for made in self.moves)))
+
+
+def _silence(actor: Actor) -> str:
+    """What came in place of a line."""
+    return "the connection was closed" if actor.closed else "nothing"

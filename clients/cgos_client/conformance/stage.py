@@ -340,21 +340,16 @@ class Stage:
             if waited + left > self._terms.longest:
                 raise Skipped(f"its flag falls after more than {self._terms.longest:g} s")
             begun = time.monotonic()
-            if await self._ears.until(partial(self._heard, actor), left + self._terms.answer):
+            if await self._ears.until(partial(self._ears.heard, actor), left + self._terms.answer):
                 return
             waited += time.monotonic() - begun
             await actor.close(hard=True)
             await self._sign_in(SignsIn(actor.role, None, None, None))
             setup = await self._ears.next_line(actor, f"{actor.role} coming back: 'setup $gid *'")
             self._ears.hold(actor, "setup $gid *", setup)
-            await self._ears.until(partial(self._heard, actor), self._terms.answer)
+            await self._ears.until(partial(self._ears.heard, actor), self._terms.answer)
             if actor.lines and actor.lines[0].startswith("gameover "):
                 return
-
-    def _heard(self, actor: Actor) -> bool | None:
-        """True once a line waits that is no `info`, or none will come."""
-        self._ears.drop_info(actor)
-        return True if actor.lines or actor.closed else None
 
     # -- the end
 
