@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, place
+from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, path_of
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
@@ -123,7 +123,7 @@ class Server:
 
     def venue(self, venue: str) -> Venue:
         """One venue."""
-        return self._get(Venue, place("venues", venue))
+        return self._get(Venue, path_of("venues", venue))
 
     def standings(
         self,
@@ -148,29 +148,29 @@ class Server:
             "recomputed": recomputed or None,
             "show": "all" if everybody else None,
         }
-        return self._get(Standings, place("venues", venue, "standings"), query, RECOMPUTED_S if recomputed else 0.0)
+        return self._get(Standings, path_of("venues", venue, "standings"), query, RECOMPUTED_S if recomputed else 0.0)
 
     def crosstable(self, venue: str, *, versions: Sequence[str] | None = None, top: int | None = None) -> Crosstable:
         """Every pair that met, of these versions or of the `top` best."""
         query: Query = {"versions": None if versions is None else ",".join(versions), "top": top}
-        return self._get(Crosstable, place("venues", venue, "crosstable"), query)
+        return self._get(Crosstable, path_of("venues", venue, "crosstable"), query)
 
     def pair(self, venue: str, one: str, other: str) -> PairStatistics:
         """Two versions compared."""
-        return self._get(PairStatistics, place("venues", venue) + place("pairs", one, other))
+        return self._get(PairStatistics, path_of("venues", venue) + path_of("pairs", one, other))
 
     def metrics(self, venue: str) -> VenueMetrics:
         """A venue in figures."""
-        return self._get(VenueMetrics, place("venues", venue, "metrics"))
+        return self._get(VenueMetrics, path_of("venues", venue, "metrics"))
 
     def rounds(self, venue: str) -> Iterator[Round]:
         """Acts of pairing that began games, newest first."""
-        return self._pages(RoundPage, place("venues", venue, "rounds"), query={}, cursor="before", limit=200)
+        return self._pages(RoundPage, path_of("venues", venue, "rounds"), query={}, cursor="before", limit=200)
 
     def ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
         """The numbered facts that ratings follow from, in order."""
         return self._pages(
-            LedgerPage, place("venues", venue, "ledger"), query={"after": after}, cursor="after", limit=1000
+            LedgerPage, path_of("venues", venue, "ledger"), query={"after": after}, cursor="after", limit=1000
         )
 
     # -- bots and versions
@@ -181,31 +181,32 @@ class Server:
 
     def bot(self, name: str) -> BotDetail:
         """One bot with its versions and where they stand."""
-        return self._get(BotDetail, place("bots", name))
+        return self._get(BotDetail, path_of("bots", name))
 
     def version(self, name: str) -> VersionDetail:
         """One version and where it stands."""
-        return self._get(VersionDetail, place("versions", name))
+        return self._get(VersionDetail, path_of("versions", name))
 
     def history(self, version: str, *, venue: str | None = None, system: str | None = None) -> Iterator[RatingChange]:
         """Every change of a version's rating, oldest first, with the game that caused it."""
         query: Query = {"venue": venue, "system": system}
-        return self._pages(HistoryPage, place("versions", version, "history"), query=query, cursor="after", limit=1000)
+        path = path_of("versions", version, "history")
+        return self._pages(HistoryPage, path, query=query, cursor="after", limit=1000)
 
     def curve(
         self, version: str, *, venue: str | None = None, system: str | None = None, points: int = 300
     ) -> list[RatingPoint]:
         """The same drawn through about so many points."""
         query: Query = {"venue": venue, "system": system, "points": points}
-        return self._get(RatingCurve, place("versions", version, "history"), query).points
+        return self._get(RatingCurve, path_of("versions", version, "history"), query).points
 
     def opponents(self, version: str, *, venue: str | None = None) -> list[Opponent]:
         """Whom a version met, and what came of it."""
-        return self._get(Opponents, place("versions", version, "opponents"), {"venue": venue}).items
+        return self._get(Opponents, path_of("versions", version, "opponents"), {"venue": venue}).items
 
     def figures(self, version: str, *, venue: str | None = None) -> VersionFigures:
         """How a version's games ended, by color and reason, and how much it was signed in."""
-        return self._get(VersionFigures, place("versions", version, "figures"), {"venue": venue})
+        return self._get(VersionFigures, path_of("versions", version, "figures"), {"venue": venue})
 
     # -- games
 
@@ -220,23 +221,23 @@ class Server:
 
     def game(self, game: int) -> GameDetail:
         """All about one game but its moves."""
-        return self._get(GameDetail, place("games", game))
+        return self._get(GameDetail, path_of("games", game))
 
     def moves(self, game: int, *, after: int = 0) -> list[Move]:
         """A game's moves after a ply, with clocks and analysis; of a running game those that may be shown."""
-        return self._get(Moves, place("games", game, "moves"), {"after": after}).items
+        return self._get(Moves, path_of("games", game, "moves"), {"after": after}).items
 
     def sgf(self, game: int) -> str:
         """A game's file."""
-        return self._http.answer(place("games", f"{game}.sgf"), accept=SGF).decode()
+        return self._http.answer(path_of("games", f"{game}.sgf"), accept=SGF).decode()
 
     def pairing(self, game: int) -> RoundDetail:
         """Why these two, with everybody whom they could have met."""
-        return self._get(RoundDetail, place("games", game, "pairing"))
+        return self._get(RoundDetail, path_of("games", game, "pairing"))
 
     def round(self, number: int) -> RoundDetail:
         """One act of pairing, by its id."""
-        return self._get(RoundDetail, place("rounds", number))
+        return self._get(RoundDetail, path_of("rounds", number))
 
     # -- exports
 
@@ -258,7 +259,7 @@ class Server:
             skip = of_entry
             return {"system": system, "after": (seq - 1 if of_entry else seq) or None}
 
-        path = place("export", "venues", venue, "ratings.ndjson")
+        path = path_of("export", "venues", venue, "ratings.ndjson")
         for change in self._lines(ExportedChange, path, rest):
             if skip and change.seq == seq:
                 skip -= 1
@@ -268,14 +269,14 @@ class Server:
 
     def export_refits(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedRefit]:
         """Every refit of a system with what it moved, in the order of their numbers, from `after` + 1 on."""
-        path = place("export", "venues", venue, "refits.ndjson")
+        path = path_of("export", "venues", venue, "refits.ndjson")
         return self._export(
             ExportedRefit, path, query={"system": system}, after=after, number=lambda refit: refit.number
         )
 
     def export_ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
         """A venue's whole ledger in one stream, in order, from entry `after` + 1 on."""
-        path = place("export", "venues", venue, "ledger.ndjson")
+        path = path_of("export", "venues", venue, "ledger.ndjson")
         return self._export(LedgerEntry, path, query={}, after=after, number=lambda entry: entry.seq)
 
     def export_sgf(
@@ -297,11 +298,12 @@ class Server:
         :param idle: seconds without a word of the server after which the connection counts as broken
         """
         ply = since
-        path, ended = (
-            place("games", game, "live"),
-            "The server ends the stream again and again before the game is over.",
-        )
-        for event in self._lines(GameEvent, path, lambda: {"since": ply, "format": "ndjson"}, idle=idle, ended=ended):
+
+        def rest() -> Query:
+            return {"since": ply, "format": "ndjson"}
+
+        ended = "The server ends the stream again and again before the game is over."
+        for event in self._lines(GameEvent, path_of("games", game, "live"), rest, idle=idle, ended=ended):
             if isinstance(event, LiveEnd):
                 yield event
                 return

@@ -201,7 +201,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def place(*parts: str | int) -> str:
+def path_of(*parts: str | int) -> str:
     """A path of these parts, each of which may hold anything."""
     return "".join("/" + quote(str(part), safe="") for part in parts)
 
@@ -236,6 +236,6 @@ def _refusal(error: urllib.error.HTTPError) -> CgosClientError:
     except msgspec.DecodeError:
         if 300 <= error.code < 400:
             return CannotConnect(f"The server has moved to {error.headers.get('Location')}: use that address.")
-        said = f"The server says {error.code} {error.reason}."
-        problem = Problem(title=str(error.reason), status=error.code, detail=said, code="http")
+        sentence = f"The server says {error.code} {error.reason}."
+        problem = Problem(title=str(error.reason), status=error.code, detail=sentence, code="http")
         return ApiRefused(problem, retry_after)

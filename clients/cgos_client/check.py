@@ -109,7 +109,7 @@ async def run_cases(
     failed_starts = 0
     try:
         for name, case in cases:
-            with _heard() as warnings:
+            with _client_warnings() as warnings:
                 progress(name)
                 try:
                     if engine is None:
@@ -177,10 +177,10 @@ def _judged(name: str, outcome: Outcome, warnings: Sequence[str]) -> Finding:
     if not unforeseen:
         status = Status.WARNING if outcome.remedy else Status.PASSED
         return Finding(name, status, outcome.sentence, outcome.remedy)
-    said = list(dict.fromkeys(map(_sentence, unforeseen)))
-    more = f" (and {len(said) - REMARKS} more)" if len(said) > REMARKS else ""
+    sentences = list(dict.fromkeys(map(_sentence, unforeseen)))
+    more = f" (and {len(sentences) - REMARKS} more)" if len(sentences) > REMARKS else ""
     remedy = outcome.remedy or "The game goes on, but not as the engine's author meant it: read the sentences above."
-    return Finding(name, Status.WARNING, " ".join([outcome.sentence, *said[:REMARKS]]) + more, remedy)
+    return Finding(name, Status.WARNING, " ".join([outcome.sentence, *sentences[:REMARKS]]) + more, remedy)
 
 
 def _output(noise: Sequence[str]) -> Finding:
@@ -200,7 +200,7 @@ def _sentence(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _heard() -> Iterator[list[str]]:
+def _client_warnings() -> Iterator[list[str]]:
     """What the client warns of during the block."""
     handler = _Collector()
     logger = logging.getLogger("cgos_client")

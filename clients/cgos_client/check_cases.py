@@ -18,7 +18,7 @@ from cgos_client.check import Case, Fault, Outcome, Trial
 from cgos_client.check_positions import Puzzle
 from cgos_client.engine import EngineFailure, NewGame
 from cgos_client.gtp import GtpEngine
-from cgos_client.gtp_asking import ASKINGS
+from cgos_client.gtp_asking import MOVE_COMMANDS
 from cgos_client.gtp_process import Refused
 from cgos_client.gtp_time import KATA, KGS, PLAIN
 from cgos_client.supervisor import SupervisedEngine
@@ -172,8 +172,8 @@ async def _tempted(trial: Trial, puzzle: Puzzle) -> str:
 
 async def passes(trial: Trial) -> Outcome:
     """Passes are heard, and a game after two of them is a new one."""
-    heard = await Board(trial.engine, trial.size).begin(["C3", "PASS"])
-    await heard.genmove()
+    passed = await Board(trial.engine, trial.size).begin(["C3", "PASS"])
+    await passed.genmove()
     await Board(trial.engine, trial.size).begin(["C3", "PASS", "PASS"])
     again = await Board(trial.engine, trial.size).begin()
     move = await again.genmove()
@@ -223,10 +223,10 @@ async def short_of_time(trial: Trial) -> Outcome:
 
 async def analysis(trial: Trial) -> Outcome:
     """Every way of asking for a move with analysis that the engine lists."""
-    listed = [way for way in ASKINGS if way.analyses and way.command in trial.engine.commands]
+    listed = [way for way in MOVE_COMMANDS if way.analyses and way.command in trial.engine.commands]
     if not listed:
         return Outcome("It lists no genmove_analyze command, so that its moves come without analysis; that is allowed.")
-    said: list[str] = []
+    sentences: list[str] = []
     problems: list[str] = []
     for way in listed:
         trial.progress(way.command)
@@ -244,10 +244,11 @@ async def analysis(trial: Trial) -> Outcome:
         elif choice.remark or choice.analysis is None:
             problems.append(f"The answer to {way.command} {choice.remark or 'holds no analysis'}.")
         else:
-            said.append(f"{way.command} brings {len(choice.analysis)} characters of analysis.")
+            sentences.append(f"{way.command} brings {len(choice.analysis)} characters of analysis.")
     if problems:
-        return Outcome(" ".join(problems + said), "Such an analysis is left out; the move counts. Compare the format.")
-    return Outcome(" ".join(said))
+        remedy = "Such an analysis is left out; the move counts. Compare the format."
+        return Outcome(" ".join(problems + sentences), remedy)
+    return Outcome(" ".join(sentences))
 
 
 async def dead_stones(trial: Trial) -> Outcome:
@@ -290,9 +291,9 @@ async def long_game(trial: Trial) -> Outcome:
     await engine.new_game(NewGame(size, KOMI2, level_ms))
     while referee.verdict is None:
         trial.progress(f"move {referee.ply + 1} of at most {terms.move_limit}, {loop.time() - began:.0f} s")
-        asked = loop.time()
+        move_began = loop.time()
         move = await engine.genmove(referee.to_play, referee.remaining_ms(referee.to_play))
-        referee.submit(move.text, int((loop.time() - asked) * SECOND_US))
+        referee.submit(move.text, int((loop.time() - move_began) * SECOND_US))
     verdict = referee.verdict
     game = f"A game against itself on {size}x{size} of {referee.ply} moves, {level_ms // 1000} s a side,"
     match verdict.reason:

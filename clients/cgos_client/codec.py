@@ -78,15 +78,18 @@ class Codec:
 _KINDS = frozenset(str(kind.__struct_config__.tag) for kind in ws.ServerMessage.__args__)
 
 
-def analysis_of(said: ws.Analysis | Mapping[str, Any] | str | None) -> tuple[Raw | UnsetType, str]:
+def analysis_of(analysis: ws.Analysis | Mapping[str, Any] | str | None) -> tuple[Raw | UnsetType, str]:
     """An analysis as it is sent with a move, and a clause that says why it is left out, where it is.
 
-    :param said: CGOS's fields as an object or a mapping, or as a text of JSON
+    :param analysis: CGOS's fields as an object or a mapping, or as a text of JSON
     """
-    if said is None:
+    if analysis is None:
         return UNSET, ""
     try:
-        raw = json.dumps(json.loads(said), separators=(",", ":")).encode() if isinstance(said, str) else _encoded(said)
+        if isinstance(analysis, str):
+            raw = json.dumps(json.loads(analysis), separators=(",", ":")).encode()
+        else:
+            raw = msgspec.json.encode(analysis)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         return UNSET, f"is not JSON ({error})"
     if len(raw) > ANALYSIS_LIMIT:
@@ -96,7 +99,3 @@ def analysis_of(said: ws.Analysis | Mapping[str, Any] | str | None) -> tuple[Raw
     except (msgspec.DecodeError, RecursionError) as error:
         return UNSET, f"does not have the fields of an analysis ({error})"
     return Raw(raw), ""
-
-
-def _encoded(said: ws.Analysis | Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode(said)

@@ -100,8 +100,8 @@ def normal_move(text: str, size: int) -> str | None:
     word = text.strip().upper()
     if word in ("PASS", "RESIGN"):
         return word
-    found = _VERTEX.fullmatch(word)
-    if found is None:
+    match = _VERTEX.fullmatch(word)
+    if match is None:
         return None
-    column, row = COLUMNS.index(found[1]), int(found[2])
+    column, row = COLUMNS.index(match[1]), int(match[2])
     return word if column < size and row <= size else None

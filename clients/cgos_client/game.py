@@ -125,13 +125,13 @@ class Game:
         """
         state, seen = self._state, 0
         while state.outcome is None:
-            if state.asked is not None and state.asks > seen:
-                seen, self._ply, self._before = state.asks, state.asked, _moves(state)
+            if state.open_turn is not None and state.turns_given > seen:
+                seen, self._ply, self._before = state.turns_given, state.open_turn, _moves(state)
                 own, other = state.black_ms, state.white_ms
                 if self.color == "white":
                     own, other = other, own
                 yield Turn(self._ply, self.position, own, other)
-                if state.asked == self._ply and state.asks == seen:
+                if state.open_turn == self._ply and state.turns_given == seen:
                     log.warning("game %d: the turn at move %d has no answer yet", self.number, self._ply)
                 continue
             await self._wait()
@@ -149,7 +149,7 @@ class Game:
         state = self._state
         if state.outcome is not None:
             return False
-        if state.asked == self._ply and _moves(state) != self._before:
+        if state.open_turn == self._ply and _moves(state) != self._before:
             return False
         word = normal(move)
         if word not in (PASS_WORD, "RESIGN") and not _on_board(word, state.start.rules.size):

@@ -70,8 +70,8 @@ class GameState:
     :ivar moves: the committed moves
     :ivar held: the bot's move at the next ply, chosen already
     :ivar wanted: the ply at which the server waits for the bot's move on this connection
-    :ivar asked: the ply at which the bot was asked for a move and has not answered
-    :ivar asks: how often it was asked
+    :ivar open_turn: the ply at which the bot was asked for a move and has not answered
+    :ivar turns_given: how often it was asked
     :ivar faults: contradictions about it since the last move
     :ivar sought: True once the server was asked what became of it
     """
@@ -82,8 +82,8 @@ class GameState:
     white_ms: int
     held: Held | None = None
     wanted: int | None = None
-    asked: int | None = None
-    asks: int = 0
+    open_turn: int | None = None
+    turns_given: int = 0
     faults: int = 0
     sought: bool = False
     outcome: Outcome | None = None
@@ -123,7 +123,7 @@ class Began(NamedTuple):
     game: int
 
 
-class Asked(NamedTuple):
+class TurnGiven(NamedTuple):
     """The bot is to choose a move. It is asked once a ply, again only where the record changed under it."""
 
     game: int
@@ -142,7 +142,7 @@ class Ended(NamedTuple):
     game: int
 
 
-class Told(NamedTuple):
+class Notice(NamedTuple):
     """A word to people; a complaint where `code` is not empty."""
 
     text: str
@@ -161,13 +161,13 @@ class Fatal(NamedTuple):
     error: CgosClientError
 
 
-Effect = Send | Admitted | Began | Asked | Changed | Ended | Told | Finished | Fatal
+Effect = Send | Admitted | Began | TurnGiven | Changed | Ended | Notice | Finished | Fatal
 
 _MENDABLE = ("gap", "not-your-turn", "contradiction")
 """What a server says where the client's picture of a game differs from the record."""
 
 
-class Wanted(enum.Enum):
+class Wish(enum.Enum):
     """What the bot wants of the matchmaker."""
 
     GAMES = enum.auto()
@@ -191,7 +191,7 @@ class Games:
     seats: dict[int, GameState] = field(default_factory=dict)
     welcome: ws.Welcome | None = None
     admitted: bool = False
-    wish: Wanted = Wanted.GAMES
+    wish: Wish = Wish.GAMES
     latency_ms: float | None = None
     _ended: OrderedDict[int, None] = field(default_factory=OrderedDict)
 
@@ -219,7 +219,7 @@ class Games:
             case ws.Over():
                 return self._over(message)
             case ws.Info():
-                return [Told(message.text, message.venue)]
+                return [Notice(message.text, message.venue)]
             case ws.Error():
                 return self._error(message)
             case ws.Latency():
@@ -245,14 +245,14 @@ class Games:
             if normal(held.move) == normal(move):
                 return True, []
             raise MoveRefused("second-move", f"game {game}: {held.move} was chosen at move {ply} already, not {move}")
-        if seat.asked != ply:
-            if ply <= len(seat.moves) + 1 and seat.asks:
+        if seat.open_turn != ply:
+            if ply <= len(seat.moves) + 1 and seat.turns_given:
                 return False, []
             raise MoveRefused("not-your-turn", f"game {game}: nobody asked for a move at {ply}")
-        seat.held, seat.asked = Held(ply, move, analysis), None
+        seat.held, seat.open_turn = Held(ply, move, analysis), None
         return True, self._send_held(game, seat)
 
-    def want(self, wish: Wanted) -> list[Effect]:
+    def want(self, wish: Wish) -> list[Effect]:
         """Games, none for a while, or none any more. Holds over reconnections."""
         self.wish = wish
         return [Send(_WISHES[wish])] if self.admitted else []
@@ -291,7 +291,7 @@ class Games:
     def _signed_in(self, message: ws.SignedIn) -> list[Effect]:
         self.admitted = True
         effects: list[Effect] = [Admitted(message)]
-        if self.wish is not Wanted.GAMES:
+        if self.wish is not Wish.GAMES:
             effects.append(Send(_WISHES[self.wish]))
         return effects
 
@@ -324,8 +324,8 @@ class Games:
         if same and len(before) >= next_ply and seat.is_own(next_ply):
             held = Held(next_ply, before[next_ply - 1].move)  # it was made once and is not made differently now
         seat.held = held
-        if seat.asked is not None and (not same or seat.asked != next_ply):
-            seat.asked = None
+        if seat.open_turn is not None and (not same or seat.open_turn != next_ply):
+            seat.open_turn = None
 
     def _turn(self, message: ws.Turn) -> list[Effect]:
         game, seat = message.game, self.seats.get(message.game)
@@ -361,7 +361,7 @@ class Games:
             elif missing:
                 return self._mend(game, seat, known)
             seat.moves.append(Ply(message.move, left_ms))
-            seat.held, seat.asked, seat.wanted, seat.faults = None, None, None, 0
+            seat.held, seat.open_turn, seat.wanted, seat.faults = None, None, None, 0
         seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
         return [Changed(game), *(self._wanted(game, seat, ply + 1) if message.your_turn else ())]
 
@@ -369,11 +369,11 @@ class Games:
         seat.wanted = ply
         if seat.held is not None and seat.held.ply == ply:
             return self._send_held(game, seat)
-        if seat.asked == ply:
+        if seat.open_turn == ply:
             return []
-        seat.asked = ply
-        seat.asks += 1
-        return [Asked(game, ply)]
+        seat.open_turn = ply
+        seat.turns_given += 1
+        return [TurnGiven(game, ply)]
 
     def _send_held(self, game: int, seat: GameState) -> list[Effect]:
         held = seat.held
@@ -403,7 +403,7 @@ class Games:
         return [seen, *self._end(game, seat, outcome)]
 
     def _end(self, game: int, seat: GameState, outcome: Outcome) -> list[Effect]:
-        seat.outcome, seat.held, seat.asked, seat.wanted = outcome, None, None, None
+        seat.outcome, seat.held, seat.open_turn, seat.wanted = outcome, None, None, None
         return [Ended(game)]
 
     def _mend(self, game: int, seat: GameState, ply: int) -> list[Effect]:
@@ -421,15 +421,15 @@ class Games:
         if message.fatal:
             kind = Dismissed if self.admitted else SignInRefused
             return [Fatal(kind(code, text, fatal=True, retry_after=wait))]
-        told: list[Effect] = [Told(text, message.venue, code, message.game)]
+        effects: list[Effect] = [Notice(text, message.venue, code, message.game)]
         seat = None if message.game is None else self.seats.get(message.game)
         if seat is None or message.game is None or seat.outcome is not None:
-            return told
+            return effects
         if code in _MENDABLE:
-            return [*told, *self._mend(message.game, seat, len(seat.moves))]
+            return [*effects, *self._mend(message.game, seat, len(seat.moves))]
         if code == Code.NO_GAME:
-            return [*told, *self._unknown(message.game, seat, text)]
-        return told
+            return [*effects, *self._unknown(message.game, seat, text)]
+        return effects
 
     def _unknown(self, game: int, seat: GameState, text: str) -> list[Effect]:
         """It runs no more: ask once how it ended, then leave it at that."""
@@ -441,10 +441,10 @@ class Games:
         )
 
 
-_WISHES: dict[Wanted, ws.ClientMessage] = {
-    Wanted.GAMES: ws.Ready(),
-    Wanted.PAUSE: ws.Pause(),
-    Wanted.DRAIN: ws.Drain(),
+_WISHES: dict[Wish, ws.ClientMessage] = {
+    Wish.GAMES: ws.Ready(),
+    Wish.PAUSE: ws.Pause(),
+    Wish.DRAIN: ws.Drain(),
 }
 
 

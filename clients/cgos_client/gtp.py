@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from cgos_client import gtp_time
 from cgos_client.engine import EngineFailure, EngineMove, EngineUnfit, NewGame
-from cgos_client.gtp_asking import ASKINGS, Asking, Choice, shown
+from cgos_client.gtp_asking import MOVE_COMMANDS, Choice, MoveCommand, shown
 from cgos_client.gtp_process import DEFAULT_SECONDS, GtpProcess, Refused
 from cgos_protocol.games.base import Color
 
@@ -44,7 +44,7 @@ class GtpEngine:
         self._broken = set() if broken is None else broken
         self._listed: frozenset[str] = frozenset()
         self._time_kinds: frozenset[str] = frozenset()
-        self._asking = ASKINGS[-1]
+        self._move_command = MOVE_COMMANDS[-1]
         self._size = 0
         self._label = self._command = command[0]
         self._stones = gtp_time.Stones.NONE
@@ -52,7 +52,7 @@ class GtpEngine:
         """What is on the engine's board; to put it there again after an answer that left the board in doubt."""
         self._proven: set[str] = set()
         """The ways of asking that have brought a move."""
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
         """What has been warned of once."""
 
     @property
@@ -61,7 +61,7 @@ class GtpEngine:
 
     @property
     def analyses(self) -> bool:
-        return self._asking.analyses
+        return self._move_command.analyses
 
     @property
     def commands(self) -> frozenset[str]:
@@ -76,14 +76,14 @@ class GtpEngine:
     async def start(self) -> None:
         self._listed = await self._process.start()
         missing = [name for name in _REQUIRED if name not in self._listed]
-        asking = self._next_asking()
-        if missing or asking is None:
-            missing += [] if asking is not None else ["genmove"]
+        way = self._next_move_command()
+        if missing or way is None:
+            missing += [] if way is not None else ["genmove"]
             raise EngineUnfit(
                 f"the engine's list_commands does not list {', '.join(missing)}, without which no game can be played. "
                 "Is it started in its GTP mode?"
             )
-        self._asking = asking
+        self._move_command = way
         words = [" ".join(await self.ask(name)) for name in ("name", "version") if name in self._listed]
         self._label = " ".join(words).strip() or self._command
         if gtp_time.KATA in self._listed:
@@ -109,9 +109,9 @@ class GtpEngine:
 
     async def genmove(self, color: Color, left_ms: int, stones_left: int = 0) -> EngineMove:
         loop = asyncio.get_running_loop()
-        asked = loop.time()
+        began = loop.time()
         while True:
-            left = max(0, left_ms - int((loop.time() - asked) * 1000))
+            left = max(0, left_ms - int((loop.time() - began) * 1000))
             await self._tell("time_left", f"{color.letter} {gtp_time.time_left(left, stones_left, self._stones)}")
             try:
                 choice = await self._choose(color, left)
@@ -141,37 +141,38 @@ class GtpEngine:
         return await self._process.ask(command, seconds)
 
     async def _choose(self, color: Color, left_ms: int) -> Choice:
-        asking = self._asking
-        command = asking.line(color.letter)
+        way = self._move_command
+        command = way.line(color.letter)
         patience = self._timeout if self._timeout is not None else max(DEFAULT_SECONDS, left_ms / 1000)
         try:
             lines = await self.ask(command, patience)
         except Refused:
             raise
         except EngineFailure:
-            if asking.command not in self._proven:
-                self._give_up(f"the engine failed when it was first asked with {asking.command!r}")
+            if way.command not in self._proven:
+                self._give_up(f"the engine failed when it was first asked with {way.command!r}")
             raise
-        choice = asking.read(lines, self._size)
+        choice = way.read(lines, self._size)
         if choice is None:
             raise _NoMove(_no_move(command, lines, self._size))
-        self._proven.add(asking.command)
+        self._proven.add(way.command)
         if choice.remark:
-            self._warn_once(asking.command, f"the engine's answer to {command!r} {choice.remark}")
+            self._warn_once(way.command, f"the engine's answer to {command!r} {choice.remark}")
         return choice
 
-    def _next_asking(self) -> Asking | None:
-        return next((way for way in ASKINGS if way.command in self._listed and way.command not in self._broken), None)
+    def _next_move_command(self) -> MoveCommand | None:
+        usable = self._listed - self._broken
+        return next((way for way in MOVE_COMMANDS if way.command in usable), None)
 
     def _give_up(self, why: str) -> bool:
         """Ask in the next way from now on; False where there is none, and everything stays as it was."""
-        failed = self._asking.command
+        failed = self._move_command.command
         self._broken.add(failed)
-        following = self._next_asking()
+        following = self._next_move_command()
         if following is None:
             self._broken.discard(failed)
             return False
-        self._asking = following
+        self._move_command = following
         log.warning("%s; from now on it is asked with %r", why, following.command)
         return True
 
@@ -181,7 +182,7 @@ class GtpEngine:
         if fault is not None:
             log.warning("the engine is told nothing of the time control, which makes no sense: %s", fault)
             return
-        for way in gtp_time.tellings(game.time, game.level_ms, self._listed, self._time_kinds):
+        for way in gtp_time.time_commands(game.time, game.level_ms, self._listed, self._time_kinds):
             if await self._tell(way.command, way.arguments) is not None:
                 self._stones = way.stones
                 return
@@ -200,8 +201,8 @@ class GtpEngine:
             return None
 
     def _warn_once(self, about: str, sentence: str) -> None:
-        log.log(logging.DEBUG if about in self._said else logging.WARNING, "%s", sentence)
-        self._said.add(about)
+        log.log(logging.DEBUG if about in self._warned else logging.WARNING, "%s", sentence)
+        self._warned.add(about)
 
 
 class _NoMove(EngineFailure):

@@ -22,7 +22,7 @@ _VALUE = re.compile(r"[-+]?(\d|\.\d|nan|inf)|[A-HJ-Za-hj-z]\d{1,2}$|(pass|resign
 """A number, a vertex or one of the words that stand for a value; everything else in an info line is a key."""
 
 
-class Said(NamedTuple):
+class AnalysisText(NamedTuple):
     """An analysis ready to be sent.
 
     :ivar text: one line of JSON, or None where there is nothing to send
@@ -33,24 +33,24 @@ class Said(NamedTuple):
     remark: str = ""
 
 
-def from_json(lines: Sequence[str]) -> Said:
+def from_json(lines: Sequence[str]) -> AnalysisText:
     """The analysis of an engine that writes CGOS's JSON itself: the last line that is JSON, or all of them as one."""
     starts = [index for index, line in enumerate(lines) if line.startswith("{")]
     if not starts:
-        return Said(None)
+        return AnalysisText(None)
     problem = ""
     for text in (lines[starts[-1]], " ".join(lines[starts[0] :])):
         try:
-            said = json.loads(text, parse_constant=_not_a_number)
-            return Said(text) if len(text) <= ANALYSIS_LIMIT else bounded(said)
+            analysis = json.loads(text, parse_constant=_not_a_number)
+            return AnalysisText(text) if len(text) <= ANALYSIS_LIMIT else bounded(analysis)
         except RecursionError:
             problem = "it is nested too deeply"
         except ValueError as error:
             problem = problem or str(error)
-    return Said(None, f"is not JSON ({problem}) and is left out")
+    return AnalysisText(None, f"is not JSON ({problem}) and is left out")
 
 
-def from_info(lines: Sequence[str], size: int, move: str, *, per_10000: bool) -> Said:
+def from_info(lines: Sequence[str], size: int, move: str, *, per_10000: bool) -> AnalysisText:
     """The analysis of an engine that writes ``info move ...`` lines: the last complete block counts.
 
     :param size: board edge in points
@@ -58,31 +58,31 @@ def from_info(lines: Sequence[str], size: int, move: str, *, per_10000: bool) ->
     :param per_10000: True for the form of Leela Zero, whose chances are whole numbers from 0 to 10 000
     """
     block = _last_block([_sections(line) for line in lines if _is_info(line)])
-    candidates = [found for words in block.candidates if (found := _candidate(words, per_10000)) is not None]
+    candidates = [candidate for words in block.candidates if (candidate := _candidate(words, per_10000)) is not None]
     if not candidates:
-        return Said(None, "has no readable 'info move' and is left out")
-    chosen = next((found for found in candidates if found["move"] == move), candidates[0])
+        return AnalysisText(None, "has no readable 'info move' and is left out")
+    chosen = next((candidate for candidate in candidates if candidate["move"] == move), candidates[0])
     root = _figures(block.root, per_10000)
-    said: dict[str, Any] = {
+    analysis: dict[str, Any] = {
         key: figure for key in ("winrate", "score") if (figure := root.get(key, chosen.get(key))) is not None
     }
-    visits = root.get("visits", sum(found.get("visits", 0) for found in candidates))
+    visits = root.get("visits", sum(candidate.get("visits", 0) for candidate in candidates))
     if visits:
-        said["visits"] = visits
+        analysis["visits"] = visits
     if block.ownership is not None and len(block.ownership) == size * size:
-        said["ownership"] = "".join(_level(text) for text in block.ownership)
-    said["moves"] = candidates
-    return bounded(said)
+        analysis["ownership"] = "".join(_level(text) for text in block.ownership)
+    analysis["moves"] = candidates
+    return bounded(analysis)
 
 
-def bounded(said: Any, limit: int = ANALYSIS_LIMIT) -> Said:
+def bounded(analysis: Any, limit: int = ANALYSIS_LIMIT) -> AnalysisText:
     """`said` as one line of JSON of at most `limit` characters: without ownership, then without its last candidates."""
-    text = _dumped(said)
+    text = _dumped(analysis)
     if len(text) <= limit:
-        return Said(text)
+        return AnalysisText(text)
     length = len(text)
-    if isinstance(said, dict):
-        rest = {key: value for key, value in said.items() if key != "ownership"}
+    if isinstance(analysis, dict):
+        rest = {key: value for key, value in analysis.items() if key != "ownership"}
         moves = rest.get("moves")
         text = _dumped(rest)
         if len(text) > limit and isinstance(moves, list):
@@ -90,8 +90,8 @@ def bounded(said: Any, limit: int = ANALYSIS_LIMIT) -> Said:
             rest["moves"] = list(_that_fit(moves, room))
             text = _dumped(rest)
         if len(text) <= limit:
-            return Said(text, f"of {length} characters is too long and is shortened")
-    return Said(None, f"of {length} characters is too long and is left out")
+            return AnalysisText(text, f"of {length} characters is too long and is shortened")
+    return AnalysisText(None, f"of {length} characters is too long and is left out")
 
 
 def _that_fit(moves: Sequence[Any], room: int) -> Iterator[Any]:
@@ -170,26 +170,26 @@ def _candidate(words: Mapping[str, list[str]], per_10000: bool) -> dict[str, Any
         return None
     move = words["move"][0].upper()
     line = [vertex.upper() for vertex in words.get("pv", [])]
-    found: dict[str, Any] = {"move": move} | _figures(words, per_10000)
+    candidate: dict[str, Any] = {"move": move} | _figures(words, per_10000)
     following = line[1:] if line[:1] == [move] else line
     if following:
-        found["pv"] = " ".join(following)
-    return found
+        candidate["pv"] = " ".join(following)
+    return candidate
 
 
 def _figures(words: Mapping[str, list[str]], per_10000: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for key in ("winrate", "prior"):
         chance = _chance(words.get(key), per_10000)
         if chance is not None:
-            found[key] = chance
+            figures[key] = chance
     score = _number(words.get("scoreLead")) if "scoreLead" in words else _number(words.get("scoreMean"))
     if score is not None:
-        found["score"] = round(score, 2)
+        figures["score"] = round(score, 2)
     visits = _whole(words.get("visits"))
     if visits is not None:
-        found["visits"] = visits
-    return found
+        figures["visits"] = visits
+    return figures
 
 
 def _number(words: Sequence[str] | None) -> float | None:

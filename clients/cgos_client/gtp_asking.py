@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cgos_client.engine import normal_move
-from cgos_client.gtp_analysis import Said, from_info, from_json
+from cgos_client.gtp_analysis import AnalysisText, from_info, from_json
 
 
 class Choice(NamedTuple):
@@ -26,7 +26,7 @@ class Choice(NamedTuple):
     remark: str = ""
 
 
-class Asking(NamedTuple):
+class MoveCommand(NamedTuple):
     """One way of asking for a move.
 
     :ivar command: the command's name in ``list_commands``
@@ -60,44 +60,46 @@ def _read_plain(lines: Sequence[str], size: int) -> Choice | None:
     words = lines[0].split()
     if words[0].lower() in ("play", "move") and len(words) > 1:
         words = words[1:]
-    found = normal_move(words[0], size)
-    if found is None:
+    move = normal_move(words[0], size)
+    if move is None:
         return None
-    return Choice(found, None, f"was {shown(lines)}, where GTP has the move alone; {found} was taken")
+    return Choice(move, None, f"was {shown(lines)}, where GTP has the move alone; {move} was taken")
 
 
-def _read_played(lines: Sequence[str], size: int, analysis: Callable[[Sequence[str], str], Said]) -> Choice | None:
+def _read_played(
+    lines: Sequence[str], size: int, analysis_in: Callable[[Sequence[str], str], AnalysisText]
+) -> Choice | None:
     """Lines of analysis, then ``play <move>``."""
     for index in range(len(lines) - 1, -1, -1):
         word, _, rest = lines[index].partition(" ")
         if word.lower() == "play":
-            move = next((found for text in rest.split() if (found := normal_move(text, size)) is not None), None)
+            move = next((move for text in rest.split() if (move := normal_move(text, size)) is not None), None)
             if move is None:
                 return None
-            said = analysis([line for line in lines[:index] if line], move)
-            return Choice(move, said.text, f"holds an analysis that {said.remark}" if said.remark else "")
+            analysis = analysis_in([line for line in lines[:index] if line], move)
+            return Choice(move, analysis.text, f"holds an analysis that {analysis.remark}" if analysis.remark else "")
     if len(lines) == 1 and (move := normal_move(lines[0], size)) is not None:
         return Choice(move, None, f"was {shown(lines)} instead of analysis and 'play {move}'; the move was taken")
     return None
 
 
 def _read_cgos(lines: Sequence[str], size: int) -> Choice | None:
-    return _read_played(lines, size, lambda said, _: from_json(said))
+    return _read_played(lines, size, lambda before, _: from_json(before))
 
 
 def _read_kata(lines: Sequence[str], size: int) -> Choice | None:
-    return _read_played(lines, size, lambda said, move: from_info(said, size, move, per_10000=False))
+    return _read_played(lines, size, lambda before, move: from_info(before, size, move, per_10000=False))
 
 
 def _read_lz(lines: Sequence[str], size: int) -> Choice | None:
-    return _read_played(lines, size, lambda said, move: from_info(said, size, move, per_10000=True))
+    return _read_played(lines, size, lambda before, move: from_info(before, size, move, per_10000=True))
 
 
-ASKINGS = (
-    Asking("cgos-genmove_analyze", "{color}", _read_cgos, True),
-    Asking("kata-genmove_analyze", "{color} ownership true", _read_kata, True),
-    Asking("lz-genmove_analyze", "{color} 100000", _read_lz, True),
-    Asking("genmove", "{color}", _read_plain, False),
+MOVE_COMMANDS = (
+    MoveCommand("cgos-genmove_analyze", "{color}", _read_cgos, True),
+    MoveCommand("kata-genmove_analyze", "{color} ownership true", _read_kata, True),
+    MoveCommand("lz-genmove_analyze", "{color} 100000", _read_lz, True),
+    MoveCommand("genmove", "{color}", _read_plain, False),
 )
 """The ways of asking for a move, best first; the first that the engine lists, and that has not failed, is used.
 

@@ -60,7 +60,7 @@ class GtpProcess:
         self._answer: list[str] = []
         self._answer_size = 0
         self._stray: str | None = None
-        self._told = False
+        self._warned_of_silence = False
         """True once it was said that the engine is slow to start."""
 
     @property
@@ -94,7 +94,7 @@ class GtpProcess:
             ) from None
         finally:
             os.close(writing)
-        self._owed, self._answer, self._answer_size, self._stray, self._told = None, [], 0, None, False
+        self._owed, self._answer, self._answer_size, self._stray, self._warned_of_silence = None, [], 0, None, False
         return frozenset(word for line in await self.ask(LIST, self._loading) for word in line.split())
 
     async def ask(self, command: str, seconds: float | None = None) -> list[str]:
@@ -214,13 +214,13 @@ class GtpProcess:
                 f"the program answered {LIST!r} with {self._stray[:200]!r}, which is no GTP: an answer begins with "
                 "'=' or '?'. Is it an engine, and started in its GTP mode?"
             )
-        if not self._told:
+        if not self._warned_of_silence:
             log.warning(
                 "the engine has not answered %r yet; waiting for it. Some engines load for minutes; one that never "
                 "answers may not be in its GTP mode",
                 LIST,
             )
-        self._told = True
+        self._warned_of_silence = True
 
     def _unfinished(self) -> str:
         return f"{shown(self._answer)}, but not the empty line that ends a GTP answer"

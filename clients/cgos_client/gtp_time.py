@@ -30,7 +30,7 @@ class Stones(enum.Enum):
     """There is no main time."""
 
 
-class Telling(NamedTuple):
+class TimeCommand(NamedTuple):
     """One way of telling an engine the time control.
 
     :ivar command: the command's name in ``list_commands``
@@ -50,9 +50,9 @@ def fault(time: TimeControl | None, level_ms: int) -> str | None:
     return clock.check(time)
 
 
-def tellings(
+def time_commands(
     time: TimeControl | None, level_ms: int, listed: Collection[str], kinds: Collection[str]
-) -> tuple[Telling, ...]:
+) -> tuple[TimeCommand, ...]:
     """The ways of telling it to an engine, best first; empty where the engine lists no command for it.
 
     :param time: a time control without fault, or None where only its figure is known
@@ -85,51 +85,51 @@ def _absolute(level_ms: int) -> TimeControl:
     return TimeControl(TimeSystem.ABSOLUTE, main=level_ms * 1000)
 
 
-def _limitless() -> tuple[Telling, ...]:
+def _limitless() -> tuple[TimeCommand, ...]:
     """GTP writes "no limit" as overtime without stones."""
     return (
-        Telling(KGS, "none", Stones.NONE),
-        Telling(KATA, "none", Stones.NONE),
-        Telling(PLAIN, "0 1 0", Stones.NONE),
+        TimeCommand(KGS, "none", Stones.NONE),
+        TimeCommand(KATA, "none", Stones.NONE),
+        TimeCommand(PLAIN, "0 1 0", Stones.NONE),
     )
 
 
-def _ways(time: TimeControl) -> tuple[Telling, ...]:
+def _ways(time: TimeControl) -> tuple[TimeCommand, ...]:
     main, period = _seconds(time.main), _seconds(time.period)
     match time.system:
         case TimeSystem.ABSOLUTE:
             main = max(1, main)
             return (
-                Telling(PLAIN, f"{main} 0 0", Stones.NONE),
-                Telling(KGS, f"absolute {main}", Stones.NONE),
-                Telling(KATA, f"absolute {_exact(time.main)}", Stones.NONE),
+                TimeCommand(PLAIN, f"{main} 0 0", Stones.NONE),
+                TimeCommand(KGS, f"absolute {main}", Stones.NONE),
+                TimeCommand(KATA, f"absolute {_exact(time.main)}", Stones.NONE),
             )
         case TimeSystem.FISCHER:
             # Without a word for the increment the engine is told of its main time alone, which it cannot exceed.
-            told = max(1, main)
+            main = max(1, main)
             return (
-                Telling(KATA, f"fischer {_exact(time.main)} {_exact(time.increment)}", Stones.NONE),
-                Telling(PLAIN, f"{told} 0 0", Stones.NONE),
-                Telling(KGS, f"absolute {told}", Stones.NONE),
+                TimeCommand(KATA, f"fischer {_exact(time.main)} {_exact(time.increment)}", Stones.NONE),
+                TimeCommand(PLAIN, f"{main} 0 0", Stones.NONE),
+                TimeCommand(KGS, f"absolute {main}", Stones.NONE),
             )
         case TimeSystem.BYOYOMI:
             figures = f"{_exact(time.main)} {_exact(time.period)} {time.periods}"
             return (
-                *((Telling(KGS, f"byoyomi {main} {period} {time.periods}", Stones.GIVEN),) if period else ()),
-                *(Telling(KATA, f"{kind} {figures}", Stones.GIVEN) for kind in ("byoyomi", "byo-yomi")),
-                Telling(PLAIN, f"{main} {max(1, period)} 1", Stones.ONE),
+                *((TimeCommand(KGS, f"byoyomi {main} {period} {time.periods}", Stones.GIVEN),) if period else ()),
+                *(TimeCommand(KATA, f"{kind} {figures}", Stones.GIVEN) for kind in ("byoyomi", "byo-yomi")),
+                TimeCommand(PLAIN, f"{main} {max(1, period)} 1", Stones.ONE),
             )
         case TimeSystem.CANADIAN:
             return (
-                Telling(PLAIN, f"{main} {max(1, period)} {time.stones}", Stones.GIVEN),
-                Telling(KGS, f"canadian {main} {max(1, period)} {time.stones}", Stones.GIVEN),
-                Telling(KATA, f"canadian {_exact(time.main)} {_exact(time.period)} {time.stones}", Stones.GIVEN),
+                TimeCommand(PLAIN, f"{main} {max(1, period)} {time.stones}", Stones.GIVEN),
+                TimeCommand(KGS, f"canadian {main} {max(1, period)} {time.stones}", Stones.GIVEN),
+                TimeCommand(KATA, f"canadian {_exact(time.main)} {_exact(time.period)} {time.stones}", Stones.GIVEN),
             )
         case TimeSystem.FIXED:
-            exact = (Telling(KATA, f"canadian 0 {_exact(time.period)} 1", Stones.ALWAYS_ONE),)
+            exact = (TimeCommand(KATA, f"canadian 0 {_exact(time.period)} 1", Stones.ALWAYS_ONE),)
             whole = (
-                Telling(PLAIN, f"0 {max(1, period)} 1", Stones.ALWAYS_ONE),
-                Telling(KGS, f"canadian 0 {max(1, period)} 1", Stones.ALWAYS_ONE),
+                TimeCommand(PLAIN, f"0 {max(1, period)} 1", Stones.ALWAYS_ONE),
+                TimeCommand(KGS, f"canadian 0 {max(1, period)} 1", Stones.ALWAYS_ONE),
             )
             return whole + exact if time.period % 1_000_000 == 0 else exact + whole
 

@@ -76,16 +76,16 @@ class Records:
     def _seated(self, seated: Seated) -> None:
         setup = seated.setup
         time = seated.time or TimeControl(TimeSystem.ABSOLUTE, main=setup.level_ms * 1000)
-        told = [RecordedMove(Color(ply % 2), move, _clock(left_ms)) for ply, (move, left_ms) in enumerate(setup.moves)]
+        moves = [RecordedMove(Color(ply % 2), move, _clock(left_ms)) for ply, (move, left_ms) in enumerate(setup.moves)]
         known = self._games.get(setup.game)
         if known is None and self._last is not None and self._last[0] == setup.game:
             known = self._last[1]
         if known is not None and _same(known.setup, setup):  # what the engine said is not told again
-            for ply, (move, before) in enumerate(zip(told, known.moves, strict=False)):
+            for ply, (move, before) in enumerate(zip(moves, known.moves, strict=False)):
                 if move[:2] != before[:2]:
                     break
-                told[ply] = move._replace(analysis=before.analysis)
-        self._games[setup.game] = _Game(setup, time, told)
+                moves[ply] = move._replace(analysis=before.analysis)
+        self._games[setup.game] = _Game(setup, time, moves)
 
     def _write(self, game: _Game, over: GameOver) -> None:
         date = over.date if _DATE.fullmatch(over.date) else self._today().isoformat()

@@ -119,15 +119,15 @@ class Session:
 
     async def drain(self) -> None:
         """No new game any more. When the last one is over :meth:`games` ends."""
-        self._do(self._core.want(core.Wanted.DRAIN))
+        self._do(self._core.want(core.Wish.DRAIN))
 
     async def pause(self) -> None:
         """No new game until :meth:`ready`; running games go on."""
-        self._do(self._core.want(core.Wanted.PAUSE))
+        self._do(self._core.want(core.Wish.PAUSE))
 
     async def ready(self) -> None:
         """New games again, after :meth:`pause`."""
-        self._do(self._core.want(core.Wanted.GAMES))
+        self._do(self._core.want(core.Wish.GAMES))
 
     async def limits(self, games_a_day: int | None = None, avoid: Iterable[str] = (), hours: str = "") -> None:
         """What the bot's owner allows, in place of what held before.
@@ -223,12 +223,12 @@ class Session:
                 case core.Began(number):
                     game = self._games[number] = Game(self._core.seats[number], self._core, self._do)
                     self._fresh.append(game)
-                case core.Asked(number) | core.Changed(number):
+                case core.TurnGiven(number) | core.Changed(number):
                     self._games[number].wake()
                 case core.Ended(number):
                     self._games.pop(number).wake()
                     self._core.retire(number)
-                case core.Told(text, venue, code):
+                case core.Notice(text, venue, code):
                     where = f", {venue}" if venue and len(self.venues) > 1 else ""
                     log.log(logging.WARNING if code else logging.INFO, "server%s: %s", where, text)
                 case core.Finished():
@@ -246,7 +246,7 @@ class Session:
 
     def _look_at_drain(self) -> None:
         """A bot that wants no game and has none goes: at once where there is no server to say so, else soon."""
-        if self._core.wish is not core.Wanted.DRAIN or self._core.playing:
+        if self._core.wish is not core.Wish.DRAIN or self._core.playing:
             if self._drain_timer is not None:
                 self._drain_timer.cancel()
                 self._drain_timer = None

@@ -98,7 +98,7 @@ class SupervisedEngine:
         :meth:`game_over`.
         """
         loop = asyncio.get_running_loop()
-        asked = loop.time()
+        began = loop.time()
         while True:
             engine = await self._attempt()
             if engine is None:
@@ -106,7 +106,7 @@ class SupervisedEngine:
                 self._restarts.game_given_up()
                 return RESIGN
             self._known = None  # true until the answer is here: an abandoned answer may have changed the board
-            spent_ms = int((loop.time() - asked) * 1000)
+            spent_ms = int((loop.time() - began) * 1000)
             try:
                 move = await engine.genmove(color, max(0, left_ms - spent_ms), stones_left)
             except EngineFailure as failure:

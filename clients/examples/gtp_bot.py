@@ -26,13 +26,13 @@ async def ask(engine: Process, command: str) -> str:
 async def play(game: Game, engine: Process) -> None:
     for command in (f"boardsize {game.rules.size}", "clear_board", f"komi {game.rules.komi}"):
         await ask(engine, command)
-    told = 0
+    sent = 0
     async for turn in game.turns():
-        for ply, move in enumerate(turn.position.moves[told:], told):
+        for ply, move in enumerate(turn.position.moves[sent:], sent):
             await ask(engine, f"play {'bw'[ply % 2]} {move}")
         await ask(engine, f"time_left {game.color[0]} {turn.left_ms // 1000} 0")
         await game.move(await ask(engine, f"genmove {game.color[0]}"))
-        told = turn.ply
+        sent = turn.ply
 
 
 async def main(url: str, name: str, password_file: str, venue: str, *command: str) -> None:

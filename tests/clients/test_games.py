@@ -80,7 +80,7 @@ class Bench:
                 case core.Began(game):
                     assert game not in self.began, "a game begins once"
                     self.began.append(game)
-                case core.Asked(game, ply):
+                case core.TurnGiven(game, ply):
                     self.asked.append((game, ply))
                 case core.Ended(game):
                     state = self.client.seats[game]
@@ -97,7 +97,7 @@ class Bench:
         """The bot answers what it was asked first."""
         game, ply = self.asked.popleft()
         state = self.client.seats.get(game)
-        if state is None or state.asked != ply:
+        if state is None or state.open_turn != ply:
             return
         moves = [move.move for move in state.moves]
         text = choice(game, moves, board_of(state))
@@ -310,9 +310,9 @@ def sent(effects):
 
 def test_a_move_is_sent_when_the_server_waits_for_it(client):
     assert client.receive(game()) == [core.Began(1)]
-    assert core.Asked(1, 1) in client.receive(turn(1))
+    assert core.TurnGiven(1, 1) in client.receive(turn(1))
     assert client.choose(1, 1, "C3") == (True, [core.Send(ws.Move(1, 1, "C3"))])
-    assert client.receive(moved(2, "D4"))[-1] == core.Asked(1, 3)
+    assert client.receive(moved(2, "D4"))[-1] == core.TurnGiven(1, 3)
     assert [ply.move for ply in client.seats[1].moves] == ["C3", "D4"]
 
 
@@ -354,11 +354,11 @@ def test_a_move_too_late_is_not_taken(client):
 def test_repetitions_change_nothing(client):
     client.receive(game())
     client.receive(turn(1))
-    assert core.Asked(1, 1) not in client.receive(turn(1))
+    assert core.TurnGiven(1, 1) not in client.receive(turn(1))
     client.choose(1, 1, "C3")
     assert sent(client.receive(turn(1))) == [ws.Move(1, 1, "C3")]
     client.receive(moved(2, "D4"))
-    assert core.Asked(1, 3) not in client.receive(moved(2, "D4"))
+    assert core.TurnGiven(1, 3) not in client.receive(moved(2, "D4"))
     assert [ply.move for ply in client.seats[1].moves] == ["C3", "D4"]
 
 
@@ -391,7 +391,7 @@ def test_another_move_stands_in_the_record(client):
     told = client.receive(ws.Error("contradiction", "Another move stands there.", game=1))
     assert sent(told) == [ws.Sync([ws.KnownGame(1, 0)])]
     client.receive(game(moves=["A1", "B2"]))
-    assert client.receive(turn(3))[-1] == core.Asked(1, 3)
+    assert client.receive(turn(3))[-1] == core.TurnGiven(1, 3)
     assert [ply.move for ply in client.seats[1].moves] == ["A1", "B2"]
 
 
@@ -406,7 +406,7 @@ def test_a_move_chosen_for_another_position_is_not_sent(client):
     client.receive(game(from_ply=1, moves=["E5"]))
     effects = client.receive(turn(3))
     assert sent(effects) == []
-    assert effects[-1] == core.Asked(1, 3)
+    assert effects[-1] == core.TurnGiven(1, 3)
     assert client.choose(1, 3, "B2") == (True, [core.Send(ws.Move(1, 3, "B2"))])
 
 
@@ -417,7 +417,7 @@ def test_faults_are_counted_anew_after_each_move(client):
         client.receive(game(from_ply=ply - 1))
         client.receive(turn(ply))
         client.choose(1, ply, "pass")
-        assert client.receive(moved(ply + 1, "PASS"))[-1] == core.Asked(1, ply + 2)
+        assert client.receive(moved(ply + 1, "PASS"))[-1] == core.TurnGiven(1, ply + 2)
 
 
 def test_a_game_that_the_server_forgot_ends_unknown(client):
@@ -456,10 +456,10 @@ def test_a_resignation_is_no_move_of_the_record(client):
 
 
 def test_wishes_hold_over_a_reconnection(client):
-    assert sent(client.want(core.Wanted.PAUSE)) == [ws.Pause()]
+    assert sent(client.want(core.Wish.PAUSE)) == [ws.Pause()]
     assert sent(client.limit(ws.OwnerLimits(5, ["Twin"]))) == [ws.SetLimits(ws.OwnerLimits(5, ["Twin"]))]
     client.lost()
-    assert client.want(core.Wanted.DRAIN) == []
+    assert client.want(core.Wish.DRAIN) == []
     (sign_in,) = sent(client.receive(ws.Welcome("s", "s", 2, 0.0, [])))
     assert sign_in.limits == ws.OwnerLimits(5, ["Twin"])
     assert sent(client.receive(ws.SignedIn("Bot", ["5x5"], 1))) == [ws.Drain()]

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_client.gtp_analysis import ANALYSIS_LIMIT, bounded, from_info, from_json
-from cgos_client.gtp_asking import ASKINGS
+from cgos_client.gtp_asking import MOVE_COMMANDS
 
 KATA = (
     "info move C3 visits 80 utility -0.04 winrate 0.480018 scoreMean -0.7 scoreStdev 24.7 scoreLead -0.611848 "
     "scoreSelfplay -0.5 prior 0.221121 lcb 0.47 order 0 pv C3 D4 pass "
     "info move d4 visits 20 winrate 0.41 scoreMean -1.5 prior 0.1 isSymmetryOf C3 order 1 pv D4 pvVisits 20 9 "
 )
-WAYS = {way.command: way for way in ASKINGS}
+WAYS = {way.command: way for way in MOVE_COMMANDS}
 
 
 def said(lines, size=3, move="C3", per_10000=False):
@@ -166,7 +166,10 @@ WORDS = st.sampled_from(
 )
 
 
-@given(st.lists(st.lists(WORDS | st.text(max_size=5), max_size=40).map(" ".join), max_size=6), st.sampled_from(ASKINGS))
+@given(
+    st.lists(st.lists(WORDS | st.text(max_size=5), max_size=40).map(" ".join), max_size=6),
+    st.sampled_from(MOVE_COMMANDS),
+)
 def test_any_answer_is_read_without_an_exception(lines, way):
     stripped = [line for line in (" ".join(line.split()) for line in lines) if line]
     choice = way.read(stripped, 9)
@@ -218,7 +221,7 @@ def test_answers_with_analysis(lines, move):
 
 
 def test_the_ways_of_asking():
-    assert [way.line("b") for way in ASKINGS] == [
+    assert [way.line("b") for way in MOVE_COMMANDS] == [
         "cgos-genmove_analyze b",
         "kata-genmove_analyze b ownership true",
         "lz-genmove_analyze b 100000",

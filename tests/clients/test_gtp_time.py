@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cgos_client.gtp_time import KATA, KGS, PLAIN, Stones, fault, tellings, time_left
+from cgos_client.gtp_time import KATA, KGS, PLAIN, Stones, fault, time_commands, time_left
 from cgos_protocol.clock import TimeControl, TimeSystem
 
 S = 1_000_000
@@ -17,7 +17,7 @@ ALL = (PLAIN, KGS, KATA)
 
 
 def lines(time, listed=ALL, kinds=("fischer", "byo-yomi", "canadian", "absolute", "none"), level_ms=1):
-    return [f"{way.command} {way.arguments}" for way in tellings(time, level_ms, listed, kinds)]
+    return [f"{way.command} {way.arguments}" for way in time_commands(time, level_ms, listed, kinds)]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def lines(time, listed=ALL, kinds=("fischer", "byo-yomi", "canadian", "absolute"
 def test_best_words(time, listed, first, stones):
     assert fault(time, 0) is None
     assert lines(time, listed)[0] == first
-    assert tellings(time, 0, listed, ("fischer", "byo-yomi", "absolute"))[0].stones is stones
+    assert time_commands(time, 0, listed, ("fischer", "byo-yomi", "absolute"))[0].stones is stones
 
 
 def test_fractions_of_a_second():

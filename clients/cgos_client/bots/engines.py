@@ -172,10 +172,10 @@ class Chain(NamedTuple):
 def chains(board: Board) -> dict[int, Chain]:
     """The chain of every stone on the board, by point."""
     at, neighbors = board.at, board.tables.neighbors
-    found: dict[int, Chain] = {}
+    chain_of: dict[int, Chain] = {}
     for point in board.tables.points:
         color = at(point)
-        if color == EMPTY or point in found:
+        if color == EMPTY or point in chain_of:
             continue
         stones, liberties, frontier = {point}, set[int](), [point]
         while frontier:
@@ -187,8 +187,8 @@ def chains(board: Board) -> dict[int, Chain]:
                     stones.add(neighbor)
                     frontier.append(neighbor)
         chain = Chain(color, frozenset(stones), frozenset(liberties))
-        found.update(dict.fromkeys(stones, chain))
-    return found
+        chain_of.update(dict.fromkeys(stones, chain))
+    return chain_of
 
 
 class GreedyBot(BoardBot):

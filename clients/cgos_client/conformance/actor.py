@@ -56,7 +56,7 @@ class Actor:
         self._dialogue = dialogue
         self._changed = changed
         self._writer: asyncio.StreamWriter | None = None
-        self._said = 0
+        self._line_count = 0
         self._sent = 0.0
         self._answered = True
 
@@ -87,9 +87,9 @@ class Actor:
         self._changed()
 
     def _take(self, line: str) -> None:
-        self._said += 1
+        self._line_count += 1
         self._answered = True
-        if self._said > LINES_MAX:
+        if self._line_count > LINES_MAX:
             raise ValueError(f"more than {LINES_MAX} lines")
         self.lines.append(line)
         if not self.viewer:

@@ -39,7 +39,7 @@ class Terms(NamedTuple):
     longest: float
 
 
-class Ears:
+class Expectations:
     """What one case hears.
 
     :ivar changed: set whenever something came
@@ -72,12 +72,12 @@ class Ears:
 
     async def next_line(self, actor: Actor, expected: str, seconds: float | None = None) -> str:
         """The next line that is no `info`, taken. Raises Differs where none comes."""
-        await self.until(partial(self.heard, actor), seconds or self._terms.answer)
+        await self.until(partial(self.has_spoken, actor), seconds or self._terms.answer)
         if actor.lines:
             return actor.lines.pop(0)
         raise Differs(expected, _silence(actor))
 
-    def heard(self, actor: Actor) -> bool | None:
+    def has_spoken(self, actor: Actor) -> bool | None:
         """True once a line waits that is no `info`, or none will come."""
         self.drop_info(actor)
         return True if actor.lines or actor.closed else None
@@ -99,7 +99,7 @@ class Ears:
             self.obey(actor, line)
             raise Differs(self._shown(pattern), repr(line[:300]))
         self.obey(actor, line)
-        self.variables.update(fit.found)
+        self.variables.update(fit.values)
 
     def _not_in_mid_case(self, actor: Actor, line: str) -> None:
         """Another game than the case's own: the server paired a bot that was to wait. Raises Skipped.
@@ -135,13 +135,13 @@ class Ears:
         wants_info = action.pattern.startswith("info ")
 
         def ready() -> bool | None:
-            return True if wants_info and actor.lines else self.heard(actor)
+            return True if wants_info and actor.lines else self.has_spoken(actor)
 
         await self.until(ready, action.seconds or self._terms.answer)
         line = actor.lines.pop(0) if actor.lines else None
         fit = fits(action.pattern, line, self.variables, self.moves) if line is not None else None
         if line is not None and fit is not None and laws.broken(line, actor.viewer) is None:
-            self.variables.update(fit.found)
+            self.variables.update(fit.values)
             return
         if self._is_quirk(action.quirks, line, actor.closed):
             return
@@ -162,8 +162,8 @@ class Ears:
             return
         if any(self._is_quirk(action.quirks, line, actor.closed) for line in [*actor.lines, None]):
             return
-        heard = "; ".join(map(repr, actor.lines[-5:])) or "nothing"
-        raise Differs(self._shown(action.pattern) + " among its lines", heard[:300])
+        latest = "; ".join(map(repr, actor.lines[-5:])) or "nothing"
+        raise Differs(self._shown(action.pattern) + " among its lines", latest[:300])
 
     async def _expect_none(self, actor: Actor, action: Expect) -> None:
         def find() -> str | None:
@@ -174,7 +174,7 @@ class Ears:
             raise Differs("no line " + self._shown(action.pattern), repr(line[:300]))
 
     async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
-        if await self.until(partial(self.heard, actor), action.seconds or self._terms.quiet):
+        if await self.until(partial(self.has_spoken, actor), action.seconds or self._terms.quiet):
             line = actor.lines.pop(0) if actor.lines else None
             if self._is_quirk(action.quirks, line, actor.closed):
                 return
@@ -187,7 +187,7 @@ class Ears:
             if action.which is Which.SOME:
                 self.hold_what_is_left([actor])
                 actor.lines.clear()
-            return self.heard(actor)
+            return self.has_spoken(actor)
 
         await self.until(ended, action.seconds or self._terms.answer)
         if actor.closed and not actor.lines:
@@ -214,7 +214,7 @@ class Ears:
                     known = line == ""
                 case pattern:
                     fit = fits(pattern, line, self.variables, self.moves) if line is not None else None
-                    self.variables.update(fit.found if fit is not None else {})
+                    self.variables.update(fit.values if fit is not None else {})
                     known = fit is not None
             if known and not quirk.goes_on:
                 raise KnownQuirk(quirk)

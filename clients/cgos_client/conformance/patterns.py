@@ -41,9 +41,9 @@ class Made(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A line fits; `found` are the gaps that have a name."""
+    """A line fits; `values` are what its gaps with a name held."""
 
-    found: dict[str, str]
+    values: dict[str, str]
 
 
 def check(pattern: str) -> None:

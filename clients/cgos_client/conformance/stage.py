@@ -32,7 +32,7 @@ from cgos_client.conformance.language import (
     Step,
     Wait,
 )
-from cgos_client.conformance.listening import Ears, Terms
+from cgos_client.conformance.listening import Expectations, Terms
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
 from cgos_client.conformance.patterns import BadPattern, Made, fill, to_bytes
 
@@ -65,7 +65,7 @@ class Stage:
         self._terms = terms
         self._rng = rng
         self._actors: dict[str, Actor] = {}
-        self._ears = Ears(terms)
+        self._expected = Expectations(terms)
         self._dialogue: list[str] = []
         self._tasks = asyncio.TaskGroup()
 
@@ -79,20 +79,20 @@ class Stage:
                     at = step
                     await self._step(step)
                 at = None
-                self._ears.hold_what_is_left(self._actors.values())
+                self._expected.hold_what_is_left(self._actors.values())
             except (Differs, CannotConnect) as error:
                 verdict, why = Verdict.DIFFERS, str(error)
                 if isinstance(error, Differs):
                     expected, got = error.expected, error.got
             except KnownQuirk as known:
-                self._ears.quirks.append(known.quirk)
+                self._expected.quirks.append(known.quirk)
             except Skipped as skipped:
                 verdict, why = Verdict.SKIPPED, str(skipped)
             await self._clean_up()
-        if verdict is Verdict.PASSED and self._ears.quirks:
+        if verdict is Verdict.PASSED and self._expected.quirks:
             verdict = Verdict.QUIRK
-            why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._ears.quirks)
-        peers = tuple(dict.fromkeys(peer for quirk in self._ears.quirks for peer in quirk.peers))
+            why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._expected.quirks)
+        peers = tuple(dict.fromkeys(peer for quirk in self._expected.quirks for peer in quirk.peers))
         seconds = time.monotonic() - begun
         return Outcome(
             case=self._case,
@@ -126,7 +126,7 @@ class Stage:
             case Send(actor, text, whole):
                 await self._send(self._actor(actor), text, whole)
             case Expect():
-                await self._ears.expect(self._actor(action.actor), action)
+                await self._expected.expect(self._actor(action.actor), action)
             case RunsOut(actor):
                 await self._run_out(self._actor(actor))
             case Leaves(actor, hard):
@@ -134,7 +134,7 @@ class Stage:
             case Wait(seconds):
                 await asyncio.sleep(seconds)
             case Let(name, template):
-                self._ears.variables[name] = self._value(template)
+                self._expected.variables[name] = self._value(template)
             case Compare():
                 self._compare(action)
 
@@ -144,9 +144,9 @@ class Stage:
         if role not in self._actors:
             name, password = self._fresh_name(), self._fresh(12)
             self._actors[role] = Actor(
-                role=role, name=name, password=password, changed=self._ears.changed.set, dialogue=self._dialogue
+                role=role, name=name, password=password, changed=self._expected.changed.set, dialogue=self._dialogue
             )
-            self._ears.variables[role], self._ears.variables[f"{role}.password"] = name, password
+            self._expected.variables[role], self._expected.variables[f"{role}.password"] = name, password
         return self._actors[role]
 
     def _fresh(self, length: int) -> str:
@@ -178,10 +178,10 @@ class Stage:
             ("username", actor.name),
             ("password", words),
         ):
-            line = await self._ears.next_line(actor, f"{action.actor} signing in: {expected!r}")
-            self._ears.hold(actor, expected, line)
+            line = await self._expected.next_line(actor, f"{action.actor} signing in: {expected!r}")
+            self._expected.hold(actor, expected, line)
             if expected == "protocol *":
-                self._ears.variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
+                self._expected.variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
             await actor.send(answer.encode("latin-1") + b"\n")
 
     async def _send(self, actor: Actor, text: str, whole: bool) -> None:
@@ -194,9 +194,9 @@ class Stage:
 
     def _filled(self, template: str) -> str:
         for role in ("black", "white"):
-            if f"${role}" in template and role not in self._ears.variables:
+            if f"${role}" in template and role not in self._expected.variables:
                 raise BadPattern(f"${role} is known after 'pair'")
-        return fill(template, self._ears.variables)
+        return fill(template, self._expected.variables)
 
     def _value(self, template: str) -> str:
         kind, _, rest = template.partition("(")
@@ -238,13 +238,13 @@ class Stage:
         met: dict[str, str] = {}
         while len(met) < 2:
             waiting = [actor for actor in pair if actor.name not in met]
-            heard = await self._ears.until(partial(self._first_line, waiting), deadline - time.monotonic())
-            if heard is None:
+            arrived = await self._expected.until(partial(self._first_line, waiting), deadline - time.monotonic())
+            if arrived is None:
                 raise Skipped(f"not paired with ourselves within {self._terms.patience:g} s")
-            actor, line = heard
+            actor, line = arrived
             words = line.split()
             if words[0] == "setup":
-                self._ears.obey(actor, line)
+                self._expected.obey(actor, line)
                 seats = [words[5].partition("(")[0], words[6].partition("(")[0]]
                 if set(seats) == names:
                     met[actor.name] = line
@@ -256,7 +256,7 @@ class Stage:
 
     def _first_line(self, pair: Sequence[Actor]) -> tuple[Actor, str] | None:
         for actor in pair:
-            self._ears.drop_info(actor)
+            self._expected.drop_info(actor)
             if actor.lines:
                 return actor, actor.lines.pop(0)
             if actor.closed:
@@ -265,7 +265,7 @@ class Stage:
 
     async def _stranger(self, actor: Actor, words: Sequence[str]) -> None:
         """One line of a game with somebody else's bot: it is resigned as soon as that is possible."""
-        self._ears.obey(actor, " ".join(words))
+        self._expected.obey(actor, " ".join(words))
         match words[0]:
             case "genmove":
                 await actor.send(b"resign\n")
@@ -283,13 +283,16 @@ class Stage:
             actor = by_name[word.partition("(")[0]]
             actor.role = role
             self._actors[role] = actor
-            self._ears.variables[role], self._ears.variables[f"{role}.password"] = actor.name, actor.password
+            self._expected.variables[role], self._expected.variables[f"{role}.password"] = (
+                actor.name,
+                actor.password,
+            )
         self._actors.pop("one", None)
         self._actors.pop("two", None)
-        self._ears.game = words[1]
-        self._ears.moves.clear()
+        self._expected.game = words[1]
+        self._expected.moves.clear()
         size, komi, least = int(words[2]), float(words[3]), THOUGHT_SECONDS + 2 * self._terms.quiet
-        self._ears.variables.update(
+        self._expected.variables.update(
             gid=words[1],
             size=words[2],
             komi=words[3],
@@ -297,7 +300,7 @@ class Stage:
             empty=_result(-komi),
             full=_result(size**2 - komi),
         )
-        self._ears.variables.update(dict.fromkeys(("black.left", "white.left"), words[4]))
+        self._expected.variables.update(dict.fromkeys(("black.left", "white.left"), words[4]))
         if int(words[4]) < least * 1000:
             raise Skipped(f"a side has {words[4]} ms here, and a move of these cases may take {least:g} s")
 
@@ -305,22 +308,24 @@ class Stage:
         """The side to move is asked, answers, and the other side is told."""
         letter, role = self._to_move()
         mover, other = self._actors[role], self._actors["white" if role == "black" else "black"]
-        self._ears.hold(
-            mover, f"genmove {letter} <ms>", await self._ears.next_line(mover, f"{role}: 'genmove {letter} <ms>'")
+        self._expected.hold(
+            mover,
+            f"genmove {letter} <ms>",
+            await self._expected.next_line(mover, f"{role}: 'genmove {letter} <ms>'"),
         )
         await mover.send(move.encode() + b"\n")
         expected = f"play {letter} /{move}/ <ms>"
-        line = await self._ears.next_line(other, f"{other.role}: {expected!r}")
+        line = await self._expected.next_line(other, f"{other.role}: {expected!r}")
         words = line.split()
-        self._ears.obey(other, line)
+        self._expected.obey(other, line)
         if len(words) != 4 or words[:2] != ["play", letter] or words[2].upper() != move.upper():
             raise Differs(f"'play {letter} {move.upper()} <ms>'", repr(line[:200]))
-        self._ears.moves.append(Made(move, words[3]))
-        self._ears.variables[f"{role}.left"] = words[3]
+        self._expected.moves.append(Made(move, words[3]))
+        self._expected.variables[f"{role}.left"] = words[3]
 
     def _to_move(self) -> tuple[str, str]:
         """The side to move as its letter and its role."""
-        return ("b", "black") if len(self._ears.moves) % 2 == 0 else ("w", "white")
+        return ("b", "black") if len(self._expected.moves) % 2 == 0 else ("w", "white")
 
     async def _run_out(self, actor: Actor) -> None:
         """Asked for a move, `actor` says nothing until its game is over.
@@ -332,22 +337,22 @@ class Stage:
         wish = f"genmove {self._to_move()[0]} <ms>"
         waited = 0.0
         while True:
-            line = await self._ears.next_line(actor, f"{actor.role}: {wish!r}")
-            self._ears.hold(actor, wish, line)
+            line = await self._expected.next_line(actor, f"{actor.role}: {wish!r}")
+            self._expected.hold(actor, wish, line)
             left = int(line.split()[2]) / 1000
             if waited and not left:
                 raise Differs(f"the game of {actor.role}, who has no time left, is over", repr(line))
             if waited + left > self._terms.longest:
                 raise Skipped(f"its flag falls after more than {self._terms.longest:g} s")
             begun = time.monotonic()
-            if await self._ears.until(partial(self._ears.heard, actor), left + self._terms.answer):
+            if await self._expected.until(partial(self._expected.has_spoken, actor), left + self._terms.answer):
                 return
             waited += time.monotonic() - begun
             await actor.close(hard=True)
             await self._sign_in(SignsIn(actor.role, None, None, None))
-            setup = await self._ears.next_line(actor, f"{actor.role} coming back: 'setup $gid *'")
-            self._ears.hold(actor, "setup $gid *", setup)
-            await self._ears.until(partial(self._ears.heard, actor), self._terms.answer)
+            setup = await self._expected.next_line(actor, f"{actor.role} coming back: 'setup $gid *'")
+            self._expected.hold(actor, "setup $gid *", setup)
+            await self._expected.until(partial(self._expected.has_spoken, actor), self._terms.answer)
             if actor.lines and actor.lines[0].startswith("gameover "):
                 return
 
@@ -363,7 +368,7 @@ class Stage:
                             await self._sign_in(SignsIn(actor.role, None, None, None))
                         if actor.owes_move:
                             await actor.send(b"resign\n")
-                    await self._ears.until(
+                    await self._expected.until(
                         lambda: True if not self._players() or any(one.owes_move for one in players) else None, 2.0
                     )
         except (TimeoutError, CannotConnect, Differs, Skipped):
@@ -373,7 +378,7 @@ class Stage:
 
     def _players(self) -> list[Actor]:
         """Who has to stay until a game is over: both sides of the case's own, and who plays against strangers."""
-        own = [self._actors[role] for role in ("black", "white") if self._ears.game]
+        own = [self._actors[role] for role in ("black", "white") if self._expected.game]
         if not all(actor.in_game for actor in own):
             own = []
         others = [actor for role, actor in self._actors.items() if role not in ("black", "white")]

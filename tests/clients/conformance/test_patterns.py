@@ -32,7 +32,7 @@ MOVES = [Made("E5", "61000"), Made("pass", "0")]
 def test_fits(pattern: str, line: str, found: dict[str, str]) -> None:
     fit = fits(pattern, line, KNOWN, MOVES)
     assert fit is not None
-    assert fit.found == found
+    assert fit.values == found
 
 
 @pytest.mark.parametrize(
