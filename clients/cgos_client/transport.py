@@ -1,6 +1,6 @@
 """A line connection with deadlines: what a peer does, or fails to do, comes back as a value and never as a surprise.
 
-Nothing here knows what the lines mean. Another transport is another class with the methods of :class:`Connection`.
+Here is TCP. Another transport is another :class:`Wire`. Must not know: what the lines mean.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
-from cgos_client.errors import CannotConnect
+from cgos_client.errors import CannotConnect, ConnectionLost
 
 log = logging.getLogger("cgos_client.wire")
 """Every transport writes what passes over it here, at DEBUG, and never a secret."""
@@ -22,76 +23,97 @@ WRITE_SECONDS = 30.0
 CLOSE_SECONDS = 2.0
 
 
-class Connection(Protocol):
-    """A connection that carries one message a line."""
+class Wire(Protocol):
+    """What carries text. Reading and writing raise ConnectionLost, whose text is a phrase that says how it ended."""
+
+    async def read(self) -> str:
+        """Some text, one line or several, which may be blank. May be cancelled without losing any."""
+
+    async def write(self, line: str, shown: str | None = None) -> None:
+        """Send one line; `shown` is what the log says in its place."""
+
+    async def close(self) -> None:
+        """End the connection. Never raises."""
+
+
+class Connection:
+    """A connection that carries one message a line; blanks round it are ignored."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._lines: deque[str] = deque()
+        self._lost: str | None = None
 
     @property
     def lost(self) -> str | None:
         """None while the connection works, then a phrase that says how it ended."""
+        return None if self._lines else self._lost
 
     async def read(self, seconds: float) -> str | None:
         """The next line, stripped and never empty; None when the connection is lost or `seconds` have passed.
 
         May be cancelled without losing a line.
         """
+        try:
+            async with asyncio.timeout(seconds):
+                while not self._lines and self._lost is None:
+                    self._lines += filter(None, map(str.strip, (await self._wire.read()).split("\n")))
+        except TimeoutError:
+            return None
+        except ConnectionLost as lost:
+            self._lost = lost.text
+        return self._lines.popleft() if self._lines else None
 
     async def send(self, line: str, *, secret: bool = False) -> None:
         """Send one line. A `secret` never reaches the log. A failure shows in :attr:`lost`, not as an exception."""
+        if self._lost is not None:
+            return
+        try:
+            await self._wire.write(line, "(secret)" if secret else None)
+        except ConnectionLost as lost:
+            self._lost = lost.text
 
     async def close(self) -> None:
         """End the connection. Never raises."""
+        self._lost = self._lost or "closed by this client"
+        self._lines.clear()
+        await self._wire.close()
 
 
-class TcpConnection:
-    """One TCP connection, LF at each end of line, CR and blanks ignored."""
+class TcpWire:
+    """Lines over TCP, LF at each end."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._lost: str | None = None
 
-    @property
-    def lost(self) -> str | None:
-        return self._lost
-
-    async def read(self, seconds: float) -> str | None:
-        if self._lost is not None:
-            return None
+    async def read(self) -> str:
         try:
-            async with asyncio.timeout(seconds):
-                while True:
-                    raw = await self._reader.readuntil(b"\n")
-                    line = raw.decode("utf-8", "replace").strip()
-                    if line:
-                        log.debug("server: %s", line)
-                        return line
-        except TimeoutError:
-            return None
+            line = (await self._reader.readuntil(b"\n")).decode("utf-8", "replace").strip()
         except asyncio.IncompleteReadError as end:
-            self._lost = "the server closed the connection"
-            return end.partial.decode("utf-8", "replace").strip() or None
+            if end.partial.strip():
+                return end.partial.decode("utf-8", "replace")
+            raise ConnectionLost("the server closed the connection") from None
         except asyncio.LimitOverrunError:
-            self._lost = f"the server sent a line of more than {LINE_LIMIT} bytes"
+            raise ConnectionLost(f"the server sent a line of more than {LINE_LIMIT} bytes") from None
         except OSError as error:
-            self._lost = f"the connection broke ({error})"
-        return None
+            raise ConnectionLost(f"the connection broke ({error})") from None
+        if line:
+            log.debug("server: %s", line)
+        return line
 
-    async def send(self, line: str, *, secret: bool = False) -> None:
-        if self._lost is not None:
-            return
-        log.debug("client: %s", "(secret)" if secret else line)
+    async def write(self, line: str, shown: str | None = None) -> None:
+        log.debug("client: %s", line if shown is None else shown)
         try:
             self._writer.write(line.encode() + b"\n")
             async with asyncio.timeout(WRITE_SECONDS):
                 await self._writer.drain()
         except TimeoutError:
-            self._lost = f"the server read nothing for {WRITE_SECONDS:.0f} s"
+            raise ConnectionLost(f"the server read nothing for {WRITE_SECONDS:.0f} s") from None
         except OSError as error:
-            self._lost = f"the connection broke ({error})"
+            raise ConnectionLost(f"the connection broke ({error})") from None
 
     async def close(self) -> None:
-        if self._lost is None:
-            self._lost = "closed by this client"
         self._writer.close()
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
@@ -100,7 +122,7 @@ class TcpConnection:
             self._writer.transport.abort()
 
 
-async def connect(host: str, port: int) -> TcpConnection:
+async def connect(host: str, port: int) -> Connection:
     """Open a connection, with keep-alive so that a vanished server is noticed in half a minute.
 
     Raises CannotConnect.
@@ -113,7 +135,7 @@ async def connect(host: str, port: int) -> TcpConnection:
     except OSError as error:
         raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
     _keep_alive(writer.get_extra_info("socket"))
-    return TcpConnection(reader, writer)
+    return Connection(TcpWire(reader, writer))
 
 
 def _keep_alive(sock: socket.socket) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+import msgspec
+
 from cgos_client.errors import WatchRefused
 from cgos_client.position import Position
 from cgos_protocol.errors import Code
@@ -87,7 +89,7 @@ class GameWatch:
         if self.shown is None or self.shown.result is not None:
             return True
         if isinstance(fact, GameEnded):
-            self.shown = _ended(self.shown, fact)
+            self.shown = msgspec.structs.replace(self.shown, result=fact.result, reason=fact.reason)
         elif fact.ply == len(self.plies) + 1:
             self.plies.append(Ply(fact.move, fact.left_ms))
         else:
@@ -171,19 +173,3 @@ NO_VENUE = frozenset((Code.NO_VENUE, Code.UNKNOWN_VENUE))
 
 def _request(watch: GameWatch) -> ws.WatchGame:
     return ws.WatchGame(watch.venue, watch.game, len(watch.plies))
-
-
-def _ended(shown: ws.Shown, fact: GameEnded) -> ws.Shown:
-    return ws.Shown(
-        game=shown.game,
-        venue=shown.venue,
-        rules=shown.rules,
-        time=shown.time,
-        black=shown.black,
-        white=shown.white,
-        started_at=shown.started_at,
-        from_ply=shown.from_ply,
-        moves=shown.moves,
-        result=fact.result,
-        reason=fact.reason,
-    )
