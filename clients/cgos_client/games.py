@@ -28,7 +28,7 @@ REMEMBERED = 1024
 """Ended games whose numbers are kept, so that an ending told twice is not a second game."""
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a game ended.
 
     :ivar result: as in SGF, also ``Draw``, ``Abort`` and ``Void``; ``?`` where the server knows the game no more

@@ -9,41 +9,30 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import NamedTuple
 
 from cgos_client.addresses import Address
+from cgos_client.bots_file import BotTable
 from cgos_client.settings import BadSetting
 
 
-class Answers(NamedTuple):
-    """What the file is to say.
+def text(address: Address, bot: BotTable, password_file: str) -> str:
+    """The file. Everything that may be set is there, what is not needed as a comment.
 
-    :ivar venues: for WebSocket servers; empty otherwise
-    :ivar engine: program and arguments; empty for the built-in bot
+    :param bot: its name, slots, venues (for WebSocket servers) and engine; without an engine the built-in bot plays
     """
-
-    address: Address
-    name: str
-    venues: tuple[str, ...]
-    engine: tuple[str, ...]
-    slots: int = 1
-
-
-def text(answers: Answers, password_file: str) -> str:
-    """The file. Everything that may be set is there, what is not needed as a comment."""
-    over_websocket = answers.address.scheme != "tcp"
+    over_websocket = address.scheme != "tcp"
     mark = "" if over_websocket else "# "
     engine = (
-        f"engine = {json.dumps(list(answers.engine))}"
-        if answers.engine
+        f"engine = {json.dumps(bot.engine)}"
+        if bot.engine
         else 'builtin = "mcts"                # or "random", "greedy"; or engine = ["gnugo", "--mode", "gtp"]'
     )
-    venues = json.dumps(list(answers.venues) or ["9x9"])
+    venues = json.dumps(bot.venues or ["9x9"])
     return f"""\
 # Bots for `cgos-client run --config` this file. Relative paths count from here.
 
 [server]
-url = {json.dumps(str(answers.address))}      # ws://, wss://; HOST:PORT for CGOS lines over TCP
+url = {json.dumps(str(address))}      # ws://, wss://; HOST:PORT for CGOS lines over TCP
 # lines = true                  # CGOS lines over WebSocket
 # encoding = "msgpack"          # messages over WebSocket; "json" can be read in a log
 # ca_file = "ca.pem"            # certificates to trust, where the server has one of its own
@@ -51,14 +40,14 @@ url = {json.dumps(str(answers.address))}      # ws://, wss://; HOST:PORT for CGO
 
 # One table for each bot; all run at once.
 [[bot]]
-name = {json.dumps(answers.name)}
+name = {json.dumps(bot.name)}
 password_file = {json.dumps(password_file)}
 # token_file = "bot.token"      # in its place: a token that the operator made
 {engine}
 # playouts = 100                # for builtin = "mcts"
 # engine_timeout_s = 60         # a little above the engine's longest thought
 {mark}venues = {venues}             # over WebSocket: where it plays
-{mark}slots = {answers.slots}                       # games at once, each with an engine process of its own
+{mark}slots = {bot.slots}                       # games at once, each with an engine process of its own
 # version = "1.0"               # rated by itself; change it when the engine gets stronger
 # wire_name = "MyBot-1"         # how the version is shown; else name-version
 # author = ""
@@ -72,15 +61,15 @@ password_file = {json.dumps(password_file)}
 """
 
 
-def write(path: Path, answers: Answers) -> Path | None:
-    """Write the file, and beside it a password for the bot where there is none: its path, with mode 0600.
+def write(path: Path, address: Address, bot: BotTable) -> Path | None:
+    """Write :func:`text`, and beside it a password for the bot where there is none: its path, with mode 0600.
 
     Returns None where the password was there already. Raises BadSetting where `path` exists or cannot be written.
     """
-    password = path.with_name(f"{answers.name}.password")
+    password = path.with_name(f"{bot.name}.password")
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text(answers, password.name))
+            file.write(text(address, bot, password.name))
     except FileExistsError:
         raise BadSetting(f"{path} exists: give another name, or take it away first") from None
     except OSError as error:

@@ -188,10 +188,8 @@ def init_file(
         if engine is None:
             words = "Command line of the engine (nothing: the built-in bot)"
             engine = click.prompt(words, default="", show_default=False)
-        answers = init.Answers(
-            address=address, name=chosen, venues=venues, engine=tuple(shlex.split(engine)), slots=slots
-        )
-        password = init.write(file, answers)
+        table = BotTable(name=chosen, venues=list(venues), engine=shlex.split(engine), slots=slots)
+        password = init.write(file, address, table)
         bots_file.load(file)
     except (BadSetting, ValueError) as bad:
         raise click.UsageError(str(bad)) from None

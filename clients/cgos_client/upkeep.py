@@ -9,7 +9,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from cgos_client.bell import Bell
 from cgos_client.codec import Codec
@@ -41,7 +42,7 @@ _HEALING = frozenset(
 """Refusals that pass by themselves, by their code."""
 
 
-class Peer(NamedTuple):
+class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """What the upkeep asks of what is above it.
 
     :ivar hear: takes a message; an error ends the connection

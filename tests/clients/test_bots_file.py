@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from cgos_client import bots_file, init
 from cgos_client.addresses import server_address
-from cgos_client.bots_file import BadBotsFile
+from cgos_client.bots_file import BadBotsFile, BotTable
 from cgos_client.cli import main
 from cgos_client.settings import BadSetting
 
@@ -183,7 +183,9 @@ def test_what_init_writes_can_be_read(tmp_path, address, engine):
     over_websocket = address.startswith("ws")
     venues = ("9x9", "13x13") if over_websocket else ()
     password = init.write(
-        path, init.Answers(server_address(address), "MyBot", venues, engine, 2 if over_websocket else 1)
+        path,
+        server_address(address),
+        BotTable(name="MyBot", venues=list(venues), engine=list(engine), slots=2 if over_websocket else 1),
     )
     bots = bots_file.load(path)
     (bot,) = bots.bot
@@ -199,7 +201,7 @@ def test_what_init_writes_can_be_read(tmp_path, address, engine):
 
 def test_every_key_is_in_what_init_writes():
     """As a value or as a comment that becomes one."""
-    text = init.text(init.Answers(server_address("ws://h"), "MyBot", ("9x9",), ()), "pw")
+    text = init.text(server_address("ws://h"), BotTable(name="MyBot", venues=["9x9"]), "pw")
     for line in text.splitlines():
         if line.startswith("# ") and " = " in line:
             text = text.replace(line, line[2:])
@@ -211,14 +213,14 @@ def test_every_key_is_in_what_init_writes():
 
 def test_init_overwrites_nothing(tmp_path):
     path = tmp_path / "bots.toml"
-    answers = init.Answers(server_address("ws://h"), "MyBot", ("9x9",), ())
+    answers = server_address("ws://h"), BotTable(name="MyBot", venues=["9x9"])
     (tmp_path / "MyBot.password").write_text("mine")
-    assert init.write(path, answers) is None
+    assert init.write(path, *answers) is None
     assert (tmp_path / "MyBot.password").read_text() == "mine"
     with pytest.raises(BadSetting, match="exists"):
-        init.write(path, answers)
+        init.write(path, *answers)
     with pytest.raises(BadSetting, match="cannot be written"):
-        init.write(tmp_path / "no" / "folder", answers)
+        init.write(tmp_path / "no" / "folder", *answers)
 
 
 def test_init_asks(tmp_path):

@@ -15,7 +15,7 @@ import pytest
 from support.e2e.processes import ServerProcess, free_port, server
 from support.net.lying_proxy import Change, as_it_is, lying_proxy
 
-from cgos_client.conformance.listening import Terms
+from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
 
@@ -170,14 +170,24 @@ def heard(serving: Serving) -> Heard:
     assert len(timed) >= 12
 
     async def system(name: str) -> None:
-        terms = Terms("127.0.0.1", serving.systems[name], "time-", 20.0, 3.0, 0.3, 30.0)
+        terms = RunSettings(
+            host="127.0.0.1",
+            port=serving.systems[name],
+            prefix="time-",
+            patience=20.0,
+            answer=3.0,
+            quiet=0.3,
+            longest=30.0,
+        )
         heard.systems[name] = await play_all(timed, terms, 1, random.Random(), lambda _: None)
 
     async def lane(port: int) -> None:
         while lies:
             lie, said, asked, case = lies.pop()
             async with lying_proxy(port, said, asked) as liar:
-                terms = Terms("127.0.0.1", liar, "lie-", 20.0, 3.0, 0.4, 1.0)
+                terms = RunSettings(
+                    host="127.0.0.1", port=liar, prefix="lie-", patience=20.0, answer=3.0, quiet=0.4, longest=1.0
+                )
                 (heard.lies[lie],) = await play_all(
                     chosen(all_cases(), [case]), terms, 1, random.Random(), lambda _: None
                 )

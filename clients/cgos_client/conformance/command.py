@@ -13,7 +13,7 @@ from rich.console import Console
 from cgos_client.addresses import server_address
 from cgos_client.conformance import report
 from cgos_client.conformance.language import BadTranscript, Case
-from cgos_client.conformance.listening import Terms
+from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
 from cgos_client.errors import CannotConnect
@@ -110,9 +110,11 @@ def conformance(
     if server is None:
         raise click.UsageError("give --server HOST:PORT, or --list.")
     host, port = _host_and_port(server, prefix)
-    terms = Terms(host=host, port=port, prefix=prefix, patience=patience, answer=answer, quiet=quiet, longest=longest)
+    settings = RunSettings(
+        host=host, port=port, prefix=prefix, patience=patience, answer=answer, quiet=quiet, longest=longest
+    )
     rng = random.Random(seed) if seed is not None else random.SystemRandom()
-    outcomes = _played(cases, terms, jobs, rng, as_json=as_json)
+    outcomes = _played(cases, settings, jobs, rng, as_json=as_json)
     click.echo(report.summary(outcomes), err=as_json)
     failures = {Verdict.DIFFERS, Verdict.QUIRK, Verdict.SKIPPED} if strict else {Verdict.DIFFERS}
     sys.exit(1 if any(outcome.verdict in failures for outcome in outcomes) else 0)
@@ -146,11 +148,11 @@ def _host_and_port(server: str, prefix: str) -> tuple[str, int]:
     return address.host, address.port
 
 
-def _played(cases: list[Case], terms: Terms, jobs: int, rng: random.Random, *, as_json: bool) -> list[Outcome]:
+def _played(cases: list[Case], settings: RunSettings, jobs: int, rng: random.Random, *, as_json: bool) -> list[Outcome]:
     """Play the cases and show how they went. Exits with 3 where the server cannot be reached."""
     console = Console()
     pretty = console.is_terminal and not as_json
-    server = f"{terms.host}:{terms.port}"
+    server = f"{settings.host}:{settings.port}"
     status = console.status(f"{len(cases)} cases against {server} ...")
     played = 0
 
@@ -164,8 +166,8 @@ def _played(cases: list[Case], terms: Terms, jobs: int, rng: random.Random, *, a
         status.update(f"{played} of {len(cases)} cases against {server}; last: {outcome.case.name}")
 
     async def play() -> list[Outcome]:
-        await (await connect(terms.host, terms.port)).close()
-        return await play_all(cases, terms, jobs=jobs, rng=rng, done=show)
+        await (await connect(settings.host, settings.port)).close()
+        return await play_all(cases, settings, jobs=jobs, rng=rng, done=show)
 
     try:
         if not pretty:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from cgos_client.conformance.patterns import BadPattern, check
 
 
@@ -114,7 +116,7 @@ class Let(NamedTuple):
     template: str
 
 
-class Compare(NamedTuple):
+class Compare(msgspec.Struct, frozen=True, kw_only=True):
     """``check A <= B`` (else the case differs) or ``needs A <= B -- WHY`` (else it is skipped).
 
     :ivar left: a value, or values added and subtracted; so is `right`
@@ -140,7 +142,7 @@ class Step(NamedTuple):
     action: Action
 
 
-class Case(NamedTuple):
+class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the protocol's description, as a dialogue.
 
     :ivar harsh: what it does to servers that cannot take it; empty for most. Such cases are played last
@@ -175,16 +177,16 @@ def parse(file: str, text: str) -> list[Case]:
             elif not cases:
                 raise BadPattern("a step before the first case: begin a case with '=== name: title'")
             elif line.startswith("harsh: "):
-                cases[-1] = cases[-1]._replace(harsh=line.removeprefix("harsh: "))
+                cases[-1] = msgspec.structs.replace(cases[-1], harsh=line.removeprefix("harsh: "))
             elif line == "alone":
-                cases[-1] = cases[-1]._replace(alone=True)
+                cases[-1] = msgspec.structs.replace(cases[-1], alone=True)
             elif line.lstrip().startswith("quirk "):
                 steps[-1] = _with_quirk(steps, line)
             else:
                 steps.append(Step(number, line, _action(line)))
             if steps:
                 alone = cases[-1].alone or any(_may_be_paired(step.action) for step in steps)
-                cases[-1] = cases[-1]._replace(steps=tuple(steps), alone=alone)
+                cases[-1] = msgspec.structs.replace(cases[-1], steps=tuple(steps), alone=alone)
         except BadPattern as bad:
             raise BadTranscript(f"{file}, line {number}: {bad}") from None
     return cases

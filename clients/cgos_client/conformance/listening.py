@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+import msgspec
 
 from cgos_client.conformance import laws
 from cgos_client.conformance.actor import Actor
@@ -20,7 +22,7 @@ from cgos_client.conformance.patterns import Made, fits
 T = TypeVar("T")
 
 
-class Terms(NamedTuple):
+class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for all cases of a run; times in seconds.
 
     :ivar prefix: how the names of all bots begin
@@ -49,13 +51,13 @@ class Expectations:
     :ivar quirks: what known servers do, seen here
     """
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self.changed = asyncio.Event()
-        self.variables: dict[str, str] = {"longest": str(round(terms.longest * 1000))}
+        self.variables: dict[str, str] = {"longest": str(round(settings.longest * 1000))}
         self.game = ""
         self.moves: list[Made] = []
         self.quirks: list[Quirk] = []
-        self._terms = terms
+        self._settings = settings
 
     async def until(self, condition: Callable[[], T | None], seconds: float) -> T | None:
         """The first value of `condition` that is not None; None when `seconds` have passed."""
@@ -72,7 +74,7 @@ class Expectations:
 
     async def next_line(self, actor: Actor, expected: str, seconds: float | None = None) -> str:
         """The next line that is no `info`, taken. Raises Differs where none comes."""
-        await self.until(partial(self.has_spoken, actor), seconds or self._terms.answer)
+        await self.until(partial(self.has_spoken, actor), seconds or self._settings.answer)
         if actor.lines:
             return actor.lines.pop(0)
         raise Differs(expected, _silence(actor))
@@ -137,7 +139,7 @@ class Expectations:
         def ready() -> bool | None:
             return True if wants_info and actor.lines else self.has_spoken(actor)
 
-        await self.until(ready, action.seconds or self._terms.answer)
+        await self.until(ready, action.seconds or self._settings.answer)
         line = actor.lines.pop(0) if actor.lines else None
         fit = fits(action.pattern, line, self.variables, self.moves) if line is not None else None
         if line is not None and fit is not None and laws.broken(line, actor.viewer) is None:
@@ -156,7 +158,7 @@ class Expectations:
                     return at
             return -1 if actor.closed else None
 
-        at = await self.until(find, action.seconds or self._terms.answer)
+        at = await self.until(find, action.seconds or self._settings.answer)
         if at is not None and at >= 0:
             self.hold(actor, action.pattern, actor.lines.pop(at))
             return
@@ -169,12 +171,12 @@ class Expectations:
         def find() -> str | None:
             return next((line for line in actor.lines if fits(action.pattern, line, self.variables)), None)
 
-        line = await self.until(find, action.seconds or self._terms.quiet)
+        line = await self.until(find, action.seconds or self._settings.quiet)
         if line is not None and not self._is_quirk(action.quirks, line, actor.closed):
             raise Differs("no line " + self._shown(action.pattern), repr(line[:300]))
 
     async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
-        if await self.until(partial(self.has_spoken, actor), action.seconds or self._terms.quiet):
+        if await self.until(partial(self.has_spoken, actor), action.seconds or self._settings.quiet):
             line = actor.lines.pop(0) if actor.lines else None
             if self._is_quirk(action.quirks, line, actor.closed):
                 return
@@ -189,7 +191,7 @@ class Expectations:
                 actor.lines.clear()
             return self.has_spoken(actor)
 
-        await self.until(ended, action.seconds or self._terms.answer)
+        await self.until(ended, action.seconds or self._settings.answer)
         if actor.closed and not actor.lines:
             return
         line = actor.lines.pop(0) if actor.lines else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+
+import msgspec
 
 from cgos_client.conformance.language import Case, Quirk, Step
 
@@ -42,7 +43,7 @@ class KnownQuirk(Exception):
         self.quirk = quirk
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """One case, played.
 
     :ivar why: one sentence; empty where it passed

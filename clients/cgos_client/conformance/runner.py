@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from cgos_client.conformance.language import BadTranscript, Case, parse
-from cgos_client.conformance.listening import Terms
+from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Differs, Outcome, Verdict
 from cgos_client.conformance.stage import CLEAN_UP_SECONDS, Stage
 
@@ -46,7 +46,7 @@ def chosen(cases: Sequence[Case], patterns: Iterable[str]) -> list[Case]:
 
 
 async def play_all(
-    cases: Sequence[Case], terms: Terms, jobs: int, rng: random.Random, done: Callable[[Outcome], None]
+    cases: Sequence[Case], settings: RunSettings, jobs: int, rng: random.Random, done: Callable[[Outcome], None]
 ) -> list[Outcome]:
     """Play `cases`, in their own order where they are played one at a time, harsh ones last.
 
@@ -58,7 +58,7 @@ async def play_all(
     gate = asyncio.Semaphore(jobs)
 
     async def one(case: Case, seed: int) -> None:
-        outcome = outcomes[case.name] = await _bounded(case, terms, random.Random(seed))
+        outcome = outcomes[case.name] = await _bounded(case, settings, random.Random(seed))
         done(outcome)
 
     async def beside(case: Case, seed: int) -> None:
@@ -78,11 +78,11 @@ async def play_all(
     return [outcomes[case.name] for case in cases]
 
 
-async def _bounded(case: Case, terms: Terms, rng: random.Random) -> Outcome:
-    limit = 2 * terms.patience + terms.longest + SPARE_SECONDS + CLEAN_UP_SECONDS
+async def _bounded(case: Case, settings: RunSettings, rng: random.Random) -> Outcome:
+    limit = 2 * settings.patience + settings.longest + SPARE_SECONDS + CLEAN_UP_SECONDS
     try:
         async with asyncio.timeout(limit):
-            return await Stage(case, terms, rng).play()
+            return await Stage(case, settings, rng).play()
     except TimeoutError:
         late = Differs(f"the case ends within {limit:g} s", "it was given up")
         return Outcome(

@@ -32,7 +32,7 @@ from cgos_client.conformance.language import (
     Step,
     Wait,
 )
-from cgos_client.conformance.listening import Expectations, Terms
+from cgos_client.conformance.listening import Expectations, RunSettings
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
 from cgos_client.conformance.patterns import BadPattern, Made, fill, to_bytes
 
@@ -60,12 +60,12 @@ class Stage:
     :param rng: makes names and passwords
     """
 
-    def __init__(self, case: Case, terms: Terms, rng: random.Random) -> None:
+    def __init__(self, case: Case, settings: RunSettings, rng: random.Random) -> None:
         self._case = case
-        self._terms = terms
+        self._settings = settings
         self._rng = rng
         self._actors: dict[str, Actor] = {}
-        self._expected = Expectations(terms)
+        self._expected = Expectations(settings)
         self._dialogue: list[str] = []
         self._tasks = asyncio.TaskGroup()
 
@@ -153,7 +153,7 @@ class Stage:
         return "".join(self._rng.choice(_ALPHABET) for _ in range(length))
 
     def _fresh_name(self, length: int = 0) -> str:
-        prefix = self._terms.prefix
+        prefix = self._settings.prefix
         length = length or min(NAME_MAX, len(prefix) + 8)
         if length <= len(prefix):
             return "".join(self._rng.choice(string.ascii_lowercase) for _ in range(length))
@@ -162,7 +162,7 @@ class Stage:
     async def _connect(self, role: str) -> Actor:
         actor = self._actor(role)
         actor.viewer = False
-        await actor.connect(self._terms.host, self._terms.port, self._tasks)
+        await actor.connect(self._settings.host, self._settings.port, self._tasks)
         return actor
 
     async def _sign_in(self, action: SignsIn) -> None:
@@ -234,13 +234,13 @@ class Stage:
                 await self._sign_in(SignsIn(role, None, None, action.saying))
         pair = [self._actors[role] for role in roles]
         names = {actor.name for actor in pair}
-        deadline = time.monotonic() + self._terms.patience
+        deadline = time.monotonic() + self._settings.patience
         met: dict[str, str] = {}
         while len(met) < 2:
             waiting = [actor for actor in pair if actor.name not in met]
             arrived = await self._expected.until(partial(self._first_line, waiting), deadline - time.monotonic())
             if arrived is None:
-                raise Skipped(f"not paired with ourselves within {self._terms.patience:g} s")
+                raise Skipped(f"not paired with ourselves within {self._settings.patience:g} s")
             actor, line = arrived
             words = line.split()
             if words[0] == "setup":
@@ -291,7 +291,7 @@ class Stage:
         self._actors.pop("two", None)
         self._expected.game = words[1]
         self._expected.moves.clear()
-        size, komi, least = int(words[2]), float(words[3]), THOUGHT_SECONDS + 2 * self._terms.quiet
+        size, komi, least = int(words[2]), float(words[3]), THOUGHT_SECONDS + 2 * self._settings.quiet
         self._expected.variables.update(
             gid=words[1],
             size=words[2],
@@ -342,17 +342,17 @@ class Stage:
             left = int(line.split()[2]) / 1000
             if waited and not left:
                 raise Differs(f"the game of {actor.role}, who has no time left, is over", repr(line))
-            if waited + left > self._terms.longest:
-                raise Skipped(f"its flag falls after more than {self._terms.longest:g} s")
+            if waited + left > self._settings.longest:
+                raise Skipped(f"its flag falls after more than {self._settings.longest:g} s")
             begun = time.monotonic()
-            if await self._expected.until(partial(self._expected.has_spoken, actor), left + self._terms.answer):
+            if await self._expected.until(partial(self._expected.has_spoken, actor), left + self._settings.answer):
                 return
             waited += time.monotonic() - begun
             await actor.close(hard=True)
             await self._sign_in(SignsIn(actor.role, None, None, None))
             setup = await self._expected.next_line(actor, f"{actor.role} coming back: 'setup $gid *'")
             self._expected.hold(actor, "setup $gid *", setup)
-            await self._expected.until(partial(self._expected.has_spoken, actor), self._terms.answer)
+            await self._expected.until(partial(self._expected.has_spoken, actor), self._settings.answer)
             if actor.lines and actor.lines[0].startswith("gameover "):
                 return
 

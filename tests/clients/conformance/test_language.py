@@ -53,7 +53,7 @@ def test_a_case_with_everything() -> None:
             2.5,
             (Quirk(("tcl", "old"), "(nothing)", "no word", False), Quirk(("python",), "ok", "ok", True)),
         ),
-        Compare("$a <= 5", "$a", "<=", "5", False),
+        Compare(text="$a <= 5", left="$a", operator="<=", right="5", needed=False),
     ]
     assert [step.line for step in case.steps] == [5, 6, 7, 8, 11]
 

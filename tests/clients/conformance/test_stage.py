@@ -10,7 +10,7 @@ import pytest
 
 from cgos_client.conformance import stage
 from cgos_client.conformance.language import parse
-from cgos_client.conformance.listening import Terms
+from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import play_all
 
@@ -31,7 +31,15 @@ async def played(text: str, script: Script, patience: float = 0.3) -> Outcome:
             writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    terms = Terms("127.0.0.1", server.sockets[0].getsockname()[1], "kit-", patience, 0.3, 0.1, 1.0)
+    terms = RunSettings(
+        host="127.0.0.1",
+        port=server.sockets[0].getsockname()[1],
+        prefix="kit-",
+        patience=patience,
+        answer=0.3,
+        quiet=0.1,
+        longest=1.0,
+    )
     try:
         (outcome,) = await play_all(parse("t.txt", f"=== x: y\n{text}"), terms, 1, random.Random(1), lambda _: None)
         return outcome
@@ -261,7 +269,7 @@ async def test_paired_in_the_middle_of_another_case(monkeypatch: pytest.MonkeyPa
 
 
 async def test_a_server_that_is_not_there() -> None:
-    terms = Terms("127.0.0.1", 1, "kit-", 0.3, 0.3, 0.1, 1.0)
+    terms = RunSettings(host="127.0.0.1", port=1, prefix="kit-", patience=0.3, answer=0.3, quiet=0.1, longest=1.0)
     (outcome,) = await play_all(parse("t.txt", "=== x: y\na connects"), terms, 1, random.Random(1), lambda _: None)
     assert outcome.verdict is Verdict.DIFFERS
     assert "cannot be reached" in outcome.why
@@ -269,7 +277,7 @@ async def test_a_server_that_is_not_there() -> None:
 
 async def test_harsh_cases_come_last_and_outcomes_keep_their_order() -> None:
     text = "=== a: x\nharsh: y\nalone\nz connects\n=== b: x\nalone\nz connects\n"
-    terms = Terms("127.0.0.1", 1, "kit-", 0.3, 0.3, 0.1, 1.0)
+    terms = RunSettings(host="127.0.0.1", port=1, prefix="kit-", patience=0.3, answer=0.3, quiet=0.1, longest=1.0)
     told: list[str] = []
     outcomes = await play_all(
         parse("t.txt", text), terms, 1, random.Random(1), lambda outcome: told.append(outcome.case.name)
