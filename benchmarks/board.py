@@ -12,9 +12,9 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from reporting import CommandLine, write_json
+from reporting import program
 from sgfmill.boards import Board as SgfmillBoard
 
 from cgos_protocol.games.base import Ruleset
@@ -158,11 +158,12 @@ def _measure(size: int, runs: int, count: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()} | {"moves_a_game": moves / len(games)}
 
 
-def run(runs: int = 5, report: Callable[[str], None] = print, games: int = 60) -> dict[str, Any]:
-    """Measure everything and report it line by line.
+def run(
+    runs: Annotated[int, "interleaved runs, of which the median counts; at least 5"] = 7,
+    games: Annotated[int, "on 9x9, and a quarter of them on 19x19: 60 are about 6 500 moves of each"] = 60,
+) -> dict[str, Any]:
+    """Measure everything and print it.
 
-    :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting
-    :param games: random games on 9x9, and a quarter of them on 19x19 (60: about 6 500 moves of each)
     :return: ``us``: by board size, CPU microseconds by name; ``ratios``: by board size, what they come to
     """
     measured = {f"{size}x{size}": _measure(size, runs, games // larger) for size, larger in LARGER.items()}
@@ -175,28 +176,21 @@ def run(runs: int = 5, report: Callable[[str], None] = print, games: int = 60) -
         for board, us in measured.items()
     }
     result = {"benchmark": "board", "python": platform.python_version(), "runs": runs, "us": measured, "ratios": ratios}
-    _report(result, report)
+    _report(result)
     return result
 
 
-def _report(result: dict[str, Any], report: Callable[[str], None]) -> None:
-    report(f"Python {result['python']}, median of {result['runs']} interleaved runs, CPU time")
+def _report(result: dict[str, Any]) -> None:
+    print(f"Python {result['python']}, median of {result['runs']} interleaved runs, CPU time")
     for board in result["us"]:
-        report(f"{board}:")
+        print(f"{board}:")
         for name, value in result["us"][board].items():
-            report(f"  {name:24} {value:8.2f}{'' if name == 'moves_a_game' else ' us'}")
+            print(f"  {name:24} {value:8.2f}{'' if name == 'moves_a_game' else ' us'}")
         for name, value in result["ratios"][board].items():
-            report(f"  {name:24} {value:8.2f} x")
+            print(f"  {name:24} {value:8.2f} x")
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures; ``--json FILE`` writes them too."""
-    parser = CommandLine(__doc__, runs=1, games=4)
-    parser.add_argument("--runs", type=int, default=7, help="interleaved runs (default 7)")
-    parser.add_argument("--games", type=int, default=60, help="on 9x9; a quarter on 19x19 (default 60)")
-    options = parser.read(words)
-    result = run(options.runs, games=options.games)
-    write_json(options.json, result)
+main = program(run, runs=1, games=4)
 
 
 if __name__ == "__main__":

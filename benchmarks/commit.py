@@ -9,7 +9,6 @@ moment of the machine hits all alike; figures are medians over the runs.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import platform
@@ -22,11 +21,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 from unittest import mock
 
 import aiosqlite
-from reporting import CommandLine, write_json
+from reporting import medians, program
 
 from cgos_protocol.errors import CommitFailed
 from cgos_server.storage import schema, writer
@@ -261,20 +260,19 @@ async def busy(way: Way, path: Path, players: int, seconds: float) -> dict[str, 
     }
 
 
-def run(
-    runs: int = 5,
-    report: Callable[[str], None] = print,
-    *,
-    rows: int = 40_000,
-    players: Sequence[int] = PLAYERS,
-    seconds: float = 0.5,
-) -> dict[str, Any]:
-    """Measure everything and report it line by line.
+Rows = Annotated[int, "in bulk"]
+Players = Annotated[Sequence[int], "with a move in flight, one number after the other"]
+Seconds = Annotated[float, "of each way of writing in a run"]
 
-    :param runs: interleaved runs, of which the median counts; at least 5 for figures worth quoting
-    :param rows: in bulk
-    :param players: how many have a move in flight, one after the other
-    :param seconds: how long one way of writing runs within one run
+
+def run(
+    runs: Annotated[int, "interleaved runs, of which the median counts; at least 5"] = 5,
+    rows: Rows = 40_000,
+    players: Players = PLAYERS,
+    seconds: Seconds = 0.5,
+) -> dict[str, Any]:
+    """Measure everything and print it.
+
     :return: ``bulk``: CPU microseconds a move by size of round; ``busy``: by players and way of writing; ``ratios``
     """
     bulks: dict[str, list[float]] = {}
@@ -303,50 +301,38 @@ def run(
         "busy": {str(count): {} for count in players},
     }
     for (count, key), samples in busys.items():
-        result["busy"][str(count)][key] = {
-            figure: statistics.median(sample[figure] for sample in samples) for figure in samples[0]
-        }
+        result["busy"][str(count)][key] = medians(samples)
     result["ratios"] = {
         f"bare / the store, rounds of {size}": result["bulk"]["bare"] / result["bulk"][str(size)] for size in ROUNDS
     } | {
         f"the store / no database, {count} players": ways["the store"]["cpu_us"] / ways["no database"]["cpu_us"]
         for count, ways in result["busy"].items()
     }
-    _report(result, report)
+    _report(result)
     return result
 
 
-def _report(result: dict[str, Any], report: Callable[[str], None]) -> None:
-    report(f"Python {result['python']}, SQLite {result['sqlite']}, median of {result['runs']} interleaved runs")
-    report(f"bulk: bare executemany of 100 {result['bulk']['bare']:.2f} us a move (CPU); through the store")
+def _report(result: dict[str, Any]) -> None:
+    print(f"Python {result['python']}, SQLite {result['sqlite']}, median of {result['runs']} interleaved runs")
+    print(f"bulk: bare executemany of 100 {result['bulk']['bare']:.2f} us a move (CPU); through the store")
     for size in ROUNDS:
-        report(f"  rounds of {size:<5} {result['bulk'][str(size)]:8.2f} us")
-    for players, ways in result["busy"].items():
-        report(f"busy loop, {players} moves in flight: CPU us a move, added, ms from move to commit p50, p99")
+        print(f"  rounds of {size:<5} {result['bulk'][str(size)]:8.2f} us")
+    for line in busy_lines(result["busy"]):
+        print(line)
+    for key, ratio in result["ratios"].items():
+        print(f"{key:44} {ratio:6.2f} x")
+
+
+def busy_lines(busy: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
+    """Figures of the busy loop, by players and way of writing."""
+    for players, ways in busy.items():
+        yield f"busy loop, {players} moves in flight: CPU us a move, added, ms from move to commit p50, p99"
         for key, figures in ways.items():
             added = figures["cpu_us"] - ways["no database"]["cpu_us"]
-            report(
-                f"  {key:20} {figures['cpu_us']:7.1f} {added:7.1f} {figures['p50_ms']:8.2f} {figures['p99_ms']:8.2f}"
-            )
-    for key, ratio in result["ratios"].items():
-        report(f"{key:44} {ratio:6.2f} x")
+            yield f"  {key:20} {figures['cpu_us']:7.1f} {added:7.1f} {figures['p50_ms']:8.2f} {figures['p99_ms']:8.2f}"
 
 
-def add_sizes(parser: argparse.ArgumentParser) -> None:
-    """How much is measured."""
-    parser.add_argument("--rows", type=int, default=40_000, help="in bulk (default 40000)")
-    parser.add_argument("--players", type=int, nargs="*", default=PLAYERS, help="with a move in flight")
-    parser.add_argument("--seconds", type=float, default=0.5, help="of each way of writing in a run (default 0.5)")
-
-
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures; ``--json FILE`` writes them too."""
-    parser = CommandLine(__doc__, runs=1, rows=1000, players=[20], seconds=0.02)
-    parser.add_argument("--runs", type=int, default=5, help="interleaved runs (default 5)")
-    add_sizes(parser)
-    options = parser.read(words)
-    result = run(options.runs, rows=options.rows, players=options.players, seconds=options.seconds)
-    write_json(options.json, result)
+main = program(run, runs=1, rows=1000, players=[20], seconds=0.02)
 
 
 if __name__ == "__main__":

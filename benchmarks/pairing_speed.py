@@ -16,17 +16,15 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 
 import platform
 import random
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from reporting import CommandLine, as_text, processor, write_json
-from rich.table import Table
+from reporting import cpu, held, processor, program, table
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Matchmaker, Meeting
 from cgos_server.core.pairing.matching import Packing, best, pack
@@ -156,16 +154,6 @@ class Field:
         return Knowledge(covariance, covariance @ covariance)
 
 
-def cpu(work: Callable[[], object], runs: int) -> float:
-    """Median CPU seconds of it."""
-    seconds = []
-    for _ in range(runs):
-        start = time.process_time()
-        work()
-        seconds.append(time.process_time() - start)
-    return statistics.median(seconds)
-
-
 def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[str, Any]]:
     """Near-best rounds, and beside them exact ones: CPU seconds and loss, in millionths of a bit a pair."""
     rows = []
@@ -210,84 +198,67 @@ def methods(largest: int, runs: int) -> list[dict[str, Any]]:
 
 
 def run(
-    runs: int = 5, report: Callable[[str], None] = print, largest: int = 10_000, exact_up_to: int = 1000
+    runs: Annotated[int, "of which the median counts"] = 5,
+    largest: Annotated[int, "the largest field"] = 10_000,
+    exact: Annotated[int, "the largest field that is also paired exactly (1000: about ten seconds each)"] = 1000,
 ) -> dict[str, Any]:
-    """Measure everything and report it line by line.
+    """Measure everything and print it.
 
-    :param runs: how often, of which the median counts
-    :param largest: the largest field
-    :param exact_up_to: the largest field whose best round is found too (1000: about ten seconds each)
     :return: ``matchings``, ``methods``: a row each; ``goals``: (found, goal)
     """
     machine = f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {version('rustworkx')}"
-    report(f"{machine}, {processor()}, CPU time of one thread, medians of {runs}")
+    print(f"{machine}, {processor()}, CPU time of one thread, medians of {runs}")
     field = Field(250)
-    exact = cpu(field.best, runs)
-    report(f"exact round of 250 (costs, packing and matching): {exact * 1e3:.1f} ms")
-    rounds = matchings([n for n in (300, 500, 1000, 3000, 10_000) if n <= largest], exact_up_to, runs)
-    _report_matchings(rounds, report)
-    asked = methods(largest, runs)
-    _report_methods(asked, report)
-    found = {"exact 250, s": exact}
+    exact_s = cpu(field.best, runs)
+    print(f"exact round of 250 (costs, packing and matching): {exact_s * 1e3:.1f} ms")
+    rounds = matchings([n for n in (300, 500, 1000, 3000, 10_000) if n <= largest], exact, runs)
+    _report_matchings(rounds)
+    by_method = methods(largest, runs)
+    _report_methods(by_method)
+    figures = {"exact 250, s": exact_s}
     widest = [row for row in rounds if row["n"] == 10_000]
     if widest:
-        found["near best 10000, s"] = max(row["seconds"] for row in widest)
-        found["near best 10000, loss in % of a bit"] = max(row["loss"] for row in widest) / BIT * 100.0
-    birk = [row["seconds"] for row in asked if row["method"].startswith("birk") and row["n"] == 10_000]
+        figures["near best 10000, s"] = max(row["seconds"] for row in widest)
+        figures["near best 10000, loss in % of a bit"] = max(row["loss"] for row in widest) / BIT * 100.0
+    birk = [row["seconds"] for row in by_method if row["method"].startswith("birk") and row["n"] == 10_000]
     if birk:
-        found["birk 10000, s"] = birk[0]
-    goals = {name: (found[name], goal) for name, goal in GOALS.items() if name in found}
-    for name, (value, goal) in goals.items():
-        report(f"  {name:38} {value:8.4f}   goal {goal:6.2f}   {'met' if value <= goal else 'MISSED'}")
+        figures["birk 10000, s"] = birk[0]
+    goals = held(figures, GOALS)
     return {
         "benchmark": "pairing_speed",
         "machine": machine,
         "processor": processor(),
         "runs": runs,
-        "exact_250": exact,
+        "exact_250": exact_s,
         "matchings": rounds,
-        "methods": asked,
+        "methods": by_method,
         "goals": goals,
     }
 
 
 def brief() -> dict[str, Any]:
     """All sizes, three times, exact rounds up to 300."""
-    return run(runs=3, exact_up_to=300)
+    return run(runs=3, exact=300)
 
 
-def _report_matchings(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
-    table = Table(title="Near-best rounds; loss in millionths of a bit a pair")
-    for column in ("versions", "colors owed", "ms", "loss", "exact: ms", "its loss", "excess"):
-        table.add_column(column, justify="left" if column == "colors owed" else "right")
+def _report_matchings(rows: Sequence[dict[str, Any]]) -> None:
+    cells = []
     for row in rows:
-        exact = (
-            (f"{row['exact_seconds'] * 1e3:.0f}", f"{row['exact_loss']:.0f}", f"{row['excess']:.1f}")
-            if "excess" in row
-            else ("-", "-", "-")
-        )
-        table.add_row(str(row["n"]), row["colors"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact)
-    report(as_text(table))
+        exact = ("-", "-", "-")
+        if "excess" in row:
+            exact = (f"{row['exact_seconds'] * 1e3:.0f}", f"{row['exact_loss']:.0f}", f"{row['excess']:.1f}")
+        cells.append((row["n"], row["colors"], f"{row['seconds'] * 1e3:.0f}", f"{row['loss']:.0f}", *exact))
+    columns = ("versions", "colors owed", "ms", "loss", "exact: ms", "its loss", "excess")
+    print(table("Near-best rounds; loss in millionths of a bit a pair", columns, cells, left=("colors owed",)))
 
 
-def _report_methods(rows: Sequence[dict[str, Any]], report: Callable[[str], None]) -> None:
-    table = Table(title="Rounds as the server has them made, reasons included")
-    for column in ("method", "versions", "policy", "ms", "pairs"):
-        table.add_column(column, justify="left" if column in ("method", "policy") else "right")
-    for row in rows:
-        table.add_row(row["method"], str(row["n"]), row["policy"], f"{row['seconds'] * 1e3:.1f}", str(row["pairs"]))
-    report(as_text(table))
+def _report_methods(rows: Sequence[dict[str, Any]]) -> None:
+    cells = [(row["method"], row["n"], row["policy"], f"{row['seconds'] * 1e3:.1f}", row["pairs"]) for row in rows]
+    columns = ("method", "versions", "policy", "ms", "pairs")
+    print(table("Rounds as the server has them made, reasons included", columns, cells, left=("policy",)))
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures; ``--json FILE`` writes them too."""
-    parser = CommandLine(__doc__, runs=1, largest=60, exact=60)
-    parser.add_argument("--runs", type=int, default=5, help="of which the median counts (default 5)")
-    parser.add_argument("--largest", type=int, default=10_000, help="the largest field (default 10000)")
-    parser.add_argument("--exact", type=int, default=1000, help="largest field that is also paired exactly (1000)")
-    options = parser.read(words)
-    result = run(options.runs, largest=options.largest, exact_up_to=options.exact)
-    write_json(options.json, result)
+main = program(run, runs=1, largest=60, exact=60)
 
 
 if __name__ == "__main__":

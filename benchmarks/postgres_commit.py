@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import asyncpg
 import commit
@@ -27,7 +27,7 @@ import commit
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from loads import cpu_seconds
-from reporting import CommandLine, write_json
+from reporting import medians, program
 from support.storage.postgres import PostgresServer, postgres_server
 
 from cgos_server.storage import schema
@@ -155,14 +155,12 @@ def _stop(error: Exception) -> None:
 
 
 def run(
-    runs: int = 5,
-    report: Callable[[str], None] = print,
-    *,
-    rows: int = 40_000,
-    players: Sequence[int] = commit.PLAYERS,
-    seconds: float = 0.5,
+    runs: Annotated[int, "interleaved runs, of which the median counts; at least 5"] = 5,
+    rows: commit.Rows = 40_000,
+    players: commit.Players = commit.PLAYERS,
+    seconds: commit.Seconds = 0.5,
 ) -> dict[str, Any]:
-    """Measure everything and report it line by line; at least 5 runs for figures worth quoting; otherwise as there."""
+    """Measure everything and print it."""
     share = rows / 40_000
     with postgres_server("fsync = on\nfull_page_writes = on\nmax_wal_size = 4GB") as server:
         url = filled(server, "moves")
@@ -197,11 +195,9 @@ def run(
         "busy": {str(count): {} for count in players},
     }
     for (count, name), samples in busys.items():
-        result["busy"][str(count)][name] = {
-            figure: statistics.median(sample[figure] for sample in samples) for figure in samples[0]
-        }
+        result["busy"][str(count)][name] = medians(samples)
     for line in _lines(result):
-        report(line)
+        print(line)
     return result
 
 
@@ -215,21 +211,10 @@ def _lines(result: dict[str, Any]) -> Iterator[str]:
                 f"  {size:>4} moves  {way:32} {figures['wall_us']:8.0f} {figures['cpu_us']:8.0f} "
                 f"{figures['postgres_cpu_us']:8.0f}"
             )
-    for players, ways in result["busy"].items():
-        yield f"busy loop, {players} moves in flight: CPU us a move, added, ms from move to commit p50, p99"
-        for key, figures in ways.items():
-            added = figures["cpu_us"] - ways["no database"]["cpu_us"]
-            yield f"  {key:20} {figures['cpu_us']:7.1f} {added:7.1f} {figures['p50_ms']:8.2f} {figures['p99_ms']:8.2f}"
+    yield from commit.busy_lines(result["busy"])
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures; ``--json FILE`` writes them too."""
-    parser = CommandLine(__doc__, runs=1, rows=1000, players=[20], seconds=0.02)
-    parser.add_argument("--runs", type=int, default=5, help="interleaved runs (default 5)")
-    commit.add_sizes(parser)
-    options = parser.read(words)
-    result = run(options.runs, rows=options.rows, players=options.players, seconds=options.seconds)
-    write_json(options.json, result)
+main = program(run, runs=1, rows=1000, players=[20], seconds=0.02)
 
 
 if __name__ == "__main__":

@@ -14,15 +14,15 @@ import multiprocessing
 import platform
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from rating_pools import POOLS, Colors, generator, permuted_window, score2
 from rating_runs import Driven
-from reporting import CommandLine, write_json
+from reporting import cpu, held, program
 
 from cgos_server.core.rating.base import Fit, Refitting
 
@@ -71,13 +71,6 @@ class Played(Driven):
         """Fold these."""
         for result in results:
             self.game(*result)
-
-
-def cpu(work: Callable[[], object]) -> float:
-    """CPU seconds of it."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def cholesky(n: int, runs: int) -> float:
@@ -186,39 +179,32 @@ def replay(results: int, versions: int = REPLAY_VERSIONS) -> dict[str, float]:
 
 
 def run(
-    runs: int = 5,
-    report: Callable[[str], None] = print,
-    results: int = REPLAY_RESULTS,
-    sizes: Sequence[int] = SIZES,
-    versions: int = REPLAY_VERSIONS,
+    runs: Annotated[int, "of which the median counts"] = 5,
+    results: Annotated[int, "how long the replay is"] = REPLAY_RESULTS,
+    sizes: Annotated[Sequence[int], "of the pools"] = (*SIZES, 2000),
+    versions: Annotated[int, "whose results are replayed"] = REPLAY_VERSIONS,
 ) -> dict[str, Any]:
-    """Measure everything and report it line by line.
+    """Measure everything and print it.
 
-    :param runs: how often, of which the median counts
-    :param results: how long the replay is
-    :param sizes: of the pools
-    :param versions: whose results are replayed
     :return: ``s``: by size, CPU seconds by name; ``ratios``: to the Cholesky; ``replay``; ``goals``: (found, goal)
     """
-    report(f"Python {platform.python_version()}, numpy {np.__version__}, one BLAS thread, CPU time, medians of {runs}")
+    print(f"Python {platform.python_version()}, numpy {np.__version__}, one BLAS thread, CPU time, medians of {runs}")
     seconds: dict[int, dict[str, float]] = {}
     for n in sizes:
         seconds[n] = sized(n, runs if n < 1000 else min(runs, 3), ROUNDS.get(n, 4))
-        _report_size(n, seconds[n], report)
+        _report_size(n, seconds[n])
     replayed = replay(results, versions)
-    report(
+    print(
         f"replay of {results} results of {replayed['versions']} versions with {replayed['cold']} cold and "
         f"{replayed['warm']} warm refits as recorded: {replayed['replayed']:.1f} s (the venue's life: "
         f"{replayed['lived']:.1f} s), apart by {replayed['apart']:.1e} Elo"
     )
-    found = {f"warm {n}, ms": one["warm"] * 1e3 for n, one in seconds.items()}
+    figures = {f"warm {n}, ms": one["warm"] * 1e3 for n, one in seconds.items()}
     if 1000 in seconds:
-        found |= {"step of 1000, us": seconds[1000]["step"] * 1e6, "cold 1000, ms": seconds[1000]["cold"] * 1e3}
+        figures |= {"step of 1000, us": seconds[1000]["step"] * 1e6, "cold 1000, ms": seconds[1000]["cold"] * 1e3}
     if (results, versions) == (REPLAY_RESULTS, REPLAY_VERSIONS):
-        found["replay, s"] = replayed["replayed"]
-    goals = {name: (found[name], goal) for name, goal in GOALS.items() if name in found}
-    for name, (value, goal) in goals.items():
-        report(f"  {name:20} {value:10.1f}   goal {goal:10.1f}   {'met' if value <= goal else 'MISSED'}")
+        figures["replay, s"] = replayed["replayed"]
+    goals = held(figures, GOALS)
     return {
         "benchmark": "rating_speed",
         "python": platform.python_version(),
@@ -236,26 +222,17 @@ def run(
 
 def brief() -> dict[str, Any]:
     """The goals' sizes, and a short replay."""
-    return run(runs=3, results=20_000)
+    return run(runs=3, results=20_000, sizes=SIZES)
 
 
-def _report_size(n: int, one: dict[str, float], report: Callable[[str], None]) -> None:
-    report(f"{n} versions: Cholesky {one['cholesky'] * 1e3:.3f} ms")
+def _report_size(n: int, one: dict[str, float]) -> None:
+    print(f"{n} versions: Cholesky {one['cholesky'] * 1e3:.3f} ms")
     for name, value in one.items():
         if name != "cholesky":
-            report(f"  {name:30} {value * 1e3:12.3f} ms {value / one['cholesky']:12.2f} x")
+            print(f"  {name:30} {value * 1e3:12.3f} ms {value / one['cholesky']:12.2f} x")
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures; ``--json FILE`` writes them too."""
-    parser = CommandLine(__doc__, runs=1, results=100, versions=10, sizes=[10])
-    parser.add_argument("--runs", type=int, default=5, help="of which the median counts (default 5)")
-    parser.add_argument("--results", type=int, default=REPLAY_RESULTS, help="how long the replay is")
-    parser.add_argument("--sizes", type=int, nargs="*", default=[*SIZES, 2000], help="of the pools")
-    parser.add_argument("--versions", type=int, default=REPLAY_VERSIONS, help="whose results are replayed")
-    options = parser.read(words)
-    result = run(options.runs, results=options.results, sizes=options.sizes, versions=options.versions)
-    write_json(options.json, result)
+main = program(run, runs=1, results=100, versions=10, sizes=[10])
 
 
 if __name__ == "__main__":

@@ -20,13 +20,12 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 import networkx
 import numpy as np
 import rustworkx
-from reporting import CommandLine, as_text, processor, write_json
-from rich.table import Table
+from reporting import held, processor, program, table
 
 from cgos_server.core.tournaments.base import Event, Game, Result, Round
 from cgos_server.core.tournaments.chance import Lots
@@ -193,78 +192,48 @@ def simulations(runs: int, count: int) -> list[dict[str, Any]]:
 
 
 def run(
-    runs: int = 3,
-    report: Callable[[str], None] = print,
-    largest: int = 1024,
-    largest_event: int = 128,
-    tournaments: int = 64,
+    runs: Annotated[int, "of which the median counts"] = 3,
+    largest: Annotated[int, "players of the round held against the bare matching; 1024: about five minutes"] = 1024,
+    largest_event: Annotated[int, "players of the largest event that is paired round by round"] = 128,
+    tournaments: Annotated[int, "simulated at a time"] = 64,
 ) -> dict[str, Any]:
-    """Measure everything and report it.
+    """Measure everything and print it.
 
-    :param runs: how often, of which the median counts
-    :param largest: players of the field that is held against the bare matching (1024: about five minutes)
-    :param largest_event: players of the largest event that is paired round by round
-    :param tournaments: simulated at a time
     :return: ``events``, ``large``, ``simulations``: a row each; ``goals``: (found, goal)
     """
     machine = (
         f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {version('rustworkx')}, "
         f"networkx {networkx.__version__}, {processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
-    report(f"{machine}; CPU time of one thread, medians of {runs}")
+    print(f"{machine}; CPU time of one thread, medians of {runs}")
     rows = events(runs, largest_event)
-    report(
-        _table(
-            "Rounds by the command's own way, ms",
-            ("system", "players", "rounds", "median", "largest"),
-            [
-                (row["system"], row["n"], row["rounds"], f"{row['median'] * 1e3:.1f}", f"{row['largest'] * 1e3:.1f}")
-                for row in rows
-            ],
-        )
-    )
+    columns: Sequence[str] = ("system", "players", "rounds", "median", "largest")
+    cells = [
+        (row["system"], row["n"], row["rounds"], f"{row['median'] * 1e3:.1f}", f"{row['largest'] * 1e3:.1f}")
+        for row in rows
+    ]
+    print(table("Rounds by the command's own way, ms", columns, cells))
     compared = large(largest, 1)
-    report(
-        _table(
-            "One large round beside the bare matching of all its possible pairs, s",
-            ("order", "players", "round", "ours", "bare", "ratio"),
-            [
-                (
-                    row["order"],
-                    row["n"],
-                    row["round"],
-                    f"{row['ours']:.2f}",
-                    f"{row['bare']:.2f}",
-                    f"{row['ratio']:.2f}",
-                )
-                for row in compared
-            ],
-        )
-    )
+    columns = ("order", "players", "round", "ours", "bare", "ratio")
+    cells = [(row["order"], row["n"], row["round"], *(f"{row[name]:.2f}" for name in columns[3:])) for row in compared]
+    print(table("One large round beside the bare matching of all its possible pairs, s", columns, cells))
     simulated = simulations(runs, tournaments)
-    report(
-        _table(
-            f"Simulated tournaments of {PLAYERS} players and {LENGTH} rounds, a second and core",
-            ("system", "ours", "whole field, rustworkx", "events", "networkx", "plain", "blocks", "ours / networkx"),
-            [
-                (
-                    row["system"],
-                    *(f"{row[name]:.0f}" for name in ("ours", "whole", "events")),
-                    *(f"{row[name]:.1f}" for name in ("networkx", "plain", "blocks", "ratio")),
-                )
-                for row in simulated
-            ],
+    columns = ("system", "ours", "whole field, rustworkx", "events", "networkx", "plain", "blocks", "ours / networkx")
+    cells = [
+        (
+            row["system"],
+            *(f"{row[name]:.0f}" for name in ("ours", "whole", "events")),
+            *(f"{row[name]:.1f}" for name in ("networkx", "plain", "blocks", "ratio")),
         )
-    )
-    found = {f"{row['system']} {row['n']}, ms": row["largest"] * 1e3 for row in rows if row["n"] == 64}
+        for row in simulated
+    ]
+    print(table(f"Simulated tournaments of {PLAYERS} players and {LENGTH} rounds, a second and core", columns, cells))
+    figures = {f"{row['system']} {row['n']}, ms": row["largest"] * 1e3 for row in rows if row["n"] == 64}
     for n in {row["n"] for row in rows} & {32, 128}:
-        found[f"mwm {n}, ms"] = max(row["largest"] * 1e3 for row in rows if row["n"] == n)
-    found[f"mwm {largest} / bare rustworkx"] = max(row["ratio"] for row in compared)
-    found["tournaments / networkx loop"] = min(row["ratio"] for row in simulated)
-    goals = {name: (found[name], goal) for name, goal in (GOALS | LEAST).items() if name in found}
-    for name, (value, goal) in goals.items():
-        met = value >= goal if name in LEAST else value <= goal
-        report(f"  {name:30} {value:8.2f}   goal {goal:6.1f}   {'met' if met else 'MISSED'}")
+        figures[f"mwm {n}, ms"] = max(row["largest"] * 1e3 for row in rows if row["n"] == n)
+    figures[f"mwm {largest} / bare rustworkx"] = max(row["ratio"] for row in compared)
+    figures["tournaments / networkx loop"] = min(row["ratio"] for row in simulated)
+    goals = held(figures, GOALS | LEAST, least=LEAST)
     return {
         "benchmark": "tournament_speed",
         "machine": machine,
@@ -281,27 +250,7 @@ def brief() -> dict[str, Any]:
     return run(runs=1, largest=256)
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    table = Table(title=title)
-    for at, column in enumerate(columns):
-        table.add_column(column, justify="left" if at == 0 else "right")
-    for row in rows:
-        table.add_row(*map(str, row))
-    return as_text(table)
-
-
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures; ``--json FILE`` writes them too."""
-    parser = CommandLine(__doc__, runs=1, largest=16, largest_event=32, tournaments=8)
-    parser.add_argument("--runs", type=int, default=3, help="of which the median counts (default 3)")
-    parser.add_argument("--largest", type=int, default=1024, help="players of the large round (default 1024)")
-    parser.add_argument("--largest-event", type=int, default=128, help="players of the largest event (default 128)")
-    parser.add_argument("--tournaments", type=int, default=64, help="simulated at a time (default 64)")
-    options = parser.read(words)
-    result = run(
-        options.runs, largest=options.largest, largest_event=options.largest_event, tournaments=options.tournaments
-    )
-    write_json(options.json, result)
+main = program(run, runs=1, largest=16, largest_event=32, tournaments=8)
 
 
 if __name__ == "__main__":

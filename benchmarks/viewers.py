@@ -13,11 +13,11 @@ import resource
 import socket
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from prometheus_client import CollectorRegistry
-from reporting import CommandLine, write_json
+from reporting import program
 
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.facts import GameStarted
@@ -125,6 +125,11 @@ class Hall:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self.tasks.add(self.loop.create_task(work))
 
+    def begin(self, number: int) -> None:
+        """A game begins."""
+        sides = {"black": "Alpha-bot_1.0", "white": "Beta-bot_2.0", "black_label": "1800?", "white_label": "1750"}
+        self.bus.publish(GameStarted(venue="9x9", game=number, at=AT, **sides))
+
     async def enter(self, count: int) -> None:
         for _ in range(count):
             near, far = socket.socketpair()
@@ -199,31 +204,11 @@ async def _measure(loop: asyncio.AbstractEventLoop, clock: PollClock, viewers: i
     hall = Hall(loop, clock, games)
     await hall.gallery.open()
     for number in range(1, games + 1):
-        hall.bus.publish(
-            GameStarted(
-                venue="9x9",
-                game=number,
-                black="Alpha-bot_1.0",
-                white="Beta-bot_2.0",
-                at=AT,
-                black_label="1800?",
-                white_label="1750",
-            )
-        )
+        hall.begin(number)
     await hall.enter(viewers)
     figures: dict[str, Any] = {"enter": await _told(hall, hall.gallery.turn)}
     for number in range(games + 1, 2 * games + 1):
-        hall.bus.publish(
-            GameStarted(
-                venue="9x9",
-                game=number,
-                black="Alpha-bot_1.0",
-                white="Beta-bot_2.0",
-                at=AT,
-                black_label="1800?",
-                white_label="1750",
-            )
-        )
+        hall.begin(number)
     figures["burst"] = await _told(hall, hall.gallery.turn)
     for number, viewer in enumerate(hall.viewers):
         viewer.data_received(f"observe {number % games + 1}\n".encode())
@@ -262,13 +247,7 @@ def run(viewers: int = 1000, games: int = 200) -> dict[str, Any]:
     return figures
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = CommandLine(__doc__, viewers=4, games=2)
-    parser.add_argument("--viewers", type=int, default=1000)
-    parser.add_argument("--games", type=int, default=200)
-    options = parser.read(words)
-    figures = run(options.viewers, options.games)
-    write_json(options.json, figures)
+main = program(run, viewers=4, games=2)
 
 
 if __name__ == "__main__":

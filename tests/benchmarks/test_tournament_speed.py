@@ -18,14 +18,13 @@ def speed(monkeypatch: pytest.MonkeyPatch) -> Any:
     return tournament_speed
 
 
-def test_everything_is_measured_and_told(speed: Any) -> None:
-    told: list[str] = []
-    found = speed.run(1, told.append, largest=16, tournaments=8)
-    text = "\n".join(told)
+def test_everything_is_measured_and_told(speed: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    found = speed.run(runs=1, largest=16, tournaments=8)
+    text = capsys.readouterr().out
     assert "Simulated tournaments of 6 players and 2 rounds" in text
     for name, (value, goal) in found["goals"].items():
         assert value > 0.0
-        assert f"{name:30} {value:8.2f}   goal {goal:6.1f}" in text
+        assert f"{name:38} {value:10.4g}   goal {goal:10.4g}" in text
     assert {row["system"] for row in found["simulations"]} == set(speed.SIMULATED)
 
 
