@@ -16,11 +16,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 from checkouts import checkout, commit, hosted
 from loads import HERE, SIGN_IN_LIMIT_S, cpu_seconds, reports
-from reporting import CommandLine, write_json
+from reporting import program
 from server_moves import scripted_game
 
 PASSES = ["PASS", "PASS"]
@@ -129,12 +130,20 @@ def costs(tree: Path, *, bots: int, cycles: int, hold: float) -> Costs:
     return Costs(begin=begin, end=short.minus(moves), result=short.minus(unrated), move=move)
 
 
-def run(trees: Sequence[Path], *, runs: int, bots: int, cycles: int, hold: float) -> dict[str, list[Costs]]:
+def run(
+    tree: Annotated[Path, checkout, "in place of this one"] = HERE.parent,
+    against: Annotated[Path | None, checkout, "another checkout, by turns"] = None,
+    runs: int = 5,
+    bots: int = 200,
+    cycles: Annotated[int, "games of every bot in a run"] = 6,
+    hold: Annotated[float, "seconds between a game's begin and end"] = 1.0,
+) -> dict[str, list[Costs]]:
     """All runs of each tree, by turns, by its commit."""
-    results: dict[str, list[Costs]] = {commit(tree): [] for tree in trees}
+    trees = [tree] if against is None else [tree, against]
+    results: dict[str, list[Costs]] = {commit(one): [] for one in trees}
     for _ in range(runs):
-        for tree in trees:
-            results[commit(tree)].append(costs(tree, bots=bots, cycles=cycles, hold=hold))
+        for one in trees:
+            results[commit(one)].append(costs(one, bots=bots, cycles=cycles, hold=hold))
     for name, each in results.items():
         print(f"{name}: CPU us of the process (of its loop's thread), medians of {runs}, {bots} bots")
         for what in Costs.__struct_fields__:
@@ -144,18 +153,7 @@ def run(trees: Sequence[Path], *, runs: int, bots: int, cycles: int, hold: float
     return results
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = CommandLine(__doc__, runs=1, bots=2, cycles=1, hold=0.4)
-    parser.add_argument("--tree", type=checkout, default=HERE.parent, metavar="DIR", help="in place of this one")
-    parser.add_argument("--against", type=checkout, metavar="DIR", help="another checkout, by turns")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--bots", type=int, default=200)
-    parser.add_argument("--cycles", type=int, default=6, help="games of every bot in a run (default 6)")
-    parser.add_argument("--hold", type=float, default=1.0, help="seconds between a game's begin and end (default 1)")
-    options = parser.read(words)
-    trees = [options.tree, *([options.against] if options.against else [])]
-    result = run(trees, runs=options.runs, bots=options.bots, cycles=options.cycles, hold=options.hold)
-    write_json(options.json, result)
+main = program(run, runs=1, bots=2, cycles=1, hold=0.4)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,18 @@ class Tally:
         self.errors: list[str] = []
         self.latency: list[float] | None = [] if keep_latency else None
         self.sent_at: dict[tuple[str, str], float] = {}
-        """(game, move's spelling with its ply) -> when its line was written."""
+        """(game, ply) -> when its line was written."""
+
+    def made(self, game: object, ply: int) -> None:
+        """A move is being written."""
+        self.moves += 1
+        if self.latency is not None:
+            self.sent_at[str(game), str(ply)] = time.perf_counter()
+
+    def arrived(self, game: object, ply: int) -> None:
+        """The opponent has it."""
+        if self.latency is not None and (at := self.sent_at.pop((str(game), str(ply)), None)) is not None:
+            self.latency.append(time.perf_counter() - at)
 
 
 class GameBot(asyncio.Protocol):
@@ -68,12 +79,9 @@ class GameBot(asyncio.Protocol):
             self.transport.write(line.encode() + b"\n")
 
     def move(self) -> None:
-        tally = self.tally
-        if tally.latency is not None:
-            tally.sent_at[self.game, str(self.ply)] = time.perf_counter()
+        self.tally.made(self.game, self.ply)
         self.say(self.script[self.ply])
         self.ply += 1
-        tally.moves += 1
 
     def data_received(self, data: bytes) -> None:
         *lines, self.buffer = (self.buffer + data).split(b"\n")
@@ -82,11 +90,7 @@ class GameBot(asyncio.Protocol):
             if word == b"genmove":
                 _after(self.think() if self.ply else self.hold, self.move)
             elif word[:4] == b"play":
-                tally = self.tally
-                if tally.latency is not None:
-                    sent = tally.sent_at.pop((self.game, str(self.ply)), None)
-                    if sent is not None:
-                        tally.latency.append(time.perf_counter() - sent)
+                self.tally.arrived(self.game, self.ply)
                 self.ply += 1
             elif word[:5] == b"setup":
                 self.tally.begun += 1
@@ -140,7 +144,7 @@ def _after(seconds: float, act: Callable[[], None]) -> None:
         act()
 
 
-class Said(msgspec.Struct):
+class Message(msgspec.Struct):
     """As much of the server's messages as a bot without thought needs."""
 
     type: str
@@ -150,7 +154,7 @@ class Said(msgspec.Struct):
     text: str = ""
 
 
-SAID = msgspec.json.Decoder(Said)
+MESSAGE = msgspec.json.Decoder(Message)
 
 
 class WsGameBot(Frames):
@@ -168,40 +172,28 @@ class WsGameBot(Frames):
         self.tally.closed += 1
 
     def move(self, game: int, ply: int) -> None:
-        tally = self.tally
-        if tally.latency is not None:
-            tally.sent_at[str(game), str(ply)] = time.perf_counter()
+        self.tally.made(game, ply)
         self.say(b'{"type":"move","game":%d,"ply":%d,"move":"%s"}' % (game, ply, self.script[ply - 1].encode()))
-        tally.moves += 1
 
     def message(self, payload: bytes) -> None:
-        said = SAID.decode(payload)
-        kind = said.type
-        if kind == "moved" or kind == "turn":
-            tally, game, ply = self.tally, said.game, said.ply
-            if kind == "moved":
-                if tally.latency is not None:
-                    sent = tally.sent_at.pop((str(game), str(ply)), None)
-                    if sent is not None:
-                        tally.latency.append(time.perf_counter() - sent)
-                if not said.your_turn:
-                    return
-                ply += 1
-            think = self.think()
-            if think:
-                asyncio.get_running_loop().call_later(think, self.move, game, ply)
-            else:
-                self.move(game, ply)
+        message = MESSAGE.decode(payload)
+        kind, game, ply = message.type, message.game, message.ply
+        if kind == "moved":
+            self.tally.arrived(game, ply)
+            if message.your_turn:
+                _after(self.think(), functools.partial(self.move, game, ply + 1))
+        elif kind == "turn":
+            _after(self.think(), functools.partial(self.move, game, ply))
         elif kind == "over":
             self.tally.games += 1
-            self.say(b'{"type":"seen","game":%d}' % said.game)
+            self.say(b'{"type":"seen","game":%d}' % game)
         elif kind == "welcome":
             sign_in = {"type": "sign_in", "bot": self.name, "secret": token(self.name), "venues": ["9x9"]}
             self.say(json.dumps(sign_in).encode())
         elif kind == "signed_in":
             self.tally.signed_in += 1
         elif kind == "error":
-            self.tally.errors.append(said.text)
+            self.tally.errors.append(message.text)
 
 
 class WsRelayBot(Frames):

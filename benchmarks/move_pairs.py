@@ -16,11 +16,12 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 from checkouts import checkout, commit, hosted
 from loads import HERE, WIRES, Cost, Window, Wire, measure, relay
-from reporting import CommandLine, write_json
+from reporting import program
 from server_moves import SIZES, scripted_game
 
 
@@ -49,60 +50,55 @@ class Pairs(msgspec.Struct, kw_only=True):
 
 
 def run(
-    this: Path,
-    other: Path,
-    *,
-    sizes: Sequence[int],
-    wires: Sequence[str],
-    runs: int,
-    seconds: float,
-    think_s: float = 0.0,
-    settle: float = 5.0,
-    bare: bool = True,
-) -> list[Pairs]:
-    """Interleaved runs; who comes first alternates.
-
-    :param think_s: what bots and the relay's ends think about a move, on average
-    :param settle: seconds at full swing before a window
-    :param bare: measure the relay too
-    """
+    against: Annotated[Path, checkout, "the other checkout"],
+    tree: Annotated[Path, checkout, "in place of this one"] = HERE.parent,
+    bots: Sequence[int] = SIZES,
+    wires: Annotated[Sequence[str], WIRES] = tuple(WIRES),
+    runs: Annotated[int, "interleaved; who comes first alternates"] = 5,
+    seconds: Annotated[float, "least length of a window"] = 5.0,
+    think: Annotated[float, "mean seconds that bots and the relay's ends think about a move"] = 0.0,
+    settle: Annotated[float, "seconds at full swing before a window"] = 5.0,
+    no_relay: Annotated[bool, "the two trees alone"] = False,
+) -> dict[str, object]:
+    """Both trees and the relay, for each protocol and number of bots."""
+    print(f"{commit(tree)} ({tree}) against {commit(against)} ({against})", flush=True)
     game = scripted_game()
     results = []
     with tempfile.TemporaryDirectory(prefix="cgos-pairs-") as root:
         script = Path(root) / "script.json"
         script.write_text(json.dumps(game))
 
-        def floor(wire: Wire, bots: int, window: Window) -> Cost:
+        def floor(wire: Wire, count: int, window: Window) -> Cost:
             with relay(wire.relay) as (pid, port):
-                return measure(pid, port, bots, window, "--relay", "--think", str(think_s), *wire.options)
+                return measure(pid, port, count, window, "--relay", "--think", str(think), *wire.options)
 
-        def cost(tree: Path, wire: Wire, bots: int, window: Window) -> Cost:
-            with tempfile.TemporaryDirectory(dir=root) as name, hosted(tree, Path(name), bots) as running:
+        def cost(its: Path, wire: Wire, count: int, window: Window) -> Cost:
+            with tempfile.TemporaryDirectory(dir=root) as name, hosted(its, Path(name), count) as running:
                 port = running.websocket if wire.options else running.lines
-                options = ("--script", str(script), "--think", str(think_s), *wire.options)
-                return measure(running.pid, port, bots, window, *options)
+                options = ("--script", str(script), "--think", str(think), *wire.options)
+                return measure(running.pid, port, count, window, *options)
 
-        for bots, name in itertools.product(sizes, wires):
-            wire, games = WIRES[name], bots // 2 * len(game)
-            if think_s:
-                window = Window(seconds=seconds, warm=2 * bots, settle=settle, progress=0.1)
+        for count, name in itertools.product(bots, wires):
+            wire, games = WIRES[name], count // 2 * len(game)
+            if think:
+                window = Window(seconds=seconds, warm=2 * count, settle=settle, progress=0.1)
             else:
                 window = Window(seconds=seconds, warm=games, whole=games, settle=settle, progress=0.1)
             pairs = []
             for number in range(runs):
-                bare_cost = floor(wire, bots, window) if bare else None
+                bare = None if no_relay else floor(wire, count, window)
                 if number % 2:
-                    mine, its = cost(this, wire, bots, window), cost(other, wire, bots, window)
+                    mine, other = cost(tree, wire, count, window), cost(against, wire, count, window)
                 else:
-                    its, mine = cost(other, wire, bots, window), cost(this, wire, bots, window)
-                pairs.append(Pair(this=mine, other=its, relay=bare_cost))
-                _show(name, bots, pairs[-1])
+                    other, mine = cost(against, wire, count, window), cost(tree, wire, count, window)
+                pairs.append(Pair(this=mine, other=other, relay=bare))
+                _show(name, count, pairs[-1])
             ratios = [pair.ratio for pair in pairs]
             results.append(
                 Pairs(
                     wire=name,
-                    bots=bots,
-                    think_s=think_s,
+                    bots=count,
+                    think_s=think,
                     pairs=pairs,
                     median=statistics.median(ratios),
                     least=min(ratios),
@@ -110,7 +106,7 @@ def run(
                 )
             )
             _show_all(results[-1])
-    return results
+    return {"this": commit(tree), "other": commit(against), "results": results}
 
 
 def _show(wire: str, bots: int, pair: Pair) -> None:
@@ -135,34 +131,7 @@ def _show_all(pairs: Pairs) -> None:
     )
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = CommandLine(__doc__, bots=[2], wires=["websocket"], runs=1, seconds=0.1, settle=0.0)
-    parser.add_argument("--against", type=checkout, required=True, metavar="DIR", help="the other checkout")
-    parser.add_argument("--tree", type=checkout, default=HERE.parent, metavar="DIR", help="in place of this one")
-    parser.add_argument("--bots", type=int, nargs="*", default=SIZES)
-    parser.add_argument("--wires", nargs="*", choices=WIRES, default=list(WIRES))
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5.0, help="least length of a window (default 5)")
-    parser.add_argument(
-        "--think", type=float, default=0.0, metavar="S", help="mean thinking time a move (default none)"
-    )
-    parser.add_argument("--settle", type=float, default=5.0, help="seconds at full swing before a window (default 5)")
-    parser.add_argument("--no-relay", action="store_true", help="the two trees alone")
-    options = parser.read(words)
-    this, other = options.tree.resolve(), options.against
-    print(f"{commit(this)} ({this}) against {commit(other)} ({other})", flush=True)
-    results = run(
-        this,
-        other,
-        sizes=options.bots,
-        wires=options.wires,
-        runs=options.runs,
-        seconds=options.seconds,
-        think_s=options.think,
-        settle=options.settle,
-        bare=not options.no_relay,
-    )
-    write_json(options.json, {"this": commit(this), "other": commit(other), "results": results})
+main = program(run, bots=[2], wires=["websocket"], runs=1, seconds=0.1, settle=0.0)
 
 
 if __name__ == "__main__":

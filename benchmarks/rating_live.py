@@ -16,13 +16,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from loads import SIGN_IN_LIMIT_S, reports
-from reporting import CommandLine, write_json
-from server_moves import _unexpected, scripted_game, server
+from reporting import program
+from server_moves import Running, _unexpected, scripted_game, server
 
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.records import GameAdded, GameEnded, LedgerAdded, Record
@@ -36,12 +35,12 @@ def results(versions: int, games: int, seed: int = 5) -> list[tuple[int, int, in
     chosen by true strength would tell the model what it cannot know."""
     rng = random.Random(seed)
     strength = [rng.gauss(2000, 350) for _ in range(versions)]
-    found = []
+    drawn = []
     for _ in range(games):
         one, other = rng.sample(range(versions), 2)
         wins = rng.random() < 1 / (1 + 10 ** ((strength[other] - strength[one]) / 400))
-        found.append((one + 1, other + 1, 2 if wins else 0))
-    return found
+        drawn.append((one + 1, other + 1, 2 if wins else 0))
+    return drawn
 
 
 async def make_past(database: Path, versions: int, games: int) -> None:
@@ -93,7 +92,29 @@ def lag_quantile(before: Scraped, after: Scraped, share: float) -> float:
     return math.inf
 
 
-def run(system: str, versions: int, games: int, bots: int, seconds: float) -> dict[str, Any]:
+def scraped(
+    running: Running, bots: int, seconds: float, warm_games: int, *options: str
+) -> tuple[Scraped, Scraped, float]:
+    """The metrics at the beginning and the end of a window in which bots play, and its seconds.
+
+    :param warm_games: so many have ended before it begins
+    """
+    before, began = None, 0.0
+    for report in reports(running.lines, bots, 3 * SIGN_IN_LIMIT_S + seconds, *options):
+        if before is None and report.games >= warm_games:
+            before, began = Scraped(running.health), time.monotonic()
+        elif before is not None and time.monotonic() - began >= seconds:
+            return before, Scraped(running.health), time.monotonic() - began
+    raise RuntimeError("the bots did not play for so long")
+
+
+def lags(before: Scraped, after: Scraped) -> dict[str, float]:
+    """How late the loop's beats were, in seconds."""
+    shares = {"lag_p50_s": 0.5, "lag_p99_s": 0.99, "lag_most_s": 1.0}
+    return {name: lag_quantile(before, after, share) for name, share in shares.items()}
+
+
+def measured(system: str, versions: int, games: int, bots: int, seconds: float) -> dict[str, Any]:
     """One server under one rating system."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
@@ -105,16 +126,7 @@ def run(system: str, versions: int, games: int, bots: int, seconds: float) -> di
         began = time.monotonic()
         with server(directory, versions, rating=system) as running:
             filled_s = time.monotonic() - began
-            before = after = None
-            for report in reports(running.lines, bots, 3 * SIGN_IN_LIMIT_S, "--script", str(script)):
-                if before is None and report.games >= bots // 2:
-                    before, began = Scraped(running.health), time.monotonic()
-                elif before is not None and time.monotonic() - began >= seconds:
-                    after = Scraped(running.health)
-                    break
-            assert before is not None
-            assert after is not None
-            span = time.monotonic() - began
+            before, after, span = scraped(running, bots, seconds, bots // 2, "--script", str(script))
         began = time.monotonic()
         with server(directory, versions, rating=system):
             again_s = time.monotonic() - began
@@ -123,9 +135,7 @@ def run(system: str, versions: int, games: int, bots: int, seconds: float) -> di
             "first_start_s": round(filled_s, 1),
             "next_start_s": round(again_s, 1),
             "results_a_second": round((after.rated - before.rated) / 2 / span, 1),
-            "lag_p50_s": lag_quantile(before, after, 0.5),
-            "lag_p99_s": lag_quantile(before, after, 0.99),
-            "lag_most_s": lag_quantile(before, after, 1.0),
+            **lags(before, after),
             "refits": {kind: after.refits[kind] - before.refits[kind] for kind in after.refits},
             "refit_share": {
                 kind: round((after.seconds[kind] - before.seconds[kind]) / span, 3) for kind in after.seconds
@@ -133,20 +143,23 @@ def run(system: str, versions: int, games: int, bots: int, seconds: float) -> di
         }
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = CommandLine(__doc__, versions=4, games=20, bots=4, seconds=0.1, systems="cgos-elo")
-    parser.add_argument("--versions", type=int, default=1000)
-    parser.add_argument("--games", type=int, default=60_000, help="results of the past")
-    parser.add_argument("--bots", type=int, default=60, help="bots that play now")
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--systems", default="cgos-elo,bayes")
-    given = parser.read(words)
+def run(
+    versions: int = 1000,
+    games: Annotated[int, "results of the past"] = 60_000,
+    bots: Annotated[int, "bots that play now"] = 60,
+    seconds: float = 60.0,
+    systems: Annotated[str, "with commas between them"] = "cgos-elo,bayes",
+) -> list[dict[str, Any]]:
+    """One rating system after the other."""
     rows = []
-    for system in given.systems.split(","):
+    for system in systems.split(","):
         print(f"{system} ...", file=sys.stderr)
-        rows.append(run(system, given.versions, games=given.games, bots=given.bots, seconds=given.seconds))
+        rows.append(measured(system, versions, games=games, bots=bots, seconds=seconds))
         print(json.dumps(rows[-1]))
-    write_json(given.json, rows)
+    return rows
+
+
+main = program(run, versions=4, games=20, bots=4, seconds=0.1, systems="cgos-elo")
 
 
 if __name__ == "__main__":

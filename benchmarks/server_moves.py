@@ -19,12 +19,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 from load_bots import token
 from loads import WIRES, Cost, Window, measure, relay
-from reporting import CommandLine, write_json
+from reporting import program
 
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.games.registry import game_kind
@@ -153,12 +153,12 @@ connections_per_address = 15000
     assert process.stderr is not None
     try:
         port = websocket = health = pages = 0
-        said = ""
+        output = ""
         while not health:
             line = process.stderr.readline()
-            said += line
+            output += line
             if not line:
-                raise RuntimeError(f"the server did not start: {said}")
+                raise RuntimeError(f"the server did not start: {output}")
             if line.startswith("venue"):
                 port = int(line.rsplit(" ", 1)[1])
             elif "WebSocket" in line:
@@ -219,47 +219,41 @@ def row(wire: str, bots: int, think_s: float, pairs: list[Pair]) -> Row:
 
 
 def run(
-    sizes: Sequence[int] = SIZES,
-    runs: int = 5,
-    seconds: float = 5.0,
-    *,
-    settle: float = 1.0,
-    wires: Sequence[str] = tuple(WIRES),
-    thinkers: int = 1000,
-    think_s: float = 1.0,
+    bots: Sequence[int] = SIZES,
+    runs: Annotated[int, "interleaved"] = 5,
+    seconds: Annotated[float, "least length of a window"] = 5.0,
+    settle: Annotated[float, "seconds at full swing before a window"] = 1.0,
+    wires: Annotated[Sequence[str], WIRES] = tuple(WIRES),
+    thinkers: Annotated[int, "bots that think, beside a relay at the same rate; 0: none"] = 1000,
+    think: Annotated[float, "seconds for which they do, on average"] = 1.0,
 ) -> list[Row]:
-    """Interleaved runs of relay and server for each protocol and number of bots.
-
-    :param settle: seconds at full swing before a window
-    :param thinkers: bots that think about their moves, beside a relay at the same rate (0: not measured)
-    :param think_s: for so long, on average
-    """
+    """Interleaved runs of relay and server for each protocol and number of bots."""
     rows = []
     game = scripted_game()
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as root:
         script = Path(root) / "script.json"
         script.write_text(json.dumps(game))
 
-        def pair(name: str, bots: int, window: Window, *more: str) -> Pair:
+        def pair(name: str, count: int, window: Window, *more: str) -> Pair:
             wire = WIRES[name]
             with relay(wire.relay) as (pid, port):
-                floor = measure(pid, port, bots, window, "--relay", *wire.options, *more)
-            with tempfile.TemporaryDirectory(dir=root) as directory, server(Path(directory), bots) as running:
+                floor = measure(pid, port, count, window, "--relay", *wire.options, *more)
+            with tempfile.TemporaryDirectory(dir=root) as directory, server(Path(directory), count) as running:
                 port = running.websocket if wire.options else running.lines
-                whole = measure(running.pid, port, bots, window, "--script", str(script), *wire.options, *more)
+                whole = measure(running.pid, port, count, window, "--script", str(script), *wire.options, *more)
             return Pair(server=whole, relay=floor)
 
-        for bots, name in itertools.product(sizes, wires):
-            games = bots // 2 * len(game)
+        for count, name in itertools.product(bots, wires):
+            games = count // 2 * len(game)
             window = Window(seconds=seconds, warm=games, whole=games, settle=settle)
-            rows.append(row(name, bots, 0.0, [pair(name, bots, window) for _ in range(runs)]))
+            rows.append(row(name, count, 0.0, [pair(name, count, window) for _ in range(runs)]))
             _show(rows[-1])
         if thinkers:
             window = Window(seconds=2 * seconds, warm=2 * thinkers, settle=settle)
             for name in wires:
-                more = ("--think", str(think_s), "--latency")
+                more = ("--think", str(think), "--latency")
                 pairs = [pair(name, thinkers, window, *more) for _ in range(max(1, runs // 2))]
-                rows.append(row(name, thinkers, think_s, pairs))
+                rows.append(row(name, thinkers, think, pairs))
                 _show(rows[-1])
     return rows
 
@@ -281,26 +275,7 @@ def _show(row: Row) -> None:
         print(f"           a move's way to the opponent: {'; '.join(ways)}", flush=True)
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = CommandLine(__doc__, bots=[], wires=["lines"], runs=1, seconds=0.1, settle=0.0, thinkers=2, think=0.05)
-    parser.add_argument("--bots", type=int, nargs="*", default=SIZES)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--settle", type=float, default=1.0, help="seconds at full swing before a window (default 1)")
-    parser.add_argument("--wires", nargs="*", choices=WIRES, default=list(WIRES))
-    parser.add_argument("--thinkers", type=int, default=1000, help="bots that think (default 1000; 0: none)")
-    parser.add_argument("--think", type=float, default=1.0, metavar="S", help="for so long, on average (default 1)")
-    options = parser.read(words)
-    result = run(
-        options.bots,
-        options.runs,
-        options.seconds,
-        settle=options.settle,
-        wires=options.wires,
-        thinkers=options.thinkers,
-        think_s=options.think,
-    )
-    write_json(options.json, result)
+main = program(run, bots=[], wires=["lines"], runs=1, seconds=0.1, settle=0.0, thinkers=2, think=0.05)
 
 
 if __name__ == "__main__":
