@@ -23,9 +23,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from reporting import CommandLine, as_text, processor, write_json
+from reporting import CommandLine, processor, table, write_json
 from rich.progress import track
-from rich.table import Table
 
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import PostgresUrl
@@ -78,7 +77,7 @@ def kinds(past: Past, rng: random.Random) -> dict[str, Callable[[], str]]:
         return rng.choice(past.games)
 
     v, a = f"/venue/{past.venue}", f"/api/v1/venues/{past.venue}"
-    found: dict[str, Callable[[], str]] = {
+    addresses: dict[str, Callable[[], str]] = {
         "front": lambda: "/",
         "standings": lambda: v,
         "standings, all": lambda: f"{v}?show=all",
@@ -104,8 +103,8 @@ def kinds(past: Past, rng: random.Random) -> dict[str, Callable[[], str]]:
         "API game": lambda: f"/api/v1/games/{game()}",
     }
     if past.rounds:
-        found["round"] = lambda: f"/round/{rng.choice(past.rounds)}"
-    return found
+        addresses["round"] = lambda: f"/round/{rng.choice(past.rounds)}"
+    return addresses
 
 
 class Measured(NamedTuple):
@@ -193,15 +192,14 @@ def goal(kind: str) -> float:
     return STANDINGS_MS if kind in ("standings", "API standings") else GOAL_MS
 
 
-def table_of(rows: list[Measured]) -> Table:
-    table = Table(title="One request at a time, wall-clock milliseconds")
-    for heading in ("page", "requests", "p50", "p99", "worst", "goal p99", "CPU", "KB"):
-        table.add_column(heading, justify="left" if heading == "page" else "right")
+def as_table(rows: list[Measured]) -> str:
+    cells = []
     for row in rows:
         mark = "" if row.p99 <= goal(row.kind) and not row.failed else " *"
         figures = (f"{row.p50:.1f}", f"{row.p99:.1f}{mark}", f"{row.worst:.1f}", f"{goal(row.kind):.0f}")
-        table.add_row(row.kind, str(row.requests), *figures, f"{row.cpu:.1f}", f"{row.bytes / 1000:.1f}")
-    return table
+        cells.append((row.kind, row.requests, *figures, f"{row.cpu:.1f}", f"{row.bytes / 1000:.1f}"))
+    columns = ("page", "requests", "p50", "p99", "worst", "goal p99", "CPU", "KB")
+    return table("One request at a time, wall-clock milliseconds", columns, cells)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -224,7 +222,7 @@ def main(words: Sequence[str] | None = None) -> None:
             for name, draw in track(chosen.items(), "asking", transient=True)
         ]
     print(f"{processor()}, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}")
-    print(as_text(table_of(rows)))
+    print(as_table(rows))
     if any(row.failed for row in rows):
         print("failed:", ", ".join(f"{row.kind} {row.failed}" for row in rows if row.failed))
     write_json(options.json, [row._asdict() for row in rows])

@@ -91,8 +91,8 @@ class Load:
 
     def latency(self) -> list[float]:
         """Since the last time, in seconds."""
-        found, self._latency = self._latency, []
-        return found
+        latency, self._latency = self._latency, []
+        return latency
 
     def wait(self, moves: int) -> None:
         begun = time.monotonic()
@@ -136,26 +136,10 @@ class Viewers:
 
     def __init__(self, running: Running, options: argparse.Namespace, mix: Mix, core: int | None, fleeting: bool):
         self._viewers = options.viewers
-        command = [
-            sys.executable,
-            str(HERE / "page_viewers.py"),
-            "--crowd",
-            "--port",
-            str(running.web),
-            "--viewers",
-            str(options.viewers),
-            "--games",
-            str(mix.games),
-            "--walls",
-            str(mix.walls),
-            "--pages",
-            str(options.pages),
-            "--bots",
-            str(options.bots),
-            "--seconds",
-            "900",
-            *(["--fleeting"] if fleeting else []),
-        ]
+        words = {"port": running.web, "viewers": options.viewers, "games": mix.games, "walls": mix.walls}
+        words |= {"pages": options.pages, "bots": options.bots, "seconds": 900}
+        command = [sys.executable, str(HERE / "page_viewers.py"), "--crowd", *(["--fleeting"] if fleeting else [])]
+        command += [f"--{name}={value}" for name, value in words.items()]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         pin(self._process.pid, core)
         self.reports: list[CrowdReport] = []

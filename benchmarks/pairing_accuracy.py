@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pairing_rows import METHODS, Rounds
-from rating_newcomers import GOALS, newcomers_run
+from rating_newcomers import GOALS, newcomers_run, summary
 from rating_pools import POOLS, limit_games
 from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from rating_runs import pool_run, rms, share
@@ -73,20 +73,21 @@ def work(task: Task) -> dict[str, Any]:
         return Rounds(name, options, rng)
 
     if task.place == "newcomers":
-        count = min(NEWCOMERS, task.versions)
-        found = newcomers_run(
+        figures = newcomers_run(
             pool,
             task.seed,
             replicate=task.replicate,
             known="stated",
-            newcomers=count,
+            newcomers=min(NEWCOMERS, task.versions),
             games=task.rounds,
             systems=(RATED_BY,),
             meet=meet,
         )
     else:
-        found = pool_run(pool, task.seed, replicate=task.replicate, systems=(RATED_BY,), rounds=task.rounds, meet=meet)
-    return found | {"cpu_s": time.process_time() - start}
+        figures = pool_run(
+            pool, task.seed, replicate=task.replicate, systems=(RATED_BY,), rounds=task.rounds, meet=meet
+        )
+    return figures | {"cpu_s": time.process_time() - start}
 
 
 def plan(options: argparse.Namespace) -> list[Task]:
@@ -157,18 +158,10 @@ def _of_pool(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str
 
 
 def _of_newcomers(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    rows = [one["at"][RATED_BY[0]] for one in found]
-    errors = [rms([row["mse"][game] for row in rows]) for game in range(len(rows[0]["mse"]))]
     return {
         "newcomers": len(found) * min(NEWCOMERS, tasks[0].versions),
         "cpu_s": share([one["cpu_s"] for one in found])[0],
-        "rmse": [error for error, _ in errors],
-        "se": [se for _, se in errors],
-        "inside": [share([row["inside"][game] for row in rows])[0] for game in range(len(errors))],
-        "to": {
-            f"{goal:g}": next((number for number, (rmse, _) in enumerate(errors, 1) if rmse <= goal), None)
-            for goal in GOALS
-        },
+        **summary(found, RATED_BY[0]),
     }
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import rating_picture
-from rating_newcomers import GOALS, newcomers_run, told_run
+from rating_newcomers import GOALS, newcomers_run, summary, told_run
 from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
 from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from rating_runs import pool_run, rms, share
@@ -76,33 +76,22 @@ def work(task: Task) -> dict[str, Any]:
     """One replicate, in a process of its own; with its CPU seconds."""
     start = time.process_time()
     pool = dataclasses.replace(POOLS[task.pool], versions=task.versions)
+    of_newcomers: dict[str, Any] = {
+        "replicate": task.replicate,
+        "newcomers": min(NEWCOMERS, task.versions),
+        "games": task.rounds,
+    }
+    reach = 500.0 if task.drives in (NARROW, TOLD_NARROW) else None
     if task.drives in (TOLD, TOLD_NARROW):
-        reach = 500.0 if task.drives == TOLD_NARROW else None
-        found = told_run(
-            pool,
-            task.seed,
-            replicate=task.replicate,
-            newcomers=min(NEWCOMERS, task.versions),
-            games=task.rounds,
-            reach=reach,
-        )
+        figures = told_run(pool, task.seed, reach=reach, **of_newcomers)
     elif task.kind == "newcomers":
         systems = (HEADLINE, *(view for view in VIEWS if view[0] not in POINTS))
-        known, reach = ("stated", 500.0) if task.drives == NARROW else (task.drives, None)
-        found = newcomers_run(
-            pool,
-            task.seed,
-            replicate=task.replicate,
-            known=known,
-            newcomers=min(NEWCOMERS, task.versions),
-            games=task.rounds,
-            systems=systems,
-            reach=reach,
-        )
+        known = "stated" if task.drives == NARROW else task.drives
+        figures = newcomers_run(pool, task.seed, known=known, systems=systems, reach=reach, **of_newcomers)
     else:
         systems = (PEER, VIEWS[0]) if task.drives == PEER[0] else (HEADLINE, *VIEWS)
-        found = pool_run(pool, task.seed, replicate=task.replicate, systems=systems, rounds=task.rounds)
-    return found | {"cpu_s": time.process_time() - start}
+        figures = pool_run(pool, task.seed, replicate=task.replicate, systems=systems, rounds=task.rounds)
+    return figures | {"cpu_s": time.process_time() - start}
 
 
 def plan(options: argparse.Namespace) -> list[Task]:
@@ -111,39 +100,21 @@ def plan(options: argparse.Namespace) -> list[Task]:
     fewer = {name: 8 if POOLS[name].nu or POOLS[name].advantage else 12 for name in POOLS if name not in MAIN}
     counts = {name: math.ceil(main / fewer.get(name, 1)) for name in POOLS}
 
-    def size(name: str) -> int:
-        return options.versions or POOLS[name].versions
+    def replicates(count: int, pool: str, **fields: Any) -> list[Task]:
+        versions = options.versions or POOLS[pool].versions
+        return [
+            Task(pool=pool, versions=versions, seed=options.seed, replicate=number, **fields) for number in range(count)
+        ]
 
     tasks: list[Task] = []
     for name in [name for name in POOLS if name in options.pools]:
         for drives in (HEADLINE[0], PEER[0]) if name in MAIN else (HEADLINE[0],):
-            tasks += [
-                Task(
-                    kind="pool",
-                    pool=name,
-                    drives=drives,
-                    versions=size(name),
-                    rounds=options.rounds,
-                    seed=options.seed,
-                    replicate=replicate,
-                )
-                for replicate in range(counts[name])
-            ]
+            tasks += replicates(counts[name], name, kind="pool", drives=drives, rounds=options.rounds)
     if "newcomers" in options.pools:
         games = min(NEWCOMER_GAMES, options.rounds)
-        for known in KNOWN:
-            tasks += [
-                Task(
-                    kind="newcomers",
-                    pool="normal",
-                    drives=known,
-                    versions=size("normal"),
-                    rounds=games,
-                    seed=options.seed,
-                    replicate=replicate,
-                )
-                for replicate in range(math.ceil(main / KNOWN[known]))
-            ]
+        for known, fewer_times in KNOWN.items():
+            count = math.ceil(main / fewer_times)
+            tasks += replicates(count, "normal", kind="newcomers", drives=known, rounds=games)
     return sorted(tasks, key=lambda task: task.kind == "pool" and task.pool not in MAIN)
 
 
@@ -212,18 +183,10 @@ def _pool_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dic
 
 
 def _newcomer_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    systems: dict[str, Any] = {}
-    for label in found[0]["at"]:
-        count = len(found[0]["at"][label]["mse"])
-        errors = [rms([one["at"][label]["mse"][game] for one in found]) for game in range(count)]
-        entry: dict[str, Any] = {
-            "rmse": [error for error, _ in errors],
-            "se": [se for _, se in errors],
-            "to": {f"{goal:g}": _first(errors, goal) for goal in GOALS},
-        }
-        if label == HEADLINE[0]:
-            entry["inside"] = [share([one["at"][label]["inside"][game] for one in found])[0] for game in range(count)]
-        systems[label] = entry
+    systems = {label: summary(found, label) for label in found[0]["at"]}
+    for label, entry in systems.items():
+        if label != HEADLINE[0]:
+            del entry["inside"]
     return {
         "kind": "newcomers",
         "known": tasks[0].drives,
@@ -234,10 +197,6 @@ def _newcomer_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) ->
         "cpu_s": share([one["cpu_s"] for one in found])[0],
         "systems": systems,
     }
-
-
-def _first(errors: Sequence[tuple[float, float]], goal: float) -> int | None:
-    return next((number for number, (rmse, _) in enumerate(errors, 1) if rmse <= goal), None)
 
 
 def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from rating_pools import Colors, Floats, Pool, anchors, generator, permuted_window, score2
-from rating_runs import Driven, Meetings
+from rating_runs import Driven, Meetings, rms, share
 
 from cgos_server.core.rating.base import Z95
 
@@ -176,3 +176,20 @@ def _met(meetings: Meetings, driver: Driven, new: int, colors: Colors) -> tuple[
                 found = first, second
         if found is not None:
             return found
+
+
+def summary(replicates: Sequence[Mapping[str, Any]], label: str) -> dict[str, Any]:
+    """What all replicates come to for one system: RMSE with its standard error and the share of intervals that hold the
+    truth, after 1, 2, ... games; and after how many games each of GOALS is reached."""
+    rows = [one["at"][label] for one in replicates]
+    games = range(len(rows[0]["mse"]))
+    errors = [rms([row["mse"][game] for row in rows]) for game in games]
+    return {
+        "rmse": [error for error, _ in errors],
+        "se": [se for _, se in errors],
+        "inside": [share([row["inside"][game] for row in rows])[0] for game in games],
+        "to": {
+            f"{goal:g}": next((number for number, (rmse, _) in enumerate(errors, 1) if rmse <= goal), None)
+            for goal in GOALS
+        },
+    }
