@@ -50,7 +50,7 @@ def hosted(tree: Path, directory: Path, bots: int, venue: str = "") -> Iterator[
 
     :param venue: lines of configuration to add to its venue
     """
-    paths = [str(tree), str(tree / "benchmarks"), str(tree / "clients")]
+    paths = map(str, (tree, tree / "benchmarks", _server_moves(tree).parent, tree / "clients"))
     process = subprocess.Popen(
         [sys.executable, "-c", HOST, str(directory), str(bots), venue],
         stdin=subprocess.PIPE,
@@ -77,9 +77,16 @@ def hosted(tree: Path, directory: Path, bots: int, venue: str = "") -> Iterator[
 def checkout(text: str) -> Path:
     """A directory that is a checkout of this project with these benchmarks."""
     tree = Path(text).resolve()
-    if not (tree / "benchmarks" / "server_moves.py").is_file():
-        raise argparse.ArgumentTypeError(f"{text} holds no benchmarks/server_moves.py: give a checkout of this project")
+    try:
+        _server_moves(tree)
+    except StopIteration:
+        raise argparse.ArgumentTypeError(f"{text} holds no server_moves.py: give a checkout of this project") from None
     return tree
+
+
+def _server_moves(tree: Path) -> Path:
+    """Its program of that name, in whatever folder it has it."""
+    return next((tree / "benchmarks").rglob("server_moves.py"))
 
 
 def commit(tree: Path) -> str:

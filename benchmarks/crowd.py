@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from load_bots import GameBot, Tally, WsGameBot, source
-from loads import HERE, SIGN_IN_LIMIT_S, cpu_seconds
+from loads import SIGN_IN_LIMIT_S, cpu_seconds
 from reporting import CommandLine, write_json
 from server_moves import Running, server
 
@@ -104,7 +104,7 @@ async def clients(options: argparse.Namespace) -> None:
 @contextlib.contextmanager
 def crowd(port: int, bots: int, websocket: bool) -> Iterator[None]:
     """A client process with so many bots."""
-    command = [sys.executable, str(HERE / "crowd.py"), "--clients", "--port", str(port), "--bots", str(bots)]
+    command = [sys.executable, __file__, "--clients", "--port", str(port), "--bots", str(bots)]
     process = subprocess.Popen(
         [*command, "--seconds", str(5 * SIGN_IN_LIMIT_S), *(("--websocket",) if websocket else ())],
         stdout=subprocess.DEVNULL,

@@ -20,8 +20,8 @@ from typing import Annotated
 
 import msgspec
 from checkouts import checkout, commit, hosted
-from loads import HERE, SIGN_IN_LIMIT_S, cpu_seconds, reports
-from reporting import program
+from loads import SIGN_IN_LIMIT_S, cpu_seconds, reports
+from reporting import ROOT, program
 from server_moves import scripted_game
 
 PASSES = ["PASS", "PASS"]
@@ -131,7 +131,7 @@ def costs(tree: Path, *, bots: int, cycles: int, hold: float) -> Costs:
 
 
 def run(
-    tree: Annotated[Path, checkout, "in place of this one"] = HERE.parent,
+    tree: Annotated[Path, checkout, "in place of this one"] = ROOT,
     against: Annotated[Path | None, checkout, "another checkout, by turns"] = None,
     runs: int = 5,
     bots: int = 200,

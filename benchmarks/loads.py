@@ -11,11 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
+import bare_relay
+import load_bots
 import msgspec
+import ws_relay
 
-HERE = Path(__file__).parent
 SIGN_IN_LIMIT_S = 120
 
 
@@ -71,19 +72,22 @@ class Window(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Wire(msgspec.Struct, kw_only=True, frozen=True):
-    """A protocol that bots speak."""
+    """A protocol that bots speak. `relay`: the program of its bare relay."""
 
     relay: str
     options: tuple[str, ...] = ()
 
 
-WIRES = {"lines": Wire(relay="bare_relay.py"), "websocket": Wire(relay="ws_relay.py", options=("--websocket",))}
+WIRES = {
+    "lines": Wire(relay=bare_relay.__file__),
+    "websocket": Wire(relay=ws_relay.__file__, options=("--websocket",)),
+}
 
 
 @contextlib.contextmanager
-def relay(program: str = "bare_relay.py") -> Iterator[tuple[int, int]]:
+def relay(program: str) -> Iterator[tuple[int, int]]:
     """A bare relay; yields (pid, port)."""
-    process = subprocess.Popen([sys.executable, str(HERE / program)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         yield process.pid, int(process.stdout.readline())
@@ -94,7 +98,7 @@ def relay(program: str = "bare_relay.py") -> Iterator[tuple[int, int]]:
 
 def reports(port: int, bots: int, seconds: float, *options: str) -> Iterator[Report]:
     """Progress of a load process, which ends by itself."""
-    command = [sys.executable, str(HERE / "load_bots.py"), "--port", str(port), "--bots", str(bots)]
+    command = [sys.executable, load_bots.__file__, "--port", str(port), "--bots", str(bots)]
     process = subprocess.Popen([*command, "--seconds", str(seconds), *options], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

@@ -20,8 +20,8 @@ from typing import Annotated
 
 import msgspec
 from checkouts import checkout, commit, hosted
-from loads import HERE, WIRES, Cost, Window, Wire, measure, relay
-from reporting import program
+from loads import WIRES, Cost, Window, Wire, measure, relay
+from reporting import ROOT, program
 from server_moves import SIZES, scripted_game
 
 
@@ -51,7 +51,7 @@ class Pairs(msgspec.Struct, kw_only=True):
 
 def run(
     against: Annotated[Path, checkout, "the other checkout"],
-    tree: Annotated[Path, checkout, "in place of this one"] = HERE.parent,
+    tree: Annotated[Path, checkout, "in place of this one"] = ROOT,
     bots: Sequence[int] = SIZES,
     wires: Annotated[Sequence[str], WIRES] = tuple(WIRES),
     runs: Annotated[int, "interleaved; who comes first alternates"] = 5,

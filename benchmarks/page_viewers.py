@@ -26,7 +26,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from loads import HERE, REPORT, SIGN_IN_LIMIT_S, cpu_seconds
+import load_bots
+from loads import REPORT, SIGN_IN_LIMIT_S, cpu_seconds
 from page_crowd import CROWD_REPORT, REACHED, Crowd, CrowdReport
 from reporting import CommandLine, write_json
 from server_moves import Running, scripted_game, server
@@ -67,7 +68,7 @@ class Load:
         self.moves = 0
         self.failure: str | None = None
         self._latency: list[float] = []
-        command = [sys.executable, str(HERE / "load_bots.py"), "--port", str(running.lines), "--bots", str(bots)]
+        command = [sys.executable, load_bots.__file__, "--port", str(running.lines), "--bots", str(bots)]
         self._process = subprocess.Popen(
             [*command, "--seconds", str(seconds), *options], stdout=subprocess.PIPE, text=True
         )
@@ -138,7 +139,7 @@ class Viewers:
         self._viewers = options.viewers
         words = {"port": running.web, "viewers": options.viewers, "games": mix.games, "walls": mix.walls}
         words |= {"pages": options.pages, "bots": options.bots, "seconds": 900}
-        command = [sys.executable, str(HERE / "page_viewers.py"), "--crowd", *(["--fleeting"] if fleeting else [])]
+        command = [sys.executable, __file__, "--crowd", *(["--fleeting"] if fleeting else [])]
         command += [f"--{name}={value}" for name, value in words.items()]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         pin(self._process.pid, core)

@@ -21,9 +21,12 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
+import pairing_rows
+import rating_newcomers
+import rating_pools
+import rating_runs
 from pairing_rows import METHODS, Rounds
 from rating_newcomers import GOALS, newcomers_run, summary
 from rating_pools import POOLS, limit_games
@@ -111,10 +114,8 @@ def sources() -> str:
     import cgos_server.core.pairing
     import cgos_server.core.rating
 
-    packages = [Path(p) for package in (cgos_server.core.pairing, cgos_server.core.rating) for p in package.__path__]
-    here = [Path(__file__).with_name(f"rating_{name}.py") for name in ("newcomers", "pools", "runs")]
-    files = sorted(file for package in packages for file in package.rglob("*.py"))
-    return fingerprint([*files, *here, Path(__file__).with_name("pairing_rows.py")])
+    packages = (cgos_server.core.pairing, cgos_server.core.rating)
+    return fingerprint(packages, [rating_newcomers, rating_pools, rating_runs, pairing_rows])
 
 
 def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:

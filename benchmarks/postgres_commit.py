@@ -23,11 +23,11 @@ from typing import Annotated, Any
 
 import asyncpg
 import commit
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from loads import cpu_seconds
-from reporting import medians, program
+from reporting import ROOT, medians, program
+
+sys.path.insert(0, str(ROOT / "tests"))
+
 from support.storage.postgres import PostgresServer, postgres_server
 
 from cgos_server.storage import schema

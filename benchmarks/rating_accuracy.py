@@ -20,7 +20,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import rating_newcomers
 import rating_picture
+import rating_pools
+import rating_runs
 from rating_newcomers import GOALS, newcomers_run, summary, told_run
 from rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
 from rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
@@ -122,9 +125,7 @@ def sources() -> str:
     """A fingerprint of the rating systems and of the simulation."""
     import cgos_server.core.rating
 
-    packages = [Path(path) for path in cgos_server.core.rating.__path__]
-    here = [Path(__file__).with_name(f"rating_{name}.py") for name in ("newcomers", "pools", "runs")]
-    return fingerprint(sorted(file for package in packages for file in package.rglob("*.py")) + here)
+    return fingerprint([cgos_server.core.rating], [rating_newcomers, rating_pools, rating_runs])
 
 
 def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:

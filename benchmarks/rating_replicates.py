@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
 from reporting import write_json
@@ -79,10 +80,12 @@ class Checkpoints(Generic[T]):
         )
 
 
-def fingerprint(files: Iterable[Path]) -> str:
-    """Of the contents of files, in their order."""
+def fingerprint(packages: Iterable[ModuleType], modules: Iterable[ModuleType]) -> str:
+    """Of the sources of whole packages and of single modules."""
+    folders = [Path(folder) for package in packages for folder in package.__path__]
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
     digest = hashlib.sha256()
-    for path in files:
+    for path in [*files, *(Path(str(module.__file__)) for module in modules)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -20,6 +20,9 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
+"""This checkout."""
+
 
 class CommandLine(argparse.ArgumentParser):
     """A program's options; each has `--json FILE` and `--tiny`.

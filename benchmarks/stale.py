@@ -21,9 +21,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-from reporting import CommandLine, write_json
+from reporting import ROOT, CommandLine, write_json
 
-ROOT = Path(__file__).parents[1]
 LINE = re.compile(
     r"Measured at `(?P<commit>[0-9a-f]{7,40})`(?:, the same in a short form at `(?P<again>[0-9a-f]{7,40})`)?"
     r"; depends on (?P<paths>`[^`]+`(?:, `[^`]+`)*)\."

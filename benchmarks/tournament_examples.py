@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from reporting import ROOT, CommandLine
 from rich.progress import track
 
-ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from reporting import CommandLine  # noqa: E402
-from support.cli.console import refreshed, run  # noqa: E402
+from support.cli.console import refreshed, run
 
-from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result  # noqa: E402
-from cgos_server.core.tournaments.event import Played, apply, begin, open_games  # noqa: E402
-from cgos_server.core.tournaments.tournament import is_over, next_round, to_json  # noqa: E402
+from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result
+from cgos_server.core.tournaments.event import Played, apply, begin, open_games
+from cgos_server.core.tournaments.tournament import is_over, next_round, to_json
 
 PAGE = ROOT / "docs" / "tournaments.md"
 EXAMPLES = ROOT / "docs" / "examples"
