@@ -5,18 +5,14 @@ Must not know: sources of values, what the values start.
 
 from __future__ import annotations
 
-import enum
 import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple, get_origin
 
 import msgspec
 
-from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
-from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
-from cgos_server.config.words import description, strip, wanted
-from cgos_server.storage.location import PostgresUrl
+from cgos_server.config.schema import CLASSIC_VENUES, Config
+from cgos_server.config.words import inner, option_of, wanted
 
 
 class Key(NamedTuple):
@@ -38,15 +34,12 @@ class Key(NamedTuple):
 
 def explain() -> list[Key]:
     """All keys in the order of the types."""
-    return list(_keys(Config, "", None))
+    return [key for table, cls, defaults in _tables(Config, "", Config()) for key in _keys(table, cls, defaults)]
 
 
 def tables() -> dict[str, str]:
     """Table -> what it is about."""
-    found: dict[str, str] = {}
-    for key in explain():
-        found.setdefault(key.table, _table_types()[key.table].__doc__ or "")
-    return found
+    return {table: cls.__doc__ or "" for table, cls, _ in _tables(Config, "", Config()) if table}
 
 
 def keys_markdown() -> str:
@@ -107,8 +100,7 @@ def plain(value: Any) -> Any:
         return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
     if isinstance(value, tuple):
         return [plain(each) for each in value]
-    texts = Path | Span | Networks | Words | Options | PublicAddress | WebSocketUrl | PostgresUrl
-    return str(value) if isinstance(value, texts) else value
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
 def _commented(keys: Iterator[Key]) -> Iterator[str]:
@@ -120,38 +112,27 @@ def _commented(keys: Iterator[Key]) -> Iterator[str]:
             yield f"#{key.name} = {key.default}"
 
 
-def _keys(cls: type[Any], table: str, defaults: Any) -> Iterator[Key]:
-    """The keys of `cls`; tables inside it come after its own keys. `defaults` is an instance where there is one."""
-    inner: list[tuple[type[Any], str, Any]] = []
+def _tables(cls: type[Any], table: str, defaults: Any) -> Iterator[tuple[str, type[Any], Any]]:
+    """A table with its type and its defaults, then those inside it. `defaults` is an instance where there is one."""
+    yield table, cls, defaults
     for field in msgspec.structs.fields(cls):
-        plain = strip(field.type)
-        default = field.default if not isinstance(defaults, cls) else getattr(defaults, field.name)
-        path = f"{table}.{field.encode_name}" if table else field.encode_name
-        if get_origin(plain) is tuple:
-            inner.append((get_args(plain)[0], path, None))
-        elif issubclass(plain, msgspec.Struct):
-            inner.append((plain, path, default))
-        else:
+        if option_of(field.type) is None:
+            each = None if get_origin(field.type) is tuple else getattr(defaults, field.name, field.default)
+            yield from _tables(inner(field.type), f"{table}.{field.encode_name}".removeprefix("."), each)
+
+
+def _keys(table: str, cls: type[Any], defaults: Any) -> Iterator[Key]:
+    """The keys of one table."""
+    for field in msgspec.structs.fields(cls):
+        option = option_of(field.type)
+        if option is not None:
             yield Key(
                 table=table,
                 name=field.encode_name,
-                values=wanted(field.type),
-                default=written(default),
-                sentence=description(field.type),
+                values=wanted(option),
+                default=written(getattr(defaults, field.name, field.default)),
+                sentence=option.meaning,
             )
-    for kind, path, default in inner:
-        yield from _keys(kind, path, default)
-
-
-def _table_types() -> dict[str, type[Any]]:
-    found: dict[str, type[Any]] = {}
-    for cls, prefix in ((Config, ""), (VenueConfig, "venue.")):
-        for field in msgspec.structs.fields(cls):
-            plain = strip(field.type)
-            kind = get_args(plain)[0] if get_origin(plain) is tuple else plain
-            if issubclass(kind, msgspec.Struct):
-                found[prefix + field.encode_name] = kind
-    return found
 
 
 def written(default: Any) -> str:
@@ -162,8 +143,4 @@ def written(default: Any) -> str:
         return "not set"
     if isinstance(default, bool):
         return str(default).lower()
-    if isinstance(default, enum.Enum):
-        return json.dumps(default.value)
-    if isinstance(default, str | Path | Span | Networks | Words | Options | PublicAddress | WebSocketUrl):
-        return json.dumps(str(default))
-    return str(default)
+    return str(default) if isinstance(default, int | float) else json.dumps(str(default))

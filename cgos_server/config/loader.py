@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import difflib
 import enum
-import math
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple, get_origin
 
 import msgspec
 
 from cgos_protocol.errors import ConfigError
+from cgos_protocol.options import Option, Parsed
 from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
-from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
 from cgos_server.config.venues import faults
-from cgos_server.config.words import description, strip, wanted
+from cgos_server.config.words import description, inner, option_of, strip, wanted
 from cgos_server.storage.location import PostgresUrl
 
 _PREFIX = "CGOS_"
@@ -202,17 +201,15 @@ class _Reader:
             self.problem((*key, name), "is no key that the server knows", remedy)
 
     def _value(self, kind: Any, raw: Any, key: Key) -> Any:
-        plain = strip(kind)
-        if isinstance(plain, type) and issubclass(plain, msgspec.Struct):
-            return self.struct(plain, raw, key)
-        if get_origin(plain) is tuple:
-            return self._venues(raw, key)
+        option = option_of(kind)
+        if option is None:
+            return self._venues(raw, key) if get_origin(kind) is tuple else self.struct(kind, raw, key)
         try:
-            return _leaf(kind, raw)
-        except (msgspec.ValidationError, ValueError):
+            return _leaf(kind, option, raw)
+        except ValueError:
             # Whatever was meant to be a database's URL may have a password in it.
-            shown = "this value" if plain is PostgresUrl else _shown(raw)
-            self.problem(key, f"{shown} is not possible", f"Give {wanted(kind)}.")
+            shown = "this value" if strip(kind) is PostgresUrl else _shown(raw)
+            self.problem(key, f"{shown} is not possible", f"Give {wanted(option)}.")
             return _WRONG
 
     def _venues(self, raw: Any, key: Key) -> Any:
@@ -233,25 +230,14 @@ class _Wrong(enum.Enum):
 _WRONG = _Wrong.WRONG
 
 
-def _leaf(kind: Any, raw: Any) -> Any:
-    """One value by its type; raises ValidationError or ValueError."""
-    plain = strip(kind)
-    if plain in (Span, Networks, Words, Options, PublicAddress, WebSocketUrl):
-        return plain.parse(raw)
-    if plain is Path:
-        if not isinstance(raw, str | Path) or not str(raw) or "\0" in str(raw):
-            raise ValueError
-        return Path(raw)
-    if plain is PostgresUrl:
-        if not isinstance(raw, str):
-            raise ValueError
-        return PostgresUrl.parse(raw) if raw else None
+def _leaf(kind: Any, option: Option, raw: Any) -> Any:
+    """One value by its type; raises ValueError."""
+    if isinstance(option, Parsed):
+        return option.read(raw)
     value = msgspec.convert(raw, kind, strict=not isinstance(raw, _Text))
     if isinstance(value, _Text):
         value = str(value)  # nobody further on need know where it came from, and some take plain text only
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError
-    return value
+    return None if value is None else option.read(value)
 
 
 def _venue_index(venues: list[Any], word: str) -> int | None:
@@ -268,15 +254,13 @@ def _env_name(name: object) -> str:
 
 def _homes(cls: type[Any], name: str, table: tuple[str, ...]) -> list[str]:
     """The tables that know a key called `name`."""
-    found = []
+    homes = []
     for field in msgspec.structs.fields(cls):
-        plain = strip(field.type)
-        inner = get_args(plain)[0] if get_origin(plain) is tuple else plain
-        if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-            found += _homes(inner, name, (*table, field.encode_name))
+        if option_of(field.type) is None:
+            homes += _homes(inner(field.type), name, (*table, field.encode_name))
         elif field.encode_name == name and table:
-            found.append(".".join(table))
-    return found
+            homes.append(".".join(table))
+    return homes
 
 
 def _shown(raw: Any) -> str:

@@ -1,4 +1,4 @@
-"""Kinds of values that configuration keys have: lengths of time, networks, words, numbers in their ranges.
+"""Values that configuration keys have besides numbers and text: lengths of time, networks, words, addresses.
 
 Must not know: which keys there are.
 """
@@ -10,15 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
-
-
-def doc(sentence: str) -> msgspec.Meta:
-    """What a key means, for people."""
-    return msgspec.Meta(description=sentence)
 
 
 def us(seconds: float) -> int:
@@ -188,9 +182,3 @@ def _is_host(value: object, parts: SplitResult, *, needs_port: bool) -> None:
         raise ValueError
     if parts.port == 0 or (needs_port and parts.port is None):
         raise ValueError
-
-
-Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
-Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
-NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
-Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]

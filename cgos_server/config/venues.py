@@ -6,7 +6,7 @@ Games, matchmakers and rating systems are asked through their registries. Must n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ from cgos_server.config import openings
 from cgos_server.config.pairing import options
 from cgos_server.config.problems import ConfigErrors, Place, objected
 from cgos_server.config.schema import Config, RatingConfig, VenueConfig
+from cgos_server.config.systems import changed, rating_keys, rating_options
 from cgos_server.config.values import Span, us
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.rating.registry import SYSTEMS, rating_system, systems
+from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import Store
@@ -165,11 +166,11 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
             rating_system(name, venue.initial, _rating_options(venue.rating, name))
         except Refused as refusal:
             yield objected(place(("rating",)), refusal.sentence)
-    idle = set(_changed(venue.rating, RatingConfig.__struct_fields__)) - {"system", "views", "options"}
-    for name in used:
-        idle -= _rating_keys(name).keys()
-    for key in sorted(idle):
-        owners = [name for name in SYSTEMS if key in _rating_keys(name)]
+    keys = {name: rating_options(name) for name in SYSTEMS}
+    for key in sorted(changed(venue.rating, rating_keys())):
+        owners = [name for name in SYSTEMS if key in keys[name]]
+        if not set(owners).isdisjoint(used):
+            continue
         problem = f"{key} is an option of {' and '.join(owners)}, which this venue does not use"
         yield ConfigError(place(("rating", key)), problem, f'Leave it out, or say system = "{owners[0]}".')
     for key, _ in venue.rating.options.parts:
@@ -181,10 +182,6 @@ def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:
         yield ConfigError(place(("rating", "views")), problem, "Leave out of the views what is there already.")
 
 
-_PREFIXED = {"gor": "gor_", "egf2021": "egf_", "glicko2": "glicko_"}
-"""Systems whose own options carry a prefix in the configuration."""
-
-
 def _rating_systems(rating: RatingConfig) -> tuple[str, ...]:
     """The headline first."""
     return (rating.system, *rating.views.parts)
@@ -192,17 +189,10 @@ def _rating_systems(rating: RatingConfig) -> tuple[str, ...]:
 
 def _rating_options(rating: RatingConfig, system: str) -> dict[str, Any]:
     """What the configuration says otherwise than the system's defaults."""
-    keys = _rating_keys(system)
-    if system not in SYSTEMS:
+    if system not in SYSTEMS:  # a plug-in's have a table of their own
         return rating.options.of(system)
-    return {keys[key]: value for key, value in _changed(rating, tuple(keys)).items()}
-
-
-def _rating_keys(system: str) -> dict[str, str]:
-    """Key of the configuration -> the system's option; none for a plug-in's, whose options have a table."""
-    prefix, known = _PREFIXED.get(system, ""), RatingConfig.__struct_fields__
-    options = systems().find(system).options if system in SYSTEMS else ()
-    return {prefix + option if prefix + option in known else option: option for option in options}
+    keys = rating_options(system)
+    return {keys[key]: value for key, value in changed(rating, keys).items()}
 
 
 def _openings(venue: VenueConfig, place: str) -> OpeningSet:
@@ -229,12 +219,6 @@ def _time(venue: VenueConfig) -> TimeControl:
         lag=us(time.lag_s),
         lag_bank=None if time.lag_bank_s is None else us(time.lag_bank_s),
     )
-
-
-def _changed(table: msgspec.Struct, keys: Sequence[str]) -> dict[str, Any]:
-    """The options of a method that differ from its defaults, so that another method is not told of them."""
-    default = type(table)()
-    return {key: getattr(table, key) for key in keys if getattr(table, key) != getattr(default, key)}
 
 
 # -- what the first start fixes

@@ -1,13 +1,14 @@
-"""A named option: what it may be, what it is unless given, what it means. Values come from files and command lines.
+"""What a named setting may be, what it is unless given, what it means. Values come from files, commands and requests.
 
-Rating systems, matchmakers and tournament systems describe their options in these words alone. Must not know: whose
-options they are.
+Rating systems, matchmakers and tournament systems describe their options in these words alone; the configuration's keys
+carry them as metadata of their types (``Annotated[float, Number(0, 1, meaning="...")]``). Must not know: whose settings
+they are, what they are called.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cgos_protocol.errors import Code, Invalid
@@ -36,7 +37,7 @@ class Option(Protocol):
 
 
 class Choice(NamedTuple):
-    """One of several words."""
+    """One of several words: texts, or the members of an enumeration of texts, of which one is the value then."""
 
     words: Sequence[str]
     default: str | None = None
@@ -47,9 +48,10 @@ class Choice(NamedTuple):
         return f"one of {', '.join(self.words)}"
 
     def read(self, value: Any) -> str:
-        if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"Choose one of: {', '.join(self.words)}.")
-        return str(value)
+        for word in self.words:
+            if isinstance(value, str) and value == word:
+                return word
+        raise ValueError(f"Choose one of: {', '.join(self.words)}.")
 
 
 class Flag(NamedTuple):
@@ -69,26 +71,37 @@ class Flag(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A finite number from `least` to `most`."""
+    """A finite number from `least` to `most`.
+
+    :ivar above: `least` itself is not possible
+    """
 
     least: float = -math.inf
     most: float = math.inf
     whole: bool = False
     default: float | None = None
     meaning: str = ""
+    above: bool = False
 
     @property
     def possible(self) -> str:
         kind = "a whole number" if self.whole else "a number"
-        bounded = math.isfinite(self.least) and math.isfinite(self.most)
-        return f"{kind} from {self.least:.10g} to {self.most:.10g}" if bounded else kind
+        if not (math.isfinite(self.least) and math.isfinite(self.most)):
+            return kind
+        start, end = ("above", "up to") if self.above else ("from", "to")
+        return f"{kind} {start} {self.least:.10g} {end} {self.most:.10g}"
 
     def read(self, value: Any) -> float:
         try:
             known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         except OverflowError:
             known = False
-        if not known or not self.least <= value <= self.most or (self.whole and value != int(value)):
+        if (
+            not known
+            or not self.least <= value <= self.most
+            or (self.above and value == self.least)
+            or (self.whole and value != int(value))
+        ):
             raise ValueError(f"Give {self.possible}.")
         return int(value) if self.whole else float(value)
 
@@ -107,6 +120,44 @@ class Seconds(NamedTuple):
 
     def read(self, value: Any) -> int:
         return round(Number(self.least, self.most).read(value) * MICROSECONDS)
+
+
+class Text(NamedTuple):
+    """A text of `least` to `most` characters; without `most` of any length."""
+
+    least: int = 0
+    most: int | None = None
+    default: str | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        if self.most is not None:
+            return f"text of {self.least} to {self.most} characters"
+        return "text that is not empty" if self.least else "text"
+
+    def read(self, value: Any) -> str:
+        if not isinstance(value, str) or len(value) < self.least or (self.most is not None and len(value) > self.most):
+            raise ValueError(f"Give {self.possible}.")
+        return value
+
+
+class Parsed(NamedTuple):
+    """Anything else that is written as text, a number or a table.
+
+    :ivar parse: the value as its user wants it; raises ValueError where there is none
+    """
+
+    parse: Callable[[Any], Any]
+    possible: str
+    default: Any = None
+    meaning: str = ""
+
+    def read(self, value: Any) -> Any:
+        try:
+            return self.parse(value)
+        except ValueError as error:
+            raise ValueError(f"Give {self.possible}.") from error
 
 
 def read(what: str, key: str, option: Option, value: Any, code: Code) -> Any:

@@ -28,12 +28,12 @@ from cgos_server.config import (
     venue_value,
 )
 from cgos_server.config.schema import RatingConfig, VenueConfig
+from cgos_server.config.systems import rating_options
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl
-from cgos_server.config.venues import _rating_keys
 from cgos_server.config.words import strip
 from cgos_server.core.pairing.birk import BYES
 from cgos_server.core.pairing.formula import FORMULAS
-from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
+from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.storage.records import Record, VenueAdded
@@ -166,22 +166,15 @@ def test_without_main_time_the_first_move_may_take_what_the_clock_holds(write: A
     assert venue_value(load(path).venue[0], 1).first_move_limit == limit
 
 
-def _rating_keys_of(system: str) -> dict[str, str]:
-    return {option: key for key, option in _rating_keys(system).items()}
-
-
 def test_the_defaults_of_options_are_those_of_the_methods() -> None:
     pairing, rating = load().venue[0].pairing, RatingConfig()
     for name in METHODS:
         for key, default in matchmaker(name, {}).options.items():
             configured = getattr(pairing, key)
             assert configured == default or (key == "max_expected" and configured is None), (name, key)
-        for key, option in matchmakers().find(name).options.items():
-            assert getattr(pairing, key) == option.default, (name, key)
-    for system in SYSTEMS:
-        for name, option in systems().find(system).options.items():
-            key = _rating_keys_of(system)[name]
-            assert getattr(rating, key) == option.default, (system, name)
+    for name in SYSTEMS:
+        for key, option in rating_options(name).items():
+            assert getattr(rating, key) == systems().find(name).options[option].default, (name, option)
 
 
 # -- lengths of time

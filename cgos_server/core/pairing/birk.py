@@ -114,11 +114,15 @@ METHOD: Final = MatchmakerDeclaration(
     about="one after the other draws an opponent among its nearest neighbors, as Birk's CGOS does",
     make=Birk,
     options={
-        "formula": Formula(default="fifth", meaning="how many candidates are drawn"),
+        "formula": Formula(
+            default="fifth",
+            meaning="how many candidates are drawn: `half`, `fifth`, `sqrt`, `one`, or an expression of `avail`, the "
+            "number of others, such as `1 + avail // 3`",
+        ),
         "bye": Choice(
             BYES,
             default="fair",
-            meaning="who sits out of an odd number: fair takes turns, natural takes whoever is left over",
+            meaning="who sits out of an odd number: `fair` takes turns, `natural` takes whoever is left over",
         ),
     },
 )

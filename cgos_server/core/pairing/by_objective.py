@@ -44,7 +44,7 @@ INFORMATION: Final = MatchmakerDeclaration(
             0.0,
             1.0,
             default=0.5,
-            meaning="share of the uncertainty by which ratings are varied before each act",
+            meaning="share of the uncertainty by which ratings are varied before each pairing pass",
         )
     },
     max_expected=0.95,
@@ -56,7 +56,9 @@ ENTROPY: Final = MatchmakerDeclaration(
     make=_entropy,
     options={
         "model": Choice(
-            ("gor", "venue"), default="gor", meaning="where expected scores come from: gor or the headline rating"
+            ("gor", "venue"),
+            default="gor",
+            meaning="where expected scores come from: `gor` or the `venue`'s headline rating",
         )
     },
 )

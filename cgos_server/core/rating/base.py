@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from cgos_protocol.catalog import Declaration
+from cgos_protocol.options import Number
 
 Z95 = 1.959963984540054
 """Half of a 95 % interval of a normal distribution, in standard deviations."""
@@ -164,6 +165,14 @@ class RatingSystem(Protocol):
 
 INTERVAL_RULE: Final = "A rating is provisional (?) while half of its 95 % interval is above {provisional:g} Elo."
 """The rule of systems with an option `provisional`."""
+
+PROVISIONAL: Final = Number(
+    0.01,
+    10_000.0,
+    default=100.0,
+    meaning="a rating is provisional while half of its 95 % interval is above this, Elo",
+)
+"""That option: one key of the configuration for all systems that have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,7 +131,7 @@ SYSTEM: Final = RatingDeclaration(
         "min_k": Number(default=3.0, meaning="the K of a settled version and of an anchor, Elo"),
         "max_k": Number(default=200.0, meaning="the K of a newcomer, Elo"),
         "provisional_k": Number(default=16.0, meaning="a rating is provisional while its K is above this"),
-        "compat": Flag(default=False, meaning="games among newcomers count nothing, as on CGOS"),
+        "compat": Flag(default=False, meaning="exactly as CGOS, where games among newcomers alone change nothing"),
     },
     provisional_rule="A rating is provisional (?) while its K factor is above {provisional_k:g}.",
 )

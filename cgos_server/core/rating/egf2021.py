@@ -121,5 +121,5 @@ SYSTEM: Final = RatingDeclaration(
     name="egf2021",
     about="the ratings of the European Go Federation since 2021",
     make=Egf2021,
-    options={"bonus": Flag(default=False, meaning="every game gives both players a bonus; it inflates a pool")},
+    options={"bonus": Flag(default=False, meaning="whether every game gives both players a bonus; it inflates a pool")},
 )

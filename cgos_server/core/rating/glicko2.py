@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from cgos_protocol.options import Number
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import INTERVAL_RULE, Z95, Entry, Outcome, Rating, RatingDeclaration
+from cgos_server.core.rating.base import INTERVAL_RULE, PROVISIONAL, Z95, Entry, Outcome, Rating, RatingDeclaration
 from cgos_server.core.rating.classical import Classical, games_after
 from cgos_server.core.rating.graded import logistic
 from cgos_server.core.rating.plain_state import dumped, loaded
@@ -248,12 +248,7 @@ SYSTEM: Final = RatingDeclaration(
         "deviation": Number(30.0, 1000.0, default=350.0, meaning="standard deviation of a newcomer's rating, Elo"),
         "volatility": Number(0.001, 1.0, default=0.06, meaning="a newcomer's volatility a rating period"),
         "period_games": Number(1.0, 1000.0, default=15.0, meaning="how many games of a version make a rating period"),
-        "provisional": Number(
-            0.01,
-            10_000.0,
-            default=100.0,
-            meaning="a rating is provisional while half of its 95 % interval is above this, Elo",
-        ),
+        "provisional": PROVISIONAL,
     },
     sure=True,
     provisional_rule=INTERVAL_RULE,

@@ -245,10 +245,11 @@ SYSTEM: Final = RatingDeclaration(
         "variant": Choice(
             VARIANTS,
             default="egf_half_eps",
-            meaning="which reading of the rules: handicap, and whose expectancy epsilon is taken from",
+            meaning="the reading of its rules (handicap, and whose expectancy epsilon is taken from): `egf_half_eps`, "
+            "`egf` or `thesis`",
         ),
         "eps": Number(
-            0.0, 0.1, default=0.0, meaning="how much the two expectancies fall short of 1; it inflates a pool"
+            0.0, 0.1, default=0.0, meaning="how much both expectancies together fall short of 1; it inflates a pool"
         ),
     },
 )

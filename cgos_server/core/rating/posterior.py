@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from cgos_protocol.options import Flag, Number
-from cgos_server.core.rating.base import INTERVAL_RULE, RatingDeclaration, RatingSystem
+from cgos_server.core.rating.base import INTERVAL_RULE, PROVISIONAL, RatingDeclaration, RatingSystem
 
 
 def _elo(default: float, meaning: str, least: float = 0.01) -> Number:
@@ -19,12 +19,18 @@ def _elo(default: float, meaning: str, least: float = 0.01) -> Number:
 
 _SHARED: Final[Mapping[str, Number]] = MappingProxyType(
     {
-        "prior_sd": _elo(500.0, "standard deviation of the strengths before any game, Elo"),
-        "anchor_sd": _elo(1.0, "how exactly an anchor is known unless it says so itself: standard deviation, Elo"),
-        "lineage_sd": _elo(150.0, "how far a successor's strength is from its predecessor's: standard deviation, Elo"),
-        "provisional": _elo(100.0, "a rating is provisional while half of its 95 % interval is above this, Elo"),
+        "prior_sd": _elo(
+            500.0, "standard deviation of strengths about `initial` (`bayes`: with `learned = false`), Elo"
+        ),
+        "anchor_sd": _elo(1.0, "how exactly an anchor is known unless it says so itself, standard deviation, Elo"),
+        "lineage_sd": _elo(
+            150.0, "how far a new version's strength is from its predecessor's, standard deviation, Elo"
+        ),
+        "provisional": PROVISIONAL,
         "advantage_sd": _elo(
-            50.0, "how much the first move may be worth: standard deviation, Elo; 0: nothing", least=0.0
+            50.0,
+            "how much the first move may be worth before results say so, standard deviation, Elo; 0: nothing",
+            least=0.0,
         ),
     }
 )
@@ -47,7 +53,10 @@ BAYES: Final = RatingDeclaration(
     about="strengths are inferred from all results together, each with an interval in which it lies with 95 %",
     make=_bayes,
     options={
-        "learned": Flag(default=True, meaning="the distribution of strengths is learned from the pool"),
+        "learned": Flag(
+            default=True,
+            meaning="the distribution of strengths is learned from the pool; `false`: it is normal with `prior_sd`",
+        ),
         **_SHARED,
     },
     sure=True,
@@ -59,7 +68,7 @@ WHOLE_HISTORY: Final = RatingDeclaration(
     about="strengths that drift with time are inferred from all results together (R. Coulom, 2008)",
     make=_whole_history,
     options={
-        "drift": _elo(3.0, "how far strength drifts: Elo per square root of a day; 0: not at all", least=0.0),
+        "drift": _elo(3.0, "how far strength drifts, Elo per square root of a day; 0: not at all", least=0.0),
         **_SHARED,
     },
     sure=True,
