@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_origin
 import msgspec
 
 from cgos_server.config.schema import CLASSIC_VENUES, Config
-from cgos_server.config.words import inner, option_of, wanted
+from cgos_server.config.words import description, setting, table_of, wanted
 
 
 class Key(NamedTuple):
@@ -116,22 +116,21 @@ def _tables(cls: type[Any], table: str, defaults: Any) -> Iterator[tuple[str, ty
     """A table with its type and its defaults, then those inside it. `defaults` is an instance where there is one."""
     yield table, cls, defaults
     for field in msgspec.structs.fields(cls):
-        if option_of(field.type) is None:
+        if (inner := table_of(field.type)) is not None:
             each = None if get_origin(field.type) is tuple else getattr(defaults, field.name, field.default)
-            yield from _tables(inner(field.type), f"{table}.{field.encode_name}".removeprefix("."), each)
+            yield from _tables(inner, f"{table}.{field.encode_name}".removeprefix("."), each)
 
 
 def _keys(table: str, cls: type[Any], defaults: Any) -> Iterator[Key]:
     """The keys of one table."""
     for field in msgspec.structs.fields(cls):
-        option = option_of(field.type)
-        if option is not None:
+        if table_of(field.type) is None:
             yield Key(
                 table=table,
                 name=field.encode_name,
-                values=wanted(option),
+                values=wanted(setting(field.type)),
                 default=written(getattr(defaults, field.name, field.default)),
-                sentence=option.meaning,
+                sentence=description(field.type),
             )
 
 

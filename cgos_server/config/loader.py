@@ -22,7 +22,7 @@ from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
 from cgos_server.config.venues import faults
-from cgos_server.config.words import description, inner, option_of, strip, wanted
+from cgos_server.config.words import description, setting, strip, table_of, wanted
 from cgos_server.storage.location import PostgresUrl
 
 _PREFIX = "CGOS_"
@@ -201,9 +201,9 @@ class _Reader:
             self.problem((*key, name), "is no key that the server knows", remedy)
 
     def _value(self, kind: Any, raw: Any, key: Key) -> Any:
-        option = option_of(kind)
-        if option is None:
-            return self._venues(raw, key) if get_origin(kind) is tuple else self.struct(kind, raw, key)
+        if (table := table_of(kind)) is not None:
+            return self._venues(raw, key) if get_origin(kind) is tuple else self.struct(table, raw, key)
+        option = setting(kind)
         try:
             return _leaf(kind, option, raw)
         except ValueError:
@@ -256,8 +256,8 @@ def _homes(cls: type[Any], name: str, table: tuple[str, ...]) -> list[str]:
     """The tables that know a key called `name`."""
     homes = []
     for field in msgspec.structs.fields(cls):
-        if option_of(field.type) is None:
-            homes += _homes(inner(field.type), name, (*table, field.encode_name))
+        if (inner := table_of(field.type)) is not None:
+            homes += _homes(inner, name, (*table, field.encode_name))
         elif field.encode_name == name and table:
             homes.append(".".join(table))
     return homes

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from cgos_server.config.kinds import not_negative, one_of, plugin_options, positive, share, text, whole, word_list
+from cgos_protocol.options import Number
 from cgos_server.config.systems import changed, pairing_keys, with_keys
-from cgos_server.config.values import Options, Words
+from cgos_server.config.values import NotNegative, Options, Positive, Share, Words
 from cgos_server.core.venue import Policy
 
 _KEYS: Final = pairing_keys()
@@ -22,41 +22,29 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Who meets whom, and when. `cgos-server reload` puts changed values in force without a restart."""
 
     policy: Annotated[
-        Policy,
-        one_of(
-            Policy, "`rolling`: whoever is idle, as soon as it is worth it; `barrier`: when the last game has ended."
-        ),
+        Policy, "`rolling`: whoever is idle, as soon as it is worth it; `barrier`: when the last game has ended."
     ] = Policy.ROLLING
     method: Annotated[
         str,
-        text(
-            "The matchmaker: `information`, `birk`, `entropy`, `expected-change`, `permuted`, `adjacent` or `random`; "
-            "see [matchmaking](matchmaking.md)."
-        ),
+        "The matchmaker: `information`, `birk`, `entropy`, `expected-change`, `permuted`, `adjacent` or `random`; "
+        "see [matchmaking](matchmaking.md).",
     ] = "information"
-    interval_s: Annotated[float, positive("Seconds between two pairing passes.")] = 1.0
-    settle_s: Annotated[float, not_negative("Pause between `setup` and the first `genmove`, charged to nobody.")] = 1.0
+    interval_s: Annotated[Positive, "Seconds between two pairing passes."] = 1.0
+    settle_s: Annotated[NotNegative, "Pause between `setup` and the first `genmove`, charged to nobody."] = 1.0
     set_aside: Annotated[
         int,
-        whole(
-            0,
-            1000,
-            "After so many games in a row lost on time, by illegal moves or away, or aborted by its fault, a bot gets "
-            "no further game until it comes back by its own wish; 0: never.",
-        ),
+        Number(0, 1000, whole=True),
+        "After so many games in a row lost on time, by illegal moves or away, or aborted by its fault, a bot gets "
+        "no further game until it comes back by its own wish; 0: never.",
     ] = 5
     openings: Annotated[
         Words,
-        word_list(
-            "Files of openings, each played in two games with colors swapped: SGF (`.sgf`), or text with one list of "
-            "moves a line. `openings/*.txt, 3: book.sgf`: `*` and `?` stand for any text, a number and a colon weigh a "
-            "file's openings. A relative path counts from the configuration's file."
-        ),
+        "Files of openings, each played in two games with colors swapped: SGF (`.sgf`), or text with one list of "
+        "moves a line. `openings/*.txt, 3: book.sgf`: `*` and `?` stand for any text, a number and a colon weigh a "
+        "file's openings. A relative path counts from the configuration's file.",
     ] = Words()
-    openings_share: Annotated[float, share("Share of new pairs that get an opening where there are any.")] = 1.0
-    options: Annotated[
-        Options, plugin_options("Options of a matchmaker that a [plug-in](plugins.md) brings: `reach = 3`.")
-    ] = Options()
+    openings_share: Annotated[Share, "Share of new pairs that get an opening where there are any."] = 1.0
+    options: Annotated[Options, "Options of a matchmaker that a [plug-in](plugins.md) brings: `reach = 3`."] = Options()
 
 
 def options(pairing: PairingConfig) -> dict[str, Any]:

@@ -14,28 +14,22 @@ import msgspec
 
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.games.base import Ko
-from cgos_protocol.options import Flag, Number, Text
-from cgos_server.config.kinds import (
-    count,
-    database_url,
-    file_path,
-    length_of_time,
-    network_list,
-    not_negative,
-    one_of,
-    plugin_options,
-    port_number,
-    positive,
-    public_address,
-    text,
-    venue_name,
-    websocket_url,
-    whole,
-    word_list,
-)
+from cgos_protocol.options import Number, Text
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.systems import rating_keys, with_keys
-from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
+from cgos_server.config.values import (
+    Count,
+    Networks,
+    NotNegative,
+    Options,
+    Port,
+    Positive,
+    PublicAddress,
+    Span,
+    VenueName,
+    WebSocketUrl,
+    Words,
+)
 from cgos_server.service.accounts import Registration
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
@@ -76,58 +70,43 @@ class WebMode(enum.StrEnum):
 class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The server as a whole."""
 
-    name: Annotated[str, Text(1, 60, meaning="What the server calls itself.")] = "cgos-server"
+    name: Annotated[str, Text(1, 60), "What the server calls itself."] = "cgos-server"
     data: Annotated[
         Path,
-        file_path(
-            "Directory of the database, the lock and the control socket. A relative path in a file counts from the "
-            "file's directory, elsewhere from the working directory."
-        ),
+        "Directory of the database, the lock and the control socket. A relative path in a file counts from the "
+        "file's directory, elsewhere from the working directory.",
     ] = Path("cgos-data")
     database: Annotated[
         PostgresUrl | None,
-        database_url(
-            "Empty: SQLite, a file in the data directory. Or PostgreSQL: `postgresql://user:password@host:port/name`; "
-            "what the URL leaves out is found as libpq does (`PGPASSWORD`, `~/.pgpass`). The password is never shown."
-        ),
+        "Empty: SQLite, a file in the data directory. Or PostgreSQL: `postgresql://user:password@host:port/name`; "
+        "what the URL leaves out is found as libpq does (`PGPASSWORD`, `~/.pgpass`). The password is never shown.",
     ] = None
     families: Annotated[
         str,
-        text(
-            "Naming convention by which bots of the CGOS lines are versions of one engine: a regular expression with a "
-            "group `family` that the whole name must match, such as `(?P<family>.+)-[0-9.]+`. A new bot then begins "
-            "where its predecessor stands. Empty: none; `cgos-server family` does it by hand."
-        ),
+        "Naming convention by which bots of the CGOS lines are versions of one engine: a regular expression with a "
+        "group `family` that the whole name must match, such as `(?P<family>.+)-[0-9.]+`. A new bot then begins "
+        "where its predecessor stands. Empty: none; `cgos-server family` does it by hand.",
     ] = ""
     registration: Annotated[
         Registration,
-        one_of(
-            Registration,
-            "What happens when a bot signs in under a new name: `open` registers it at once, `approval` keeps it "
-            "waiting for `cgos-server approve`, `closed` refuses it.",
-        ),
+        "What happens when a bot signs in under a new name: `open` registers it at once, `approval` keeps it "
+        "waiting for `cgos-server approve`, `closed` refuses it.",
     ] = Registration.OPEN
     durability: Annotated[
         Durability,
-        one_of(
-            Durability,
-            "What a move survives once the opponent has seen it: `process` the death of the server, `power` a power "
-            "cut too (every commit waits for the disk).",
-        ),
+        "What a move survives once the opponent has seen it: `process` the death of the server, `power` a power "
+        "cut too (every commit waits for the disk).",
     ] = Durability.PROCESS
     commit_timeout_s: Annotated[
-        float, positive("When the database has refused to commit for so long the server stops, with nothing lost.")
+        Positive, "When the database has refused to commit for so long the server stops, with nothing lost."
     ] = 10.0
     drain_limit_s: Annotated[
-        float,
-        not_negative(
-            "How long running games may go on after SIGTERM or `cgos-server drain` before they are suspended."
-        ),
+        NotNegative, "How long running games may go on after SIGTERM or `cgos-server drain` before they are suspended."
     ] = 60.0
     log_format: Annotated[
-        LogFormat, one_of(LogFormat, "`text` for people, `json` for machines, `auto`: text on a terminal, else JSON.")
+        LogFormat, "`text` for people, `json` for machines, `auto`: text on a terminal, else JSON."
     ] = LogFormat.AUTO
-    log_level: Annotated[LogLevel, one_of(LogLevel, "The least severe lines that are logged.")] = LogLevel.INFO
+    log_level: Annotated[LogLevel, "The least severe lines that are logged."] = LogLevel.INFO
 
     @property
     def location(self) -> Location:
@@ -139,53 +118,41 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Where bots connect."""
 
     bots_host: Annotated[
-        str, text("Address of the venues' ports; empty means every address of the machine, IPv4 and IPv6.")
+        str, "Address of the venues' ports; empty means every address of the machine, IPv4 and IPv6."
     ] = ""
     proxies: Annotated[
         Networks,
-        network_list(
-            "Addresses or networks of proxies through which bots may come (`10.0.0.0/8`): what they say of a bot's "
-            "address is believed, and a silent connection behind one gives way to a new sign-in."
-        ),
+        "Addresses or networks of proxies through which bots may come (`10.0.0.0/8`): what they say of a bot's "
+        "address is believed, and a silent connection behind one gives way to a new sign-in.",
     ] = Networks()
-    backlog: Annotated[int, count("Connections that may wait to be accepted (the system may cap it).")] = 4096
+    backlog: Annotated[Count, "Connections that may wait to be accepted (the system may cap it)."] = 4096
     next_free_port: Annotated[
-        bool,
-        Flag(meaning="Where a port is busy: `true` takes the next free one, `false` refuses. Holds for every port."),
+        bool, "Where a port is busy: `true` takes the next free one, `false` refuses. Holds for every port."
     ] = False
 
 
 class WebSocketConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The WebSocket port: `cgos.v2` for bots of all venues and for watchers, and the CGOS lines at `/<venue>`."""
 
-    enabled: Annotated[bool, Flag(meaning="Whether there is a WebSocket port.")] = True
+    enabled: Annotated[bool, "Whether there is a WebSocket port."] = True
     host: Annotated[
-        str,
-        text("Its address; empty means every address of the machine, IPv4 and IPv6. TLS is a proxy's work."),
+        str, "Its address; empty means every address of the machine, IPv4 and IPv6. TLS is a proxy's work."
     ] = ""
-    port: Annotated[int, port_number("Its port; 0 takes any free one.")] = 6868
+    port: Annotated[Port, "Its port; 0 takes any free one."] = 6868
     public_url: Annotated[
         WebSocketUrl,
-        websocket_url(
-            "The address by which bots reach it, such as `wss://bots.example.org` where a proxy speaks TLS; empty: "
-            "`ws://` with the host of the venues' ports and this port. Shown wherever people are told how to connect."
-        ),
+        "The address by which bots reach it, such as `wss://bots.example.org` where a proxy speaks TLS; empty: "
+        "`ws://` with the host of the venues' ports and this port. Shown wherever people are told how to connect.",
     ] = WebSocketUrl()
     compression: Annotated[
-        bool,
-        Flag(
-            meaning="Whether clients may compress messages; costs more processor time than it saves for single moves."
-        ),
+        bool, "Whether clients may compress messages; costs more processor time than it saves for single moves."
     ] = False
     max_message_bytes: Annotated[
-        int,
-        whole(65_536, 16_777_216, "Longest message of a client, analysis of a move included."),
+        int, Number(65_536, 16_777_216, whole=True), "Longest message of a client, analysis of a move included."
     ] = 262_144
-    ping_s: Annotated[
-        float, positive("Seconds between two pings, by which each bot's way to the server is measured.")
-    ] = 20.0
+    ping_s: Annotated[Positive, "Seconds between two pings, by which each bot's way to the server is measured."] = 20.0
     pong_timeout_s: Annotated[
-        float, positive("When a ping is not answered for so long the connection is lost; the clock goes on.")
+        Positive, "When a ping is not answered for so long the connection is lost; the clock goes on."
     ] = 40.0
 
 
@@ -199,47 +166,36 @@ class AccountsMode(enum.StrEnum):
 class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The pages for people."""
 
-    host: Annotated[str, Text(1, meaning="Address of the pages.")] = "127.0.0.1"
-    port: Annotated[int, port_number("Port of the pages; 0 takes any free one.")] = 8080
+    host: Annotated[str, Text(1), "Address of the pages."] = "127.0.0.1"
+    port: Annotated[Port, "Port of the pages; 0 takes any free one."] = 8080
     mode: Annotated[
         WebMode,
-        one_of(
-            WebMode,
-            "`process`: in a process of their own, so that visitors never slow a game; `inline`: in the game "
-            "process; `off`: no pages.",
-        ),
+        "`process`: in a process of their own, so that visitors never slow a game; `inline`: in the game "
+        "process; `off`: no pages.",
     ] = WebMode.PROCESS
     public_url: Annotated[
         str,
-        text(
-            "The address by which people reach the pages, such as `https://cgos.example.org`; empty: the one that a "
-            "page was asked by. With `https` sessions are kept in secure cookies."
-        ),
+        "The address by which people reach the pages, such as `https://cgos.example.org`; empty: the one that a "
+        "page was asked by. With `https` sessions are kept in secure cookies.",
     ] = ""
     proxies: Annotated[
-        Networks,
-        network_list(
-            "Addresses or networks of proxies before the pages: whom they name in `X-Forwarded-For` is believed."
-        ),
+        Networks, "Addresses or networks of proxies before the pages: whom they name in `X-Forwarded-For` is believed."
     ] = Networks()
     accounts: Annotated[
-        AccountsMode,
-        one_of(AccountsMode, "Who may make an account on the pages, to own bots: `open`: everybody, `closed`: nobody."),
+        AccountsMode, "Who may make an account on the pages, to own bots: `open`: everybody, `closed`: nobody."
     ] = AccountsMode.OPEN
-    session_days: Annotated[float, positive("Days that a sign-in on the pages lasts.")] = 30.0
+    session_days: Annotated[Positive, "Days that a sign-in on the pages lasts."] = 30.0
     requests_per_minute: Annotated[
-        int, count("Pages and API answers that one address may ask for in a minute; files of the pages do not count.")
+        Count, "Pages and API answers that one address may ask for in a minute; files of the pages do not count."
     ] = 600
     streams_per_address: Annotated[
-        int, count("Live streams that one address may hold open at once; all addresses together ten times as many.")
+        Count, "Live streams that one address may hold open at once; all addresses together ten times as many."
     ] = 100
-    exports_at_once: Annotated[int, count("Bulk downloads at once, for all; half of them for one address.")] = 8
+    exports_at_once: Annotated[Count, "Bulk downloads at once, for all; half of them for one address."] = 8
     webhooks_to: Annotated[
         Networks,
-        network_list(
-            "Loopback and private networks to which webhooks may be sent all the same (`10.0.0.0/8`); public "
-            "addresses always are allowed."
-        ),
+        "Loopback and private networks to which webhooks may be sent all the same (`10.0.0.0/8`); public "
+        "addresses always are allowed.",
     ] = Networks()
 
     @property
@@ -251,75 +207,69 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class TranscriptsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What bots and server said to each other, for the bots' owners: files in the data directory, passwords masked."""
 
-    days: Annotated[float, not_negative("Days that what was said is kept; 0 keeps nothing.")] = 7.0
+    days: Annotated[NotNegative, "Days that what was said is kept; 0 keeps nothing."] = 7.0
     bytes_per_bot: Annotated[
-        int,
-        whole(65_536, 1_073_741_824, "Bytes for one bot; its oldest lines make room for new ones."),
+        int, Number(65_536, 1_073_741_824, whole=True), "Bytes for one bot; its oldest lines make room for new ones."
     ] = 8_388_608
 
 
 class HealthConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The listener with `/livez`, `/readyz` and `/metrics`."""
 
-    host: Annotated[str, Text(1, meaning="Address of the listener.")] = "127.0.0.1"
-    port: Annotated[int, port_number("Its port; 0 takes any free one.")] = 9809
+    host: Annotated[str, Text(1), "Address of the listener."] = "127.0.0.1"
+    port: Annotated[Port, "Its port; 0 takes any free one."] = 9809
 
 
 class AdminConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Operators who sign in on a venue's port like a bot, with an account that has the right `admin`."""
 
     networks: Annotated[
-        Networks, network_list("Addresses or networks from which they may; from anywhere else the name is only taken.")
+        Networks, "Addresses or networks from which they may; from anywhere else the name is only taken."
     ] = Networks.parse("127.0.0.0/8, ::1/128")
 
 
 class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one peer, or all of them, may take."""
 
-    connections: Annotated[int, count("Bots' connections at once, over all venues.")] = 10_000
-    connections_per_address: Annotated[int, count("Bots' connections at once from one address.")] = 2_000
+    connections: Annotated[Count, "Bots' connections at once, over all venues."] = 10_000
+    connections_per_address: Annotated[Count, "Bots' connections at once from one address."] = 2_000
     login_timeout_s: Annotated[
-        float, positive("How long a connection may take to sign in; the server's own time is not counted.")
+        Positive, "How long a connection may take to sign in; the server's own time is not counted."
     ] = 30.0
     failed_logins: Annotated[
-        int, count("Wrong passwords for one name from one address within a minute before the pause begins.")
+        Count, "Wrong passwords for one name from one address within a minute before the pause begins."
     ] = 10
     failed_login_pause_s: Annotated[
-        float, not_negative("How long that address is then refused for that name without a look at its password.")
+        NotNegative, "How long that address is then refused for that name without a look at its password."
     ] = 60.0
     outbox_bytes: Annotated[
         int,
-        whole(
-            65_536, 1_073_741_824, "Bytes that may wait for a peer that does not read before its connection is dropped."
-        ),
+        Number(65_536, 1_073_741_824, whole=True),
+        "Bytes that may wait for a peer that does not read before its connection is dropped.",
     ] = 1_048_576
     ignored_lines_per_minute: Annotated[
-        int, count("Lines that nobody asked for, a minute and connection, before the connection is dropped.")
+        Count, "Lines that nobody asked for, a minute and connection, before the connection is dropped."
     ] = 120
     password_queue: Annotated[
-        int,
-        count(
-            "Password checks that may wait, at most half of them from one address; sign-ins beyond it are asked to try "
-            "again."
-        ),
+        Count,
+        "Password checks that may wait, at most half of them from one address; sign-ins beyond it are asked to try "
+        "again.",
     ] = 2_000
 
 
 class TimeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The time control. Fixed by the venue's first start."""
 
-    system: Annotated[TimeSystem, one_of(TimeSystem, "The time system.")] = TimeSystem.ABSOLUTE
-    main: Annotated[Span, length_of_time("Main time (absolute, fischer, byoyomi, canadian).")] = Span(0)
-    increment: Annotated[Span, length_of_time("Added after each move (fischer).")] = Span(0)
-    period: Annotated[
-        Span, length_of_time("Length of a period (byoyomi, canadian), or time for each move (fixed).")
-    ] = Span(0)
-    periods: Annotated[int, whole(0, 1000, "Number of periods (byoyomi).")] = 0
-    stones: Annotated[int, whole(0, 1000, "Moves to make in a period (canadian).")] = 0
-    lag_s: Annotated[float, not_negative("Seconds of each move that are not charged, for the network.")] = 0.25
+    system: Annotated[TimeSystem, "The time system."] = TimeSystem.ABSOLUTE
+    main: Annotated[Span, "Main time (absolute, fischer, byoyomi, canadian)."] = Span(0)
+    increment: Annotated[Span, "Added after each move (fischer)."] = Span(0)
+    period: Annotated[Span, "Length of a period (byoyomi, canadian), or time for each move (fixed)."] = Span(0)
+    periods: Annotated[int, Number(0, 1000, whole=True), "Number of periods (byoyomi)."] = 0
+    stones: Annotated[int, Number(0, 1000, whole=True), "Moves to make in a period (canadian)."] = 0
+    lag_s: Annotated[NotNegative, "Seconds of each move that are not charged, for the network."] = 0.25
     lag_bank_s: Annotated[
-        float | None,
-        not_negative("Unused lag credit is saved up to this many seconds; without the key it is lost, as on CGOS."),
+        NotNegative | None,
+        "Unused lag credit is saved up to this many seconds; without the key it is lost, as on CGOS.",
     ] = None
 
 
@@ -329,76 +279,56 @@ class RatingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     system: Annotated[
         str,
-        text(
-            "The headline, which bots are told and paired by: `bayes`, `whole-history`, `cgos-elo`, `gor`, `egf2021` "
-            "or `glicko2`. Another one is computed from all results at the next start."
-        ),
+        "The headline, which bots are told and paired by: `bayes`, `whole-history`, `cgos-elo`, `gor`, `egf2021` "
+        "or `glicko2`. Another one is computed from all results at the next start.",
     ] = "bayes"
     views: Annotated[
-        Words,
-        word_list(
-            "Further systems whose ratings are kept beside it, from the same results; a new one is filled from them."
-        ),
+        Words, "Further systems whose ratings are kept beside it, from the same results; a new one is filled from them."
     ] = Words()
     options: Annotated[
-        Options,
-        plugin_options(
-            "Options of systems that [plug-ins](plugins.md) bring, in a table for each: `steady-elo = { k = 24 }`."
-        ),
+        Options, "Options of systems that [plug-ins](plugins.md) bring, in a table for each: `steady-elo = { k = 24 }`."
     ] = Options()
 
 
 class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One venue: a pool in which ratings are comparable, with a port of its own. One table for each."""
 
-    name: Annotated[
-        str,
-        venue_name("The venue's name: letters, digits, `_`, `.` and `-`."),
-    ]
-    port: Annotated[int, port_number("The port where its bots connect; 0 takes any free one.")]
+    name: Annotated[VenueName, "The venue's name: letters, digits, `_`, `.` and `-`."]
+    port: Annotated[Port, "The port where its bots connect; 0 takes any free one."]
     public_address: Annotated[
         PublicAddress,
-        public_address(
-            "Where bots reach that port, such as `cgos.example.org:6809`; empty: `listen.bots_host`, or else the host "
-            "of the pages, and the port. Shown wherever people are told how to connect."
-        ),
+        "Where bots reach that port, such as `cgos.example.org:6809`; empty: `listen.bots_host`, or else the host "
+        "of the pages, and the port. Shown wherever people are told how to connect.",
     ] = PublicAddress()
-    game: Annotated[str, text("What is played: `go`. Fixed by the first start.")] = "go"
-    size: Annotated[int, whole(1, 1000, "Board size (Go: 2 to 25). Fixed by the first start.")]
-    komi: Annotated[float, Number(meaning="White's compensation, a multiple of 0.5. Fixed by the first start.")] = 7.5
+    game: Annotated[str, "What is played: `go`. Fixed by the first start."] = "go"
+    size: Annotated[int, Number(1, 1000, whole=True), "Board size (Go: 2 to 25). Fixed by the first start."]
+    komi: Annotated[float, "White's compensation, a multiple of 0.5. Fixed by the first start."] = 7.5
     ko: Annotated[
-        Ko,
-        one_of(Ko, "Forbidden repetitions: positional or situational superko, or simple ko. Fixed by the first start."),
+        Ko, "Forbidden repetitions: positional or situational superko, or simple ko. Fixed by the first start."
     ] = Ko.POSITIONAL
-    suicide: Annotated[
-        bool, Flag(meaning="Whether a move may take its own chain's last liberty. Fixed by the first start.")
-    ] = False
+    suicide: Annotated[bool, "Whether a move may take its own chain's last liberty. Fixed by the first start."] = False
     time: TimeConfig
     move_limit: Annotated[
-        int | None, count("Moves after which a game is scored as it stands; without the key 3 times the points.")
+        Count | None, "Moves after which a game is scored as it stands; without the key 3 times the points."
     ] = None
     first_move_limit_s: Annotated[
-        float | None,
-        positive(
-            "How long a side may take for its first move before the game is aborted; without the key its main time."
-        ),
+        Positive | None,
+        "How long a side may take for its first move before the game is aborted; without the key its main time.",
     ] = None
     ready_limit_s: Annotated[
-        float, positive("How long after `gameover` a bot may take to say `ready` before it is told that it must.")
+        Positive, "How long after `gameover` a bot may take to say `ready` before it is told that it must."
     ] = 60.0
     return_grace_s: Annotated[
-        float, not_negative("After a restart: how long the side to move may stay away before its clock runs.")
+        NotNegative, "After a restart: how long the side to move may stay away before its clock runs."
     ] = 120.0
     void_after_s: Annotated[
-        float, positive("After a restart: how long both sides may stay away before their game is void.")
+        Positive, "After a restart: how long both sides may stay away before their game is void."
     ] = 900.0
-    initial: Annotated[float, Number(-10_000, 10_000, meaning="The rating with which a new version begins.")] = 1800.0
-    rated: Annotated[bool, Flag(meaning="`false` makes it a sandbox: its results change no rating.")] = True
+    initial: Annotated[float, Number(-10_000, 10_000), "The rating with which a new version begins."] = 1800.0
+    rated: Annotated[bool, "`false` makes it a sandbox: its results change no rating."] = True
     delay_s: Annotated[
-        float,
-        not_negative(
-            "How long after it was played a move of a running game is shown to anybody but the players, in seconds."
-        ),
+        NotNegative,
+        "How long after it was played a move of a running game is shown to anybody but the players, in seconds.",
     ] = 0.0
     pairing: PairingConfig = PairingConfig()
     rating: RatingConfig = RatingConfig()

@@ -1,4 +1,4 @@
-"""Values that configuration keys have besides numbers and text: lengths of time, networks, words, addresses.
+"""Values that configuration keys have: lengths of time, networks, words, addresses, numbers in their ranges.
 
 Must not know: which keys there are.
 """
@@ -10,9 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
+
+from cgos_protocol.options import Number, Parsed
 
 
 def us(seconds: float) -> int:
@@ -22,6 +25,7 @@ def us(seconds: float) -> int:
 
 _UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_VENUE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 _SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
 
 
@@ -182,3 +186,17 @@ def _is_host(value: object, parts: SplitResult, *, needs_port: bool) -> None:
         raise ValueError
     if parts.port == 0 or (needs_port and parts.port is None):
         raise ValueError
+
+
+def _venue_name(value: object) -> str:
+    if not isinstance(value, str) or not _VENUE_NAME.fullmatch(value):
+        raise ValueError
+    return str(value)
+
+
+Port = Annotated[int, Number(0, 65_535, whole=True)]
+Positive = Annotated[float, Number(0, 1_000_000, above=True)]
+NotNegative = Annotated[float, Number(0, 1_000_000)]
+Share = Annotated[float, Number(0, 1)]
+Count = Annotated[int, Number(1, 1_000_000, whole=True)]
+VenueName = Annotated[str, Parsed(_venue_name, "1 to 32 letters, digits, _, . or -, beginning with a letter or digit")]

@@ -1,14 +1,55 @@
 """What a key's type says: which setting it is (:mod:`cgos_protocol.options`), what it takes and what it means.
 
-Must not know: values, sources, which keys there are.
+A key is written ``Annotated[type, setting, "sentence"]``; where the type says everything there is no setting. Must not
+know: values, sources, which keys there are.
 """
 
 from __future__ import annotations
 
+import enum
 import types
-from typing import Annotated, Any, Union, get_args, get_origin
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from cgos_protocol.options import Choice, Option
+import msgspec
+
+from cgos_protocol.options import Choice, Flag, Number, Option, Parsed, Text
+from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
+from cgos_server.storage.location import PostgresUrl
+
+
+def _path(value: object) -> Path:
+    if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
+        raise ValueError
+    return Path(value)
+
+
+def _database(value: object) -> PostgresUrl | None:
+    if not isinstance(value, str):
+        raise ValueError
+    return PostgresUrl.parse(value) if value else None
+
+
+_SETTINGS: Final[Mapping[type, Choice | Flag | Number | Parsed | Text]] = MappingProxyType(
+    {
+        bool: Flag(),
+        float: Number(),
+        str: Text(),
+        Path: Parsed(_path, "a path"),
+        PostgresUrl: Parsed(_database, "nothing, or a URL such as postgresql://user@host:5432/name"),
+        Span: Parsed(Span.parse, "seconds, or text such as 5m or 1h30m"),
+        Networks: Parsed(
+            Networks.parse, "addresses or networks with commas between them, such as 127.0.0.1, 10.0.0.0/8"
+        ),
+        Words: Parsed(Words.parse, "words with commas between them"),
+        Options: Parsed(Options.parse, "a table of options, or text such as reach=3, model=gor"),
+        PublicAddress: Parsed(PublicAddress.parse, "nothing, or a host and a port such as cgos.example.org:6809"),
+        WebSocketUrl: Parsed(WebSocketUrl.parse, "nothing, or a URL without a path such as wss://cgos.example.org"),
+    }
+)
+"""Types that say by themselves what a key takes."""
 
 
 def strip(kind: Any) -> Any:
@@ -20,21 +61,24 @@ def strip(kind: Any) -> Any:
     return kind
 
 
-def inner(kind: Any) -> Any:
-    """The type of a table, or of each of a list of tables; any other type stripped."""
+def table_of(kind: Any) -> Any:
+    """The type of a table, or of each of a list of tables; None for any other type."""
+    plain = get_args(kind)[0] if get_origin(kind) is tuple else strip(kind)
+    return plain if issubclass(plain, msgspec.Struct) else None
+
+
+def setting(kind: Any) -> Option:
+    """What values a key of this type takes."""
     plain = strip(kind)
-    return get_args(plain)[0] if get_origin(plain) is tuple else plain
-
-
-def option_of(kind: Any) -> Option | None:
-    """What a key's type says about it; None for a table."""
-    return next((each for each in getattr(kind, "__metadata__", ()) if isinstance(each, Option)), None)
+    for each in _metadata(kind):
+        if isinstance(each, Option):
+            return each
+    return Choice(tuple(plain)) if issubclass(plain, enum.Enum) else _SETTINGS[plain]
 
 
 def description(kind: Any) -> str:
     """The sentence that says what a key means; empty for a table."""
-    option = option_of(kind)
-    return "" if option is None else option.meaning
+    return next((each for each in _metadata(kind) if isinstance(each, str)), "")
 
 
 def wanted(option: Option) -> str:
@@ -43,3 +87,13 @@ def wanted(option: Option) -> str:
         *choices, last = option.words
         return f"{', '.join(choices)} or {last}"
     return option.possible
+
+
+def _metadata(kind: Any) -> list[Any]:
+    """Every annotation of a type, inner ones first."""
+    if get_origin(kind) is Annotated:
+        inner, *own = get_args(kind)
+        return _metadata(inner) + own
+    if get_origin(kind) in (Union, types.UnionType):
+        return [each for arg in get_args(kind) for each in _metadata(arg)]
+    return []

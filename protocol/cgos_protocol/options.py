@@ -1,8 +1,8 @@
 """What a named setting may be, what it is unless given, what it means. Values come from files, commands and requests.
 
-Rating systems, matchmakers and tournament systems describe their options in these words alone; the configuration's keys
-carry them as metadata of their types (``Annotated[float, Number(0, 1, meaning="...")]``). Must not know: whose settings
-they are, what they are called.
+Rating systems, matchmakers and tournament systems describe their options in these words alone. The keys of the
+configuration are types that carry them: ``Annotated[float, Number(0, 1), "what it is for"]``. Must not know: whose
+settings they are, what they are called.
 """
 
 from __future__ import annotations
