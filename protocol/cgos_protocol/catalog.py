@@ -58,11 +58,13 @@ class Kind(NamedTuple):
     :ivar noun: for people: ``rating system``
     :ivar code: of the refusal of an unknown word
     :ivar type: what a declaration must be an instance of
+    :ivar objection: what else is wrong with a plug-in's declaration, as the end of a sentence; empty for nothing
     """
 
     noun: str
     code: Code
     type: type[Any]
+    objection: Callable[[Any], str] = lambda _: ""
 
 
 D = TypeVar("D", bound=Declared)
@@ -200,7 +202,7 @@ class Catalog(Generic[D]):
                 return f"has an option {key!r} that is none of cgos_protocol.options"
             if option.default is not None:
                 option.read(option.default)
-        return ""
+        return self._kind.objection(declared)
 
 
 def _said(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from cgos_server.core.rating import registry as rating
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.gor import SYSTEM, Gor
 from cgos_server.core.tournaments import registry as tournaments
+from cgos_server.core.tournaments.base import TournamentDeclaration
 
 OWN = {"gor": "cgos_server.core.rating.gor:SYSTEM"}
 KIND = Kind("rating system", Code.RATING_SYSTEM, RatingDeclaration)
@@ -115,6 +116,27 @@ def test_what_cannot_be_used_is_refused_with_the_reason(load: Callable[[], Any],
     assert "of cgos-other 1.2 " in caught.value.sentence
     assert every.problems == [caught.value.sentence]
     assert every.usable == ("gor",)
+
+
+def test_a_matchmakers_option_that_every_one_has_is_refused() -> None:
+    declared = MatchmakerDeclaration(
+        name="other", about="as others", make=_Method, options={"grace": Flag(default=True)}
+    )
+    every = Catalog[MatchmakerDeclaration](pairing.KIND, {}, [plugin(lambda: declared)])
+    with pytest.raises(Refused, match=r"of cgos-other 1\.2 has an option that every .* has already.*: grace\."):
+        every.find("other")
+    usable = replace(declared, options={"graces": Flag(default=True)})
+    assert Catalog[MatchmakerDeclaration](pairing.KIND, {}, [plugin(lambda: usable)]).problems == []
+
+
+def test_a_tournament_system_that_no_word_reaches_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = replace(tournaments.systems().find("swiss"), name="dutch")
+    every = Catalog[TournamentDeclaration](tournaments.KIND, {}, [plugin(lambda: declared, "dutch")])
+    assert every.usable == ()
+    (problem,) = every.problems
+    assert problem.startswith("The tournament system 'dutch' of cgos-other 1.2 has a name that is short for mwm here.")
+    monkeypatch.setattr(tournaments, "systems", lambda: every)
+    assert tournaments.words() == tuple(tournaments.SHORT)
 
 
 def test_a_failure_while_it_is_made_is_a_sentence() -> None:

@@ -38,7 +38,14 @@ _OWN: Final[Mapping[str, str]] = MappingProxyType(
 METHODS: Final = tuple(_OWN)
 """The project's own methods."""
 
-KIND: Final = Kind("pairing method", Code.PAIRING_METHOD, MatchmakerDeclaration)
+
+def _taken(declared: MatchmakerDeclaration) -> str:
+    """Which option of a plug-in's could not be given, because every matchmaker has one of that name."""
+    taken = ", ".join(key for key in declared.options if key in SHARED)
+    return f"has an option that every pairing method has already, with a meaning of its own: {taken}" if taken else ""
+
+
+KIND: Final = Kind("pairing method", Code.PAIRING_METHOD, MatchmakerDeclaration, _taken)
 
 
 @cache  # A function of what is installed, which a running process does not see change.

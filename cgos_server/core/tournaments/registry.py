@@ -45,9 +45,15 @@ SHORT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
         "double-round-robin": ("round-robin", {"double": True}),
     }
 )
-"""Short words for a system with options; no plug-in's word can be one of them."""
+"""Short words for a system with options."""
 
-KIND: Final = Kind("tournament system", Code.TOURNAMENT_SYSTEM, TournamentDeclaration)
+
+def _taken(declared: TournamentDeclaration) -> str:
+    """Why a plug-in's system could never be chosen by its name."""
+    return f"has a name that is short for {SHORT[declared.name][0]} here" if declared.name in SHORT else ""
+
+
+KIND: Final = Kind("tournament system", Code.TOURNAMENT_SYSTEM, TournamentDeclaration, _taken)
 
 
 @cache  # A function of what is installed, which a running process does not see change.
@@ -58,7 +64,7 @@ def systems() -> Catalog[TournamentDeclaration]:
 
 def words() -> tuple[str, ...]:
     """Every word for a system, the short ones last."""
-    return (*systems().names, *SHORT)
+    return (*(name for name in systems().names if name not in SHORT), *SHORT)
 
 
 def known(name: str) -> tuple[str, dict[str, Any]]:
