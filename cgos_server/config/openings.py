@@ -51,15 +51,15 @@ def read(words: Words, rules: Ruleset, move_limit: int, place: str) -> OpeningSe
     for source in _sources(words, place, problems):
         drafts, faults = _drafts(source.path, rules.size, place, problems)
         for draft in drafts:
-            found = checked(draft._replace(weight=draft.weight * source.weight), rules, move_limit)
-            if isinstance(found, Fault):
-                faults.append(found)
-            elif found.name in named:
-                what = f"opening {found.name} stands in {named[found.name]} already"
+            opening = checked(draft._replace(weight=draft.weight * source.weight), rules, move_limit)
+            if isinstance(opening, Fault):
+                faults.append(opening)
+            elif opening.name in named:
+                what = f"opening {opening.name} stands in {named[opening.name]} already"
                 faults.append(Fault(draft.line, what, "Give each its own name"))
             else:
-                named[found.name] = f"{source.path}, line {draft.line}"
-                openings.append(found)
+                named[opening.name] = f"{source.path}, line {draft.line}"
+                openings.append(opening)
         for fault in sorted(faults)[:_MOST_FAULTS]:
             where = f"{place}: {source.path}, line {fault.line}"
             problems.append(ConfigError(where, fault.problem, f"{fault.remedy}."))
@@ -99,7 +99,7 @@ def _paths(text: str) -> list[Path]:
     if not any(sign in text for sign in "*?"):
         return [path]
     pattern = str(path.relative_to(path.anchor)).replace("[", "[[]")
-    return sorted(found for found in Path(path.anchor).glob(pattern) if found.is_file())
+    return sorted(file for file in Path(path.anchor).glob(pattern) if file.is_file())
 
 
 def _drafts(path: Path, size: int, place: str, problems: list[ConfigError]) -> tuple[list[Draft], list[Fault]]:

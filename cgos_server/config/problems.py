@@ -30,7 +30,7 @@ class ConfigErrors(ConfigError):
 def objected(place: str, sentence: str) -> ConfigError:
     """A problem out of a sentence that may bring its own remedy after a full stop, a semicolon or a colon."""
     for cut in (". ", "; ", ": "):
-        problem, found, remedy = sentence.partition(cut)
-        if found and " " in problem:
+        problem, separator, remedy = sentence.partition(cut)
+        if separator and " " in problem:
             return ConfigError(place, problem, remedy[0].upper() + remedy[1:])
     return ConfigError(place, sentence.rstrip("."), "Change it and start again.")

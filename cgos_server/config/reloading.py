@@ -42,8 +42,8 @@ def changed(old: Config, new: Config) -> Changed:
         later += [_restart(f"venue {name}: {sentence}") for sentence in _differences(*map(_rest, (here, there)))]
     for table in Config.__struct_fields__:
         if table != "venue":
-            found = _differences(getattr(old, table), getattr(new, table))
-            later += [_restart(f"{table}.{sentence}") for sentence in found]
+            differences = _differences(getattr(old, table), getattr(new, table))
+            later += [_restart(f"{table}.{sentence}") for sentence in differences]
     return Changed(now, later)
 
 
@@ -52,14 +52,14 @@ def _rest(venue: VenueConfig) -> VenueConfig:
 
 
 def _differences(old: msgspec.Struct, new: msgspec.Struct) -> list[str]:
-    found = []
+    sentences = []
     for key in old.__struct_fields__:
         was, is_now = getattr(old, key), getattr(new, key)
         if isinstance(was, msgspec.Struct):
-            found += [f"{key}.{sentence}" for sentence in _differences(was, is_now)]
+            sentences += [f"{key}.{sentence}" for sentence in _differences(was, is_now)]
         elif was != is_now:
-            found.append(f"{key} was {_word(was)} and is {_word(is_now)}")
-    return found
+            sentences.append(f"{key} was {_word(was)} and is {_word(is_now)}")
+    return sentences
 
 
 def _word(value: Any) -> str:

@@ -22,18 +22,18 @@ def origin(peer: str, values: Iterable[str], proxies: tuple[Network, ...]) -> st
     :param values: of all ``X-Forwarded-For`` headers in their order: some proxies add a header of their own below the
         client's
     """
-    found = bare(peer)
+    client = bare(peer)
     entries = [entry.strip() for value in values for entry in value.split(",")]
     for entry in reversed(entries):
-        if not is_among(found, proxies):
+        if not is_among(client, proxies):
             break
         match = _PORT.fullmatch(entry)
         try:
             ip_address(address := (match[1] or match[2]) if match else entry)
         except ValueError:
             break
-        found = bare(address)
-    return found
+        client = bare(address)
+    return client
 
 
 def bare(address: str) -> str:

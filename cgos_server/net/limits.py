@@ -99,7 +99,7 @@ class ConnectionCount:
         self.enter(address)
 
 
-class Forbearance:
+class RateLimiter:
     """How many lines that nobody asked for one connection may still send within a minute."""
 
     __slots__ = ("_count", "_limit", "_since")

@@ -15,7 +15,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
 from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
-from cgos_server.net.limits import Forbearance
+from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle
 from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
@@ -38,9 +38,9 @@ class EngineLines:
         "_ignored",
         "_orderly",
         "_player",
+        "_recorder",
         "_seat",
         "_sign_in_timer",
-        "_tap",
         "_viewer",
         "_wire",
         "receive",
@@ -56,9 +56,9 @@ class EngineLines:
         self._viewer: ViewerLines | None = None
         self._seat: Seat | None = None
         self._sign_in_timer: Handle | None = None
-        self._ignored = Forbearance(door.limits.ignored_per_minute)
+        self._ignored = RateLimiter(door.limits.ignored_per_minute)
         self._orderly = False
-        self._tap = None if door.transcripts is None else door.transcripts.tap(wire.id, door.venue)
+        self._recorder = None if door.transcripts is None else door.transcripts.recorder(wire.id, door.venue)
 
     # -- what the wire says
 
@@ -95,16 +95,16 @@ class EngineLines:
     # -- what the bot says
 
     def _engine_line(self, line: Line) -> None:
-        tap, seat, player = self._tap, self._seat, self._player
-        said = line.text
-        if tap is not None:
-            tap.heard(said if seat is not None else _masked(player.state, said), line.received)
+        recorder, seat, player = self._recorder, self._seat, self._player
+        words = line.text
+        if recorder is not None:
+            recorder.heard(words if seat is not None else _masked(player.state, words), line.received)
         if seat is not None:
-            move = player.plain_move(said)
+            move = player.plain_move(words)
             if move is not None:
                 seat.move(move, None, line.received)
                 return
-        match player.receive(said):
+        match player.receive(words):
             case Move(text, analysis):
                 if seat is not None:
                     seat.move(text, analysis, line.received)
@@ -117,8 +117,8 @@ class EngineLines:
                 self._say(data)
             case SignIn(name, secret, new_secret, client, analysis):
                 self._signing_in()
-                if tap is not None:
-                    tap.secrets(secret, new_secret)
+                if recorder is not None:
+                    recorder.secrets(secret, new_secret)
                 self._door.reception.sign_in(
                     self,
                     Credentials(
@@ -132,7 +132,7 @@ class EngineLines:
                 )
             case Watch(client):
                 self._signing_in()
-                self._tap = None
+                self._recorder = None
                 self._viewer = ViewerLines(self._door, self._wire, client)
                 self.receive = self._viewer.receive
             case Quit():
@@ -180,12 +180,12 @@ class EngineLines:
 
     def accepted(self, seat: Seat, name: str) -> None:
         self._seat = seat
-        if self._tap is not None:
-            self._tap.named(seat.bot, name)
+        if self._recorder is not None:
+            self._recorder.named(seat.bot, name)
         self._say(self._player.accepted())
 
     def operator(self, desk: OperatorDesk) -> None:
-        self._tap = None
+        self._recorder = None
         self._wire.write(self._player.accepted())
         self.receive = OperatorLines(self._door, self._wire, desk).receive
 
@@ -209,8 +209,8 @@ class EngineLines:
     # -- what its game says (Table)
 
     def setup(self, setup: GameSetup, color: Color) -> None:
-        if self._tap is not None:
-            self._tap.about(setup.game)
+        if self._recorder is not None:
+            self._recorder.about(setup.game)
         self._say(self._player.setup(setup))
 
     def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
@@ -222,8 +222,8 @@ class EngineLines:
 
     def game_over(self, over: GameOver) -> None:
         self._say(self._player.game_over(over.date, over.result, over.detail))
-        if self._tap is not None:
-            self._tap.soon = True
+        if self._recorder is not None:
+            self._recorder.soon = True
 
     def hurry(self) -> None:
         self._wire.flush()
@@ -238,14 +238,14 @@ class EngineLines:
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
         self._say(data)
-        if self._tap is not None:
-            self._tap.soon = True
+        if self._recorder is not None:
+            self._recorder.soon = True
         self._wire.close(reason)
 
     def _say(self, data: bytes) -> None:
-        tap = self._tap
-        if tap is not None and data:
-            tap.said(data, self._door.time.now())
+        recorder = self._recorder
+        if recorder is not None and data:
+            recorder.said(data, self._door.time.now())
         self._wire.write(data)
 
 

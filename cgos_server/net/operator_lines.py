@@ -17,7 +17,7 @@ from cgos_protocol.lines.admin import COMMAND_MAX, Quit, answer, parse
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.words import error_line, safe_text
 from cgos_protocol.session import OperatorDesk
-from cgos_server.net.outlet import Outlet
+from cgos_server.net.outlet import WriteBuffer
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
 
@@ -36,7 +36,7 @@ class OperatorLines:
         self._door = door
         self._wire = wire
         self._desk = desk
-        self._out = Outlet(wire, door.time, door.limits.outbox)
+        self._out = WriteBuffer(wire, door.time, door.limits.outbox)
         self._waiting: deque[str] = deque()
         self._busy: object | None = None
         self._closed = False

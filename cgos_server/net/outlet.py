@@ -15,7 +15,7 @@ AGAIN_US: Final = 50_000
 """Between two tries to write what waits."""
 
 
-class Outlet:
+class WriteBuffer:
     """What waits here is bounded by its user: one answer, one picture.
 
     :param outbox: bytes that may wait in the wire

@@ -157,16 +157,16 @@ class BotConnection(asyncio.Protocol):
 
     async def reaches_peer(self) -> bool:
         time = self._port.door.time
-        asked = time.now()
-        return await answered(self, time, lambda: self._acknowledged(asked))
+        since = time.now()
+        return await answered(self, time, lambda: self._acknowledged(since))
 
-    def _acknowledged(self, asked: int) -> bool:
+    def _acknowledged(self, since: int) -> bool:
         """Everything written has reached the peer's system; where that cannot be asked, whether it spoke since."""
         transport = self._transport
         if transport is None or transport.get_write_buffer_size():
             return False
-        said = acknowledged(transport.get_extra_info("socket"))
-        return said if said is not None else self.heard > asked
+        reached = acknowledged(transport.get_extra_info("socket"))
+        return reached if reached is not None else self.heard > since
 
     # -- the server's own ending
 

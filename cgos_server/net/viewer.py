@@ -15,8 +15,8 @@ from cgos_protocol.facts import Fact
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
-from cgos_server.net.limits import Forbearance
-from cgos_server.net.outlet import Outlet
+from cgos_server.net.limits import RateLimiter
+from cgos_server.net.outlet import WriteBuffer
 from cgos_server.net.wire import Door, Wire
 from cgos_server.observability.metrics import CloseReason
 
@@ -37,9 +37,9 @@ class ViewerLines:
         self._door = door
         self._wire = wire
         self._viewer = CgosViewer(gallery.size, gallery.komi2, door.matches)
-        self._out = Outlet(wire, door.time, door.limits.outbox)
-        self._ignored = Forbearance(door.limits.ignored_per_minute)
-        self._observed = Forbearance(OBSERVED_PER_MINUTE)
+        self._out = WriteBuffer(wire, door.time, door.limits.outbox)
+        self._ignored = RateLimiter(door.limits.ignored_per_minute)
+        self._observed = RateLimiter(OBSERVED_PER_MINUTE)
         log.info("viewer", connection=wire.id, address=wire.address, client=client)
         gallery.enter(self, everything=True)
 

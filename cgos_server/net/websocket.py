@@ -20,7 +20,7 @@ from websockets.server import ServerProtocol
 from cgos_protocol.errors import Code
 from cgos_protocol.v2.encoding import JSON, MSGPACK
 from cgos_server.net.forwarded import is_among
-from cgos_server.net.limits import Forbearance
+from cgos_server.net.limits import RateLimiter
 from cgos_server.net.lingering import LINGER_US, end_writing, linger
 from cgos_server.net.loop import Handle
 from cgos_server.net.tcp import watch_for_death
@@ -99,7 +99,7 @@ class WsConnection(asyncio.Protocol):
         self._parts: list[bytes] | None = None
         self._pending = 0
         self._after_close = 0
-        self._controls = Forbearance(CONTROLS_PER_MINUTE)
+        self._controls = RateLimiter(CONTROLS_PER_MINUTE)
         self._ping = 0
         self._pinged_at = 0
 
@@ -267,8 +267,8 @@ class WsConnection(asyncio.Protocol):
         elif opcode is Opcode.CONT:
             self._continued(dialogue, frame, received)
         elif opcode is Opcode.PONG and bytes(frame.data) == self._ping_payload() and self._pinged_at:
-            asked, self._pinged_at = self._pinged_at, 0
-            dialogue.round_trip(max(0, received - asked))
+            pinged_at, self._pinged_at = self._pinged_at, 0
+            dialogue.round_trip(max(0, received - pinged_at))
         elif opcode is not Opcode.CLOSE:
             self._control(received)
 

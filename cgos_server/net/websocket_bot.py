@@ -20,7 +20,7 @@ from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
 from cgos_server.net.loop import Handle
 from cgos_server.net.websocket_port import Connection, WsPort
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.observability.transcripts import MASK, Tap
+from cgos_server.observability.transcripts import MASK, TranscriptRecorder
 
 log = structlog.get_logger(__name__)
 
@@ -48,10 +48,10 @@ class BotDialogue:
         "_connection",
         "_orderly",
         "_port",
+        "_recorder",
         "_round",
         "_session",
         "_sign_in_timer",
-        "_tap",
         "_wasted",
         "_wasted_before",
         "_wasted_since",
@@ -66,7 +66,7 @@ class BotDialogue:
         self._sign_in_timer: Handle | None = None
         self._wasted = self._wasted_before = self._wasted_since = 0
         self._orderly = False
-        self._tap = None if port.transcripts is None else port.transcripts.tap(connection.id)
+        self._recorder = None if port.transcripts is None else port.transcripts.recorder(connection.id)
 
     # -- what the connection says
 
@@ -104,12 +104,12 @@ class BotDialogue:
             self.violated(Code.TOO_LARGE, words, CloseCode.MESSAGE_TOO_BIG)
             return
         message = codec.decode(data)
-        tap = self._tap
-        if tap is not None:
-            if tap.bot and type(message) is ws.Move:
-                tap.heard_message(data, received, binary)
+        recorder = self._recorder
+        if recorder is not None:
+            if recorder.bot and type(message) is ws.Move:
+                recorder.heard_message(data, received, binary)
             else:
-                self._take_down(tap, data, message, received)
+                self._take_down(recorder, data, message, received)
         if isinstance(message, Malformed):
             if message.fatal:
                 self.violated(message.code, message.text, CloseCode.INVALID_DATA)
@@ -130,28 +130,30 @@ class BotDialogue:
         if session.wasted != self._wasted:
             self._count(received)
 
-    def _take_down(self, tap: Tap, data: bytes, message: ws.ClientMessage | Malformed, received: int) -> None:
+    def _take_down(
+        self, recorder: TranscriptRecorder, data: bytes, message: ws.ClientMessage | Malformed, received: int
+    ) -> None:
         """What came, for the bot's owner; without what is secret."""
         binary = self._codec.binary
         if isinstance(message, ws.SignIn):
-            tap.secrets(message.secret, message.new_secret)
+            recorder.secrets(message.secret, message.new_secret)
             new = None if message.new_secret is None else MASK
             data = msgspec.json.encode(msgspec.structs.replace(message, secret=MASK, new_secret=new))
             binary = False
-        elif isinstance(message, Malformed) and (tap.unnamed or binary or b"\\" in data):
+        elif isinstance(message, Malformed) and (recorder.unnamed or binary or b"\\" in data):
             # Perhaps a sign-in gone wrong; and no secret is found behind an encoding that cannot be read.
             data, binary = b"(%d bytes that are no message)" % len(data), False
-        if self._told(tap):
-            tap.heard_message(data, received, binary)
+        if self._told(recorder):
+            recorder.heard_message(data, received, binary)
 
-    def _told(self, tap: Tap) -> bool:
+    def _told(self, recorder: TranscriptRecorder) -> bool:
         """True where what is said now is to be taken down: not for those who only watch."""
         session = self._session
-        if tap.unnamed:
+        if recorder.unnamed:
             bot = session.bot
             if bot is None:
                 return session.plays or not session.settled
-            tap.named(*bot)
+            recorder.named(*bot)
         return True
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
@@ -160,9 +162,9 @@ class BotDialogue:
             self._close_for_fault(code, sentence, close_code)
 
     def round_trip(self, us: int) -> None:
-        told = self._round.sample(us)
-        if told is not None:
-            self.send(ws.Latency(told))
+        sample = self._round.sample(us)
+        if sample is not None:
+            self.send(ws.Latency(sample))
 
     def ended(self) -> None:
         self._orderly = True
@@ -223,13 +225,13 @@ class BotDialogue:
         codec = self._codec
         binary = codec.binary
         payloads = list(map(codec.encode, messages))
-        tap = self._tap
-        if tap is not None and (tap.bot or self._told(tap)):
+        recorder = self._recorder
+        if recorder is not None and (recorder.bot or self._told(recorder)):
             now = self._port.time.now()
             for payload in payloads:
-                tap.said_message(payload, now, binary)
+                recorder.said_message(payload, now, binary)
             if type(messages[-1]) in _READ_AT_ONCE:
-                tap.soon = True
+                recorder.soon = True
         self._connection.send(payloads, binary)
 
     async def reaches_peer(self) -> bool:

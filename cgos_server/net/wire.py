@@ -70,11 +70,11 @@ class Ending(Protocol):
 async def answered(reach: Reach, time: Timekeeper, look: Callable[[], bool]) -> bool:
     """True as soon as `look` finds the peer's answer to what was just sent; False where the connection is gone, or
     nothing came in time."""
-    asked = time.now()
+    since = time.now()
     while reach.alive:
         if look():
             return True
-        if time.now() - asked >= ANSWER_US:
+        if time.now() - since >= ANSWER_US:
             break
         await asyncio.sleep(_LOOK_S)
     return False

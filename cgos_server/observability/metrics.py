@@ -452,14 +452,14 @@ class Metrics:
         )
         refits = CounterMetricFamily("cgos_refits_total", "Refits of ratings in place.", labels=("venue", "kind"))
         spent = CounterMetricFamily("cgos_refit_seconds_total", "Time refits took.", labels=("venue", "kind"))
-        found = GaugeMetricFamily("cgos_rating_warnings", "Doubts about ratings.", labels=("venue", "kind"))
+        warnings = GaugeMetricFamily("cgos_rating_warnings", "Doubts about ratings.", labels=("venue", "kind"))
         for venue in venues:
             for kind, count in venue.refits.items():
                 refits.add_metric((venue.name, kind), count)
                 spent.add_metric((venue.name, kind), venue.refits_us[kind] / _SECOND)
             for kind, count in venue.warnings.items():
-                found.add_metric((venue.name, kind), count)
-        yield from (refits, spent, found)
+                warnings.add_metric((venue.name, kind), count)
+        yield from (refits, spent, warnings)
         yield _counters(
             "cgos_refit_failures_total", "Refits that failed.", "venue", [(v.name, v.refit_failures) for v in venues]
         )

@@ -1,10 +1,10 @@
 """Transcripts: what bots and the server said to each other, kept for the bots' owners.
 
-A connection appends what was said to a buffer of its own (:class:`Tap`), which costs a move next to nothing. The loop
-hands the buffers over to a thread, within a second after a game's end and within ten seconds at any time; the thread
-masks what is secret and writes files (:mod:`cgos_server.observability.transcript_files`). Nothing is kept of a
-connection that did not sign in as a bot. What cannot be written is dropped and counted; games never notice. Must not
-know: what the lines mean, who may read them.
+A connection appends what was said to a buffer of its own (:class:`TranscriptRecorder`), which costs a move next to
+nothing. The loop hands the buffers over to a thread, within a second after a game's end and within ten seconds at any
+time; the thread masks what is secret and writes files (:mod:`cgos_server.observability.transcript_files`). Nothing is
+kept of a connection that did not sign in as a bot. What cannot be written is dropped and counted; games never notice.
+Must not know: what the lines mean, who may read them.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Buffers:
         # Each side has a counter of its own, so that neither waits for the other.
         self._added = self._written = 0
         self.dropped = 0
-        self.open: list[Tap] = []
+        self.open: list[TranscriptRecorder] = []
         self._passages: list[Passage] = []
 
     def take(self, since: int | None = None) -> list[Passage]:
@@ -102,11 +102,11 @@ class Buffers:
         and where half of the bytes that may wait do wait."""
         everything = since is None or self._added - self._written > self._most // 2
         unfinished = []
-        for tap in self.open:
-            if everything or tap.soon or tap.began < (since or 0):
-                tap.finish()
+        for recorder in self.open:
+            if everything or recorder.soon or recorder.began < (since or 0):
+                recorder.finish()
             else:
-                unfinished.append(tap)
+                unfinished.append(recorder)
         self.open = unfinished
         passages, self._passages = self._passages, []
         return passages
@@ -128,7 +128,7 @@ class Buffers:
         self._written += size
 
 
-class Tap:
+class TranscriptRecorder:
     """Listens to one connection, inside the event loop. Nothing of it is kept until :meth:`named`.
 
     :ivar bot: the bot's number, 0 until it is known
@@ -327,9 +327,9 @@ class Transcripts:
         self._stop.set()
         self._thread.join(10.0)
 
-    def tap(self, connection: int, venue: str = "") -> Tap:
+    def recorder(self, connection: int, venue: str = "") -> TranscriptRecorder:
         """Listens to a new connection."""
-        return Tap(self._buffers, connection, venue)
+        return TranscriptRecorder(self._buffers, connection, venue)
 
     @property
     def dropped(self) -> int:

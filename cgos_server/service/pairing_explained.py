@@ -15,7 +15,7 @@ import numpy as np
 from cgos_protocol.errors import Refused
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pairing
-from cgos_server.core.pairing.constraints import FREE, Judge
+from cgos_server.core.pairing.constraints import FREE, PairConstraints
 from cgos_server.core.pairing.explain import decode_inputs, recorded_method, recorded_plugin, same
 from cgos_server.core.pairing.objective import Objective
 from cgos_server.core.pairing.ranking import ranked
@@ -247,7 +247,7 @@ class _View:
         self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
         # All options are recorded; a method without constraints keeps nobody apart.
         constraints, self._waiting = shared(method.name, method.options, FREE)
-        self._judge = Judge(constraints, act, self._waiting)
+        self._rules = PairConstraints(constraints, act, self._waiting)
         # Methods that pair one after another have no objective.
         objective: Objective | None = getattr(method, "objective", None)
         self._worths = None if objective is None or len(act.candidates) < 2 else objective.look(act, rng)
@@ -261,9 +261,9 @@ class _View:
             return []
         others = np.array([place for place in range(len(self._act.candidates)) if place != at], dtype=np.int64)
         me = np.full(len(others), at, dtype=np.int64)
-        expected, possible = self._judge.expected(me, others), self._judge.open(me, others)
-        costs = self._judge.costs(me, others) + unfairness(self._act, self._waiting, me, others)
-        barriers = self._judge.barriers(me, others)
+        expected, possible = self._rules.expected(me, others), self._rules.open(me, others)
+        costs = self._rules.costs(me, others) + unfairness(self._act, self._waiting, me, others)
+        barriers = self._rules.barriers(me, others)
         worth = None if self._worths is None else self._worths.of(me, others)
         order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers, ~possible))
         chosen = [row for row in order.tolist() if self._act.candidates[others[row]].name == self._met.get(name)]
@@ -278,7 +278,7 @@ class _View:
                     expected=float(expected[row]),
                     worth=None if worth is None else float(worth[row]),
                     costs=float(costs[row]),
-                    kept=self._judge.never(at, int(others[row])) or self._judge.why(at, int(others[row])),
+                    kept=self._rules.never(at, int(others[row])) or self._rules.why(at, int(others[row])),
                     possible=bool(possible[row]),
                     met=self._met.get(other.name),
                 )

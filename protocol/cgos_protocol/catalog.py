@@ -163,8 +163,8 @@ class Catalog(Generic[D]):
     def _loaded(self, name: str) -> D | Refused:
         if name in self._own:
             module, attribute = self._own[name].split(":")
-            found: D = getattr(importlib.import_module(module), attribute)
-            return found
+            declaration: D = getattr(importlib.import_module(module), attribute)
+            return declaration
         plugins = self._plugins.get(name, ())
         if not plugins:
             kind = self._kind

@@ -121,7 +121,7 @@ def test_passwords_are_masked(dialogue: Dialogue, lines: Sequence[str], masked: 
 
 def test_a_password_behind_the_name_is_masked_too(dialogue: Dialogue) -> None:
     dialogue.say("e1 engine", "anna geheim")
-    assert dialogue.lines._tap is not None
+    assert dialogue.lines._recorder is not None
     dialogue.admit()  # as if the name were good
     assert ("<", f"anna {MASK}") in dialogue.said()
 
@@ -143,7 +143,7 @@ def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None
 def test_without_transcripts_nothing_is_noted() -> None:
     lines = EngineLines(door(SimulatedTime()), FakeWire())
     lines.opened(None)
-    assert lines._tap is None
+    assert lines._recorder is None
 
 
 # -- cgos.v2

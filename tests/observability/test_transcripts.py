@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from cgos_server.observability.transcript_files import TranscriptLine, forget, read
-from cgos_server.observability.transcripts import EARLY, EARLY_BYTES, MASK, TEXT_MAX, Buffers, Tap, Transcripts
+from cgos_server.observability.transcripts import (
+    EARLY,
+    EARLY_BYTES,
+    MASK,
+    TEXT_MAX,
+    Buffers,
+    TranscriptRecorder,
+    Transcripts,
+)
 
 S = 1_000_000
 DAY = 86_400 * S
@@ -30,10 +38,10 @@ class Keeper:
         self.wall = WALL
         self.transcripts = Transcripts(folder, days, most, wall_us=lambda: self.wall, offset_us=lambda: WALL)
 
-    def bot(self, number: int = 5, name: str = "anna", connection: int = 9) -> Tap:
-        tap = self.transcripts.tap(connection, "9x9")
-        tap.named(number, name)
-        return tap
+    def bot(self, number: int = 5, name: str = "anna", connection: int = 9) -> TranscriptRecorder:
+        recorder = self.transcripts.recorder(connection, "9x9")
+        recorder.named(number, name)
+        return recorder
 
     def read(self, bot: int = 5, limit: int = 10**6, **asked: object) -> list[TranscriptLine]:
         asked = {"since_us": 0, "until_us": ALWAYS} | asked
@@ -49,12 +57,12 @@ def keeper(tmp_path: Path) -> Keeper:
 
 
 def test_what_was_said_is_read_again_with_its_times(keeper: Keeper) -> None:
-    tap = keeper.transcripts.tap(9, "9x9")
-    tap.heard(b"e1 engine", 1 * S)
-    tap.named(5, "anna-2")
-    tap.about(7)
-    tap.said(b"play b D4 1000\ngenmove w 2000\n", 2 * S)
-    tap.heard(b"E5 {}", 3 * S)
+    recorder = keeper.transcripts.recorder(9, "9x9")
+    recorder.heard(b"e1 engine", 1 * S)
+    recorder.named(5, "anna-2")
+    recorder.about(7)
+    recorder.said(b"play b D4 1000\ngenmove w 2000\n", 2 * S)
+    recorder.heard(b"E5 {}", 3 * S)
     assert keeper.read() == []
     keeper.transcripts.write()
     assert keeper.read() == [
@@ -79,11 +87,11 @@ def test_a_blank_line_is_not_written_and_costs_nobody_else_a_line(keeper: Keeper
 
 
 def test_messages_know_their_game_in_either_encoding(keeper: Keeper) -> None:
-    tap = keeper.bot()
+    recorder = keeper.bot()
     message = {"type": "moved", "game": 12, "move": "D4"}
-    tap.said_message(msgspec.json.encode(message), 1, False)
-    tap.said_message(msgspec.msgpack.encode(message), 2, True)
-    tap.heard_message(b"\xc1", 3, True)
+    recorder.said_message(msgspec.json.encode(message), 1, False)
+    recorder.said_message(msgspec.msgpack.encode(message), 2, True)
+    recorder.heard_message(b"\xc1", 3, True)
     keeper.transcripts.write()
     first, second, third = keeper.read()
     assert first.game == second.game == 12
@@ -92,33 +100,33 @@ def test_messages_know_their_game_in_either_encoding(keeper: Keeper) -> None:
 
 
 def test_who_never_signs_in_leaves_nothing_and_holds_little(keeper: Keeper) -> None:
-    tap = keeper.transcripts.tap(1)
+    recorder = keeper.transcripts.recorder(1)
     for number in range(10 * EARLY):
-        tap.heard(b"x" * 100, number)
-    assert tap._early is not None
-    assert len(tap._early) == EARLY
+        recorder.heard(b"x" * 100, number)
+    assert recorder._early is not None
+    assert len(recorder._early) == EARLY
     keeper.transcripts.write()
     assert not keeper.folder.exists()
 
 
 def test_long_messages_before_the_sign_in_are_bounded_and_a_sign_in_after_them_is_kept(keeper: Keeper) -> None:
-    tap = keeper.transcripts.tap(1)
+    recorder = keeper.transcripts.recorder(1)
     for number in range(EARLY - 1):
-        tap.heard_message(b'{"x":"%s"}' % (b"x" * 60_000), number, False)
-    assert tap._early is not None
-    assert 60_000 < sum(len(said[2]) for said in tap._early) <= EARLY_BYTES
-    tap.heard_message(b'{"type":"sign_in"}', 99, False)
-    tap.named(5, "anna")
+        recorder.heard_message(b'{"x":"%s"}' % (b"x" * 60_000), number, False)
+    assert recorder._early is not None
+    assert 60_000 < sum(len(said[2]) for said in recorder._early) <= EARLY_BYTES
+    recorder.heard_message(b'{"type":"sign_in"}', 99, False)
+    recorder.named(5, "anna")
     keeper.transcripts.write()
     assert keeper.read()[-1].text == '{"type":"sign_in"}'
 
 
 def test_a_bots_bytes_are_bounded_and_the_oldest_go(keeper: Keeper) -> None:
-    tap = keeper.bot()
+    recorder = keeper.bot()
     other = keeper.bot(6, "bert")
     other.heard(b"hello", 0)
     for number in range(9000):
-        tap.heard(b"%06d" % number, number * 1000)
+        recorder.heard(b"%06d" % number, number * 1000)
         if number % 70 == 0:
             keeper.transcripts.write()
             assert keeper.size() <= 65_536
@@ -132,9 +140,9 @@ def test_a_bots_bytes_are_bounded_and_the_oldest_go(keeper: Keeper) -> None:
 
 
 def test_one_batch_larger_than_all_a_bot_may_have_keeps_its_end(keeper: Keeper) -> None:
-    tap = keeper.bot()
+    recorder = keeper.bot()
     for number in range(200):
-        tap.heard(b"%d " % number + b"x" * 2000, number)
+        recorder.heard(b"%d " % number + b"x" * 2000, number)
     keeper.transcripts.write()
     assert keeper.size() <= 65_536
     assert keeper.read()[-1].text.startswith("199 ")
@@ -179,10 +187,10 @@ def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: 
 
 def test_much_that_waits_is_handed_over_at_the_next_look() -> None:
     buffers = Buffers(most_bytes=100)
-    taps = [Tap(buffers, number, "9x9") for number in (1, 2)]
-    for tap in taps:
-        tap.named(1, "anna")
-        tap.said(b"x" * 22 + b"\n", 5)  # 25 bytes with its time and its mark
+    taps = [TranscriptRecorder(buffers, number, "9x9") for number in (1, 2)]
+    for recorder in taps:
+        recorder.named(1, "anna")
+        recorder.said(b"x" * 22 + b"\n", 5)  # 25 bytes with its time and its mark
     assert buffers.take(since=5) == []
     taps[0].said(b"\n", 5)
     assert [len(passage.entries) for passage in buffers.take(since=5)] == [2, 1]
@@ -190,16 +198,16 @@ def test_much_that_waits_is_handed_over_at_the_next_look() -> None:
 
 def test_what_waits_is_bounded_in_bytes() -> None:
     buffers = Buffers(most_bytes=40)
-    tap = Tap(buffers, 1, "9x9")
-    tap.named(1, "anna")
+    recorder = TranscriptRecorder(buffers, 1, "9x9")
+    recorder.named(1, "anna")
     for _ in range(15):
-        tap.heard(b"x", 0)  # four bytes with its time, its mark and its end
+        recorder.heard(b"x", 0)  # four bytes with its time, its mark and its end
     assert buffers.dropped == 5
     (passage,) = buffers.take()
     assert passage.entries == [b"0<x\n"] * 10
     buffers.written(sum(map(len, passage.entries)))
-    tap.said(b"x" * 36 + b"\n", 0)
-    tap.said(b"xx\n", 0)
+    recorder.said(b"x" * 36 + b"\n", 0)
+    recorder.said(b"xx\n", 0)
     assert buffers.dropped == 6
     assert len(buffers.take()) == 1
     assert buffers.take() == []
@@ -242,9 +250,9 @@ def test_a_long_line_is_cut_and_broken_lines_in_a_file_are_left_out(keeper: Keep
 async def test_the_thread_writes_what_is_left_when_the_server_ends(tmp_path: Path) -> None:
     before = threading.active_count()
     with Transcripts(tmp_path, 7.0, 65_536) as transcripts:
-        tap = transcripts.tap(1, "9x9")
-        tap.named(5, "anna")
-        tap.heard(b"the last words", 0)
+        recorder = transcripts.recorder(1, "9x9")
+        recorder.named(5, "anna")
+        recorder.heard(b"the last words", 0)
     assert threading.active_count() == before
     assert [line.text for line in read(tmp_path, 5, since_us=0, until_us=ALWAYS, limit=5)] == ["the last words"]
 
@@ -259,7 +267,7 @@ def test_no_secret_is_ever_in_a_file(
 ) -> None:
     """However a bot repeats its password: alone, in a sentence, in a message, before or after the sign-in."""
     keeper = Keeper(tmp_path_factory.mktemp("said"))
-    tap = keeper.transcripts.tap(1, "9x9")
+    recorder = keeper.transcripts.recorder(1, "9x9")
     words = [word for word in (secret, new) if word is not None]
 
     def say() -> None:
@@ -267,24 +275,26 @@ def test_no_secret_is_ever_in_a_file(
             for word in words:
                 match kind:
                     case "a":
-                        tap.heard(word.encode(), 0)
+                        recorder.heard(word.encode(), 0)
                     case "b":
-                        tap.heard(f"password {word} {word}x".encode(), 0)
+                        recorder.heard(f"password {word} {word}x".encode(), 0)
                     case "c":
-                        tap.heard_message(msgspec.json.encode({"type": "move", "game": 1, "custom": word}), 0, False)
+                        recorder.heard_message(
+                            msgspec.json.encode({"type": "move", "game": 1, "custom": word}), 0, False
+                        )
                     case "d":
-                        tap.said(f"Error: {word} is wrong\ninfo {word}\n".encode(), 0)
+                        recorder.said(f"Error: {word} is wrong\ninfo {word}\n".encode(), 0)
                     case "e":
-                        tap.said_message(msgspec.msgpack.encode({"text": word}), 0, True)
+                        recorder.said_message(msgspec.msgpack.encode({"text": word}), 0, True)
                     case "f":
-                        tap.heard(b"cgos_" + b"A" * 40, 0)
+                        recorder.heard(b"cgos_" + b"A" * 40, 0)
 
     if late:
         say()
-    tap.secrets(secret, new)
-    tap.named(5, "=")
+    recorder.secrets(secret, new)
+    recorder.named(5, "=")
     say()
-    tap.heard(b"it goes on", 0)
+    recorder.heard(b"it goes on", 0)
     keeper.transcripts.write()
     lines = keeper.read()
     assert lines[-1].text.replace(MASK, "") or MASK in lines[-1].text
@@ -298,10 +308,10 @@ def test_no_secret_is_ever_in_a_file(
 
 
 def test_a_password_of_digits_leaves_the_times_as_they_are(keeper: Keeper) -> None:
-    tap = keeper.transcripts.tap(1, "9x9")
-    tap.secrets("1234")
-    tap.named(5, "anna")
-    tap.heard(b"my 1234", 1234 * S)
+    recorder = keeper.transcripts.recorder(1, "9x9")
+    recorder.secrets("1234")
+    recorder.named(5, "anna")
+    recorder.heard(b"my 1234", 1234 * S)
     keeper.transcripts.write()
     (line,) = keeper.read()
     assert (line.at, line.text) == (WALL + 1234 * S, f"my {MASK}")

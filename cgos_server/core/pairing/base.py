@@ -146,10 +146,10 @@ def of_difference(own: Floats, across: Floats | None, i: Ints, j: Ints) -> Float
     :param own: (n,) the form's diagonal
     :param across: (n, n) the form; None: it is diagonal
     """
-    found: Floats = own[i] + own[j]
+    form: Floats = own[i] + own[j]
     if across is not None:
-        found -= 2.0 * across[i, j]
-    return np.maximum(found, 0.0, out=found)
+        form -= 2.0 * across[i, j]
+    return np.maximum(form, 0.0, out=form)
 
 
 class Pair(NamedTuple):

@@ -37,8 +37,8 @@ def total_change(one: ArrayLike, other: ArrayLike) -> Floats:
 
 
 def _cons(ratings: Floats) -> Floats:
-    found: Floats = np.interp(ratings, _KNOTS, _CONS)
-    return found
+    cons: Floats = np.interp(ratings, _KNOTS, _CONS)
+    return cons
 
 
 @dataclass(frozen=True, slots=True)

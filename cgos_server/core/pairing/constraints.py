@@ -80,7 +80,7 @@ class Constraints:
         that twice an even share is allowed
     :ivar repeat_last: how many last games are looked at
     :ivar max_expected: largest expected score, 0.5 to 1 (1: no limit)
-    :ivar patience: microseconds of waiting after which the first barriers give way; see :class:`Judge`
+    :ivar patience: microseconds of waiting after which the first barriers give way; see :class:`PairConstraints`
     :ivar color_cost: bits that a pair costs in which both are owed the same color
     :ivar anchor_cost: bits that a pair of anchors costs
     :ivar newcomer_cost: bits that a pair of provisional versions costs while there are well-known ones to meet
@@ -124,7 +124,7 @@ MOST_COST = 100.0
 """Bits: what costs more costs no more than this, so that whoever has waited long can afford any game."""
 
 
-class Judge:
+class PairConstraints:
     """The constraints applied to one act.
 
     Indices are places in ``act.candidates``. Pairs come as two arrays of the same length, so that a method that looks
@@ -162,8 +162,8 @@ class Judge:
         n = len(act.candidates)
         self._places = Places(act)
         self.meetings = Meetings(act, self._places)
-        told = list(zip(*act.candidates, strict=True)) or [()] * len(Candidate._fields)
-        columns: Any = Candidate._make(told)
+        fields = list(zip(*act.candidates, strict=True)) or [()] * len(Candidate._fields)
+        columns: Any = Candidate._make(fields)
         self._rating = np.array(columns.rating, np.float64)
         self._sd = np.array(columns.sd, np.float64)
         self._waited = np.array(columns.waited, np.int64)
@@ -205,8 +205,8 @@ class Judge:
         return turns(self.act, self._waiting, self.constraints.patience)
 
     def _told(self, others: Sequence[Sequence[int]]) -> Ints:
-        told = [(place, ids) for place, ids in enumerate(others) if ids]
-        return self._places.pairs(told) if told else np.zeros(0, np.int64)
+        pairs = [(place, ids) for place, ids in enumerate(others) if ids]
+        return self._places.pairs(pairs) if pairs else np.zeros(0, np.int64)
 
     def _kin(self, wish: Kin, i: Ints, j: Ints) -> Bools:
         """(m,) True where the two are of one owner or family for which `wish` is set."""
@@ -280,8 +280,8 @@ class Judge:
         if len(self._avoid):
             flags |= Barrier.AVOID * among(self._places.keys(i, j), self._avoid)
         if self.act.meetings and self.act.pool > 2:
-            met, had = self.meetings.found(i, j)
-            flags[met[self._too_often(i[met], j[met], had.recent_i, had.recent_j)]] |= Barrier.OFTEN
+            met, history = self.meetings.lookup(i, j)
+            flags[met[self._too_often(i[met], j[met], history.recent_i, history.recent_j)]] |= Barrier.OFTEN
         if c.max_expected < 1.0:
             flags |= Barrier.EXPECTED * self.lopsided(i, j)
         return flags
@@ -297,8 +297,8 @@ class Judge:
 
     def _often(self) -> Ints:
         """(k,) keys of the pairs with the barrier OFTEN. No limit is below 2, so that most meetings need no look."""
-        told = [m[:4] for m in self.act.meetings if m[2] >= LEAST_LIMIT or m[3] >= LEAST_LIMIT]
-        a, b, recent_a, recent_b = np.array(told, np.int64).reshape(-1, 4).T
+        met = [m[:4] for m in self.act.meetings if m[2] >= LEAST_LIMIT or m[3] >= LEAST_LIMIT]
+        a, b, recent_a, recent_b = np.array(met, np.int64).reshape(-1, 4).T
         i, j = self._places.of(a), self._places.of(b)
         there = (i >= 0) & (j >= 0)
         i, j = i[there], j[there]
@@ -364,8 +364,8 @@ class Judge:
         if self._welcome:
             cost += c.newcomer_cost * (self._provisional[i] & self._provisional[j])
         if c.repeat_cost and self.act.meetings:
-            met, had = self.meetings.found(i, j)
-            cost[met] += c.repeat_cost * np.maximum(had.recent_i, had.recent_j)
+            met, history = self.meetings.lookup(i, j)
+            cost[met] += c.repeat_cost * np.maximum(history.recent_i, history.recent_j)
         return np.minimum(cost, MOST_COST)
 
     def impatient(self, i: int) -> bool:
@@ -396,9 +396,9 @@ class Judge:
                 )
             )
         if Barrier.OFTEN in flags:
-            had = self.meetings.of(one, other)
-            first = had.recent_i[0] >= self.limits[i]
-            games, by = (had.recent_i[0], a) if first else (had.recent_j[0], b)
+            history = self.meetings.of(one, other)
+            first = history.recent_i[0] >= self.limits[i]
+            games, by = (history.recent_i[0], a) if first else (history.recent_j[0], b)
             words.append(f"{games} of the last {by.recent} games of {by.name} were against {(b if first else a).name}")
         if Barrier.EXPECTED in flags:
             score = float(self.expected(one, other)[0])

@@ -128,18 +128,18 @@ class Entropies:
 
     def of(self, i: Ints, j: Ints) -> Floats:
         worth = bits(self._win(i, j))
-        where, met = self._repeats.found(i, j)
+        where, met = self._repeats.lookup(i, j)
         worth[where] *= 0.5**met
         return worth
 
     def say(self, i: int, j: int) -> str:
         win = self._win_of(i, j)
         worth = result_bits((win, 1.0 - win))
-        said = f"{worth:.2f} bit, expected score {win:.2f}"
+        sentence = f"{worth:.2f} bit, expected score {win:.2f}"
         met = self._repeats.of_pair(i, j)
         if met:
-            said += f", but {worth * 0.5**met:.2f} after {met} meetings in their last {LATELY} games"
-        return said
+            sentence += f", but {worth * 0.5**met:.2f} after {met} meetings in their last {LATELY} games"
+        return sentence
 
     def _win(self, i: Ints, j: Ints) -> Floats:
         one, other = self._ratings[i], self._ratings[j]
@@ -161,16 +161,16 @@ class _Repeats:
         self._any = bool(act.meetings)
         self._meetings = Meetings(act)
 
-    def found(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
+    def lookup(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
         """Which of the pairs (i, j), both (m,), have met: (k,) their positions, and their counts."""
-        where, had = self._meetings.found(i, j)
-        return where, np.maximum(had.lately_i, had.lately_j)
+        where, history = self._meetings.lookup(i, j)
+        return where, np.maximum(history.lately_i, history.lately_j)
 
     def of_pair(self, i: int, j: int) -> int:
         """The count of one pair, 0 where they never met."""
         if min(i, j) * self._n + max(i, j) not in self._keys:
             return 0
-        return int(self.found(np.array([i]), np.array([j]))[1][0])
+        return int(self.lookup(np.array([i]), np.array([j]))[1][0])
 
     @cached_property
     def _keys(self) -> frozenset[int]:

@@ -82,9 +82,9 @@ def decode_inputs(text: str) -> Act:
     try:
         inputs = msgspec.json.decode(text, type=_Inputs)
         knowledge = None
-        if (told := inputs.knowledge) is not None:
+        if (triangles := inputs.knowledge) is not None:
             n = len(inputs.candidates)
-            knowledge = Knowledge(_unpacked(told.covariance, n), _unpacked(told.gram, n))
+            knowledge = Knowledge(_unpacked(triangles.covariance, n), _unpacked(triangles.gram, n))
     except (msgspec.DecodeError, ValueError, zlib.error) as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
     return Act(
@@ -163,8 +163,8 @@ def same(pairs: Iterable[tuple[int, int]], total: int | None, replayed: Pairing)
     then = {(min(pair), max(pair)) for pair in pairs}
     now = {(min(pair[:2]), max(pair[:2])) for pair in replayed.pairs}
     if total != replayed.total:
-        told = [f"{value / 1e6:.6f} bit" if value is not None else "none" for value in (total, replayed.total)]
-        return Verdict(False, f"Computed again it comes to another total: {told[0]} then, {told[1]} now.")
+        totals = [f"{value / 1e6:.6f} bit" if value is not None else "none" for value in (total, replayed.total)]
+        return Verdict(False, f"Computed again it comes to another total: {totals[0]} then, {totals[1]} now.")
     if then == now:
         return Verdict(True, "Computed again from its record it gives the same pairs.")
     if then < now:

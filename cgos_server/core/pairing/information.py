@@ -72,7 +72,7 @@ class Information:
     def options(self) -> Mapping[str, Any]:
         return {"draw": self.draw}
 
-    def look(self, act: Act, rng: Rng) -> Telling:
+    def look(self, act: Act, rng: Rng) -> InformationWorths:
         """What the games of this act would tell; ratings are drawn here, in the order of the candidates."""
         means = np.array([one.rating for one in act.candidates], dtype=np.float64)
         known, deviates = act.knowledge, np.zeros(len(means))
@@ -82,7 +82,7 @@ class Information:
             sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates], dtype=np.float64)
             free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
             grams = np.where(free, sds**4, 0.0)
-            told = Telling(
+            look = InformationWorths(
                 means=means,
                 drawn=means + sds * deviates,
                 rest=1.0 - self.draw,
@@ -90,11 +90,11 @@ class Information:
                 grams=grams,
                 usual=grams,
             )
-            most = told.most(sds**2)
-            return replace(told, usual=most * grams / (1.0 + most * sds**2))
+            most = look.most(sds**2)
+            return replace(look, usual=most * grams / (1.0 + most * sds**2))
         drawn = means + root(known.covariance) @ deviates
         own, gram = np.diagonal(known.covariance), np.diagonal(known.gram)
-        told = Telling(
+        look = InformationWorths(
             means=means,
             drawn=drawn,
             rest=1.0 - self.draw,
@@ -104,11 +104,11 @@ class Information:
             covariance=known.covariance,
             gram=known.gram,
         )
-        return replace(told, usual=usual(*told.between_equals()))
+        return replace(look, usual=usual(*look.between_equals()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Telling:
+class InformationWorths:
     """What the games of one act would tell; indices are places among its candidates.
 
     :ivar means: (n,) Elo
@@ -135,8 +135,8 @@ class Telling:
         both = self.usual[i] + self.usual[j]
         part: Floats = np.divide(self.drop(i, j), both, out=np.zeros(len(both)), where=both > 0.0)
         weight = 1.0 + 0.5 * np.log(np.maximum(both / (MUCH * self.middle), 1.0))
-        found: Floats = np.where(part > 1.0, 1.0 + np.log(np.maximum(part, 1.0)), part**weight)
-        return found
+        gain: Floats = np.where(part > 1.0, 1.0 + np.log(np.maximum(part, 1.0)), part**weight)
+        return gain
 
     @property
     def middle(self) -> float:
@@ -147,9 +147,9 @@ class Telling:
         """(m,) Elo^2 by which the trace falls with one game of each pair."""
         v = of_difference(self.variances, self.covariance, i, j)
         f = self._information(i, j, v)
-        found: Floats = f * of_difference(self.grams, self.gram, i, j)
-        found /= 1.0 + f * v
-        return found
+        narrowed: Floats = f * of_difference(self.grams, self.gram, i, j)
+        narrowed /= 1.0 + f * v
+        return narrowed
 
     def between_equals(self) -> tuple[Floats, Floats]:
         """For all pairs, (n, n), what a game would bring if they were drawn equal, Elo^2, and f as a share of f_0."""
@@ -190,12 +190,12 @@ def precision(mean: Floats, variance: Floats) -> Floats:
     :param mean: Elo
     :param variance: Elo^2
     """
-    found: Floats = np.zeros(len(mean))
+    precisions: Floats = np.zeros(len(mean))
     for share, steepness in LOGISTIC:
         spread = 1.0 / steepness**2 + LOGIT**2 * variance
-        found += share * np.exp(-0.5 * (LOGIT * mean) ** 2 / spread) / np.sqrt(2.0 * pi * spread)
-    found *= LOGIT**2
-    return found
+        precisions += share * np.exp(-0.5 * (LOGIT * mean) ** 2 / spread) / np.sqrt(2.0 * pi * spread)
+    precisions *= LOGIT**2
+    return precisions
 
 
 def usual(brings: Floats, weights: Floats) -> Floats:
@@ -222,28 +222,28 @@ def usual(brings: Floats, weights: Floats) -> Floats:
 
 def normals(rng: Rng, count: int) -> Floats:
     """(count,) standard normal variates, two for each two numbers from `rng` (Box and Muller 1958)."""
-    found = np.empty(count)
+    deviates = np.empty(count)
     for place in range(0, count, 2):
         length = sqrt(-2.0 * log(1.0 - rng.random()))
         angle = 2.0 * pi * rng.random()
-        found[place] = length * cos(angle)
+        deviates[place] = length * cos(angle)
         if place + 1 < count:
-            found[place + 1] = length * cos(angle - pi / 2.0)
-    return found
+            deviates[place + 1] = length * cos(angle - pi / 2.0)
+    return deviates
 
 
 def root(covariance: Floats) -> Floats:
     """(n, n) lower triangle L with L L' = `covariance`; where rounding has made that impossible, of the nearest one to
     it with a larger diagonal."""
     diagonal: Floats = np.diagonal(covariance)
-    found: Floats = np.zeros_like(covariance)
+    lower: Floats = np.zeros_like(covariance)
     for ridge in RIDGES:
         wider: Floats = covariance.copy()
         np.fill_diagonal(wider, diagonal * (1.0 + ridge) + RIDGES[0])
         try:
-            found[...] = np.linalg.cholesky(wider)
+            lower[...] = np.linalg.cholesky(wider)
         except np.linalg.LinAlgError:
             continue
-        return found
-    np.fill_diagonal(found, np.sqrt(np.maximum(diagonal, 0.0)))
-    return found
+        return lower
+    np.fill_diagonal(lower, np.sqrt(np.maximum(diagonal, 0.0)))
+    return lower

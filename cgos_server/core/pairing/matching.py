@@ -102,8 +102,8 @@ def best(n: int, i: Ints, j: Ints, weights: Sequence[int] | Ints) -> list[tuple[
     graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
     graph.add_nodes_from([None] * n)
     graph.extend_from_weighted_edge_list(edges)
-    found = rustworkx.max_weight_matching(graph, max_cardinality=False, weight_fn=int)
-    return sorted((a, b) if a < b else (b, a) for a, b in found)
+    matched = rustworkx.max_weight_matching(graph, max_cardinality=False, weight_fn=int)
+    return sorted((a, b) if a < b else (b, a) for a, b in matched)
 
 
 def _factors(ranges: Sequence[Range], pairs: int) -> list[int]:

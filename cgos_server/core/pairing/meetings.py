@@ -1,4 +1,4 @@
-"""What the candidates of one act have had with each other, looked up for many pairs at once.
+"""How often the candidates of one pairing pass have met, looked up for many pairs at once.
 
 Must not know: what follows from it, storage.
 """
@@ -45,8 +45,8 @@ class Rows(Sequence[Meeting]):
         return (Meeting(*row) for row in self._table.tolist())
 
 
-class Had(NamedTuple):
-    """What the two sides of m pairs have had with each other; each (m,), 0 where they never met.
+class PairHistory(NamedTuple):
+    """How often the two sides of m pairs have met, and with which color; each (m,), 0 where they never met.
 
     :ivar recent_i: games against j among the remembered last games of i
     :ivar recent_j: games against i among those of j
@@ -78,19 +78,19 @@ class Places:
         if not self.n:
             return np.full(len(ids), -1)
         at = np.minimum(np.searchsorted(self._ids, ids), self.n - 1)
-        found: Ints = np.where(self._ids[at] == ids, self._order[at], -1)
-        return found
+        places: Ints = np.where(self._ids[at] == ids, self._order[at], -1)
+        return places
 
     def keys(self, i: Ints, j: Ints) -> Ints:
         """(m,) one number for each pair of places, whichever comes first."""
         return np.minimum(i, j) * self.n + np.maximum(i, j)
 
-    def pairs(self, told: Iterable[tuple[int, Iterable[int]]]) -> Ints:
-        """Ascending keys of the pairs (place, other version's id) told, those with somebody who is no candidate left
-        out."""
+    def pairs(self, named: Iterable[tuple[int, Iterable[int]]]) -> Ints:
+        """Ascending keys of the pairs (place, other version's id) in `named`, those with somebody who is no candidate
+        left out."""
         i: list[int] = []
         ids: list[int] = []
-        for place, others in told:
+        for place, others in named:
             for other in others:
                 i.append(place)
                 ids.append(other)
@@ -124,14 +124,14 @@ class Meetings:
     @cached_property
     def _table(self) -> tuple[Ints, Ints]:
         """Ascending keys, and for each (recent, recent, black, black, lately, lately), the smaller place first."""
-        told, width = self._act.meetings, len(Meeting._fields)
-        table = np.fromiter(chain.from_iterable(told), np.int64, width * len(told)).reshape(-1, width)
+        meetings, width = self._act.meetings, len(Meeting._fields)
+        table = np.fromiter(chain.from_iterable(meetings), np.int64, width * len(meetings)).reshape(-1, width)
         a, b = self._places.of(table[:, 0]), self._places.of(table[:, 1])
         there = (a >= 0) & (b >= 0)
-        a, b, had = a[there], b[there], table[there, 2:]
-        had = np.where((a > b)[:, None], had[:, _SWAPPED], had)
+        a, b, counts = a[there], b[there], table[there, 2:]
+        counts = np.where((a > b)[:, None], counts[:, _SWAPPED], counts)
         keys, first = np.unique(self._places.keys(a, b), return_index=True)
-        return keys, had[first]
+        return keys, counts[first]
 
     @property
     def keys(self) -> Ints:
@@ -143,24 +143,26 @@ class Meetings:
         i, j = np.divmod(self.keys, max(1, self._places.n))
         return i, j
 
-    def found(self, i: Ints, j: Ints) -> tuple[Ints, Had]:
+    def lookup(self, i: Ints, j: Ints) -> tuple[Ints, PairHistory]:
         """Which of the pairs of places (i, j), both (m,), have met: (k,) their positions, ascending, and for these only
-        what they have had."""
+        how often."""
         if not self._act.meetings or not len(self.keys) or not len(i):
             none = np.zeros(0, np.int64)
-            return none, Had(recent_i=none, recent_j=none, black_i=none, black_j=none, lately_i=none, lately_j=none)
+            return none, PairHistory(
+                recent_i=none, recent_j=none, black_i=none, black_j=none, lately_i=none, lately_j=none
+            )
         keys, table = self._table
         wanted = self._places.keys(i, j)
         at = np.searchsorted(keys, wanted)
         at[at == len(keys)] = 0
         where = np.flatnonzero(keys[at] == wanted)
-        had, swapped = table[at[where]], i[where] > j[where]
-        had[swapped] = had[swapped][:, _SWAPPED]
-        return where, Had(*had.T)
+        counts, swapped = table[at[where]], i[where] > j[where]
+        counts[swapped] = counts[swapped][:, _SWAPPED]
+        return where, PairHistory(*counts.T)
 
-    def of(self, i: Ints, j: Ints) -> Had:
-        """What the pairs of places (i, j), both (m,), have had with each other."""
-        where, found = self.found(i, j)
-        had = np.zeros((6, len(i)), np.int64)
-        had[:, where] = found
-        return Had(*had)
+    def of(self, i: Ints, j: Ints) -> PairHistory:
+        """How often the pairs of places (i, j), both (m,), have met."""
+        where, known = self.lookup(i, j)
+        counts = np.zeros((6, len(i)), np.int64)
+        counts[:, where] = known
+        return PairHistory(*counts)

@@ -29,7 +29,7 @@ import numpy as np
 
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing
-from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge
+from cgos_server.core.pairing.constraints import Barrier, Constraints, PairConstraints
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.objective import Objective, Worths
 from cgos_server.core.pairing.ranking import came_first, ranked, who
@@ -84,8 +84,8 @@ class Optimal:
         n = len(act.candidates)
         if n < 2:
             return Pairing((), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
-        judge = Judge(self.constraints, act, self.waiting)
-        field = _Field(act, self.objective.look(act, rng), judge, self.waiting)
+        rules = PairConstraints(self.constraints, act, self.waiting)
+        field = _Field(act, self.objective.look(act, rng), rules, self.waiting)
         return field.told(field.exact() if n <= MOST_EXACT else field.wide())
 
 
@@ -117,16 +117,16 @@ class _Edges(NamedTuple):
 class _Field:
     """One act under one method: what its pairs are worth, level by level, and why."""
 
-    def __init__(self, act: Act, worths: Worths, judge: Judge, waiting: Waiting) -> None:
-        self.act, self.worths, self.judge, self.waiting = act, worths, judge, waiting
+    def __init__(self, act: Act, worths: Worths, rules: PairConstraints, waiting: Waiting) -> None:
+        self.act, self.worths, self.rules, self.waiting = act, worths, rules, waiting
         self.candidates: Sequence[Candidate] = act.candidates
         self.n = len(act.candidates)
         self.rolling = act.policy is Policy.ROLLING
         sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.int64)
         if self.rolling:
             self.allowed = allowances(act, waiting)
-            self.must = judge.turns
-            self.urge = np.array([judge.impatient(at) for at in range(self.n)], dtype=np.int64)
+            self.must = rules.turns
+            self.urge = np.array([rules.impatient(at) for at in range(self.n)], dtype=np.int64)
         else:
             self.allowed = np.zeros(self.n)
             self.must = np.ones(self.n, dtype=np.int64)
@@ -136,19 +136,19 @@ class _Field:
 
     def open(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
         """Those of the pairs that may be made as far as the constraints go."""
-        kept = self.judge.open(i, j)
+        kept = self.rules.open(i, j)
         return i[kept], j[kept]
 
     def edges(self, i: Ints, j: Ints) -> _Edges:
         """What decides about open pairs."""
-        worth, costs = self.worths.of(i, j), self.judge.costs(i, j)
+        worth, costs = self.worths.of(i, j), self.rules.costs(i, j)
         unfair = unfairness(self.act, self.waiting, i, j)
         value = worth - costs - unfair
         if self.rolling:
             value = self.allowed[i] + self.allowed[j] - (1.0 - worth + costs + unfair)
         whole = np.rint(_WHOLE * value).astype(np.int64)
         return _Edges(
-            i=i, j=j, worth=worth, costs=costs, unfair=unfair, barriers=self.judge.barriers(i, j), value=whole
+            i=i, j=j, worth=worth, costs=costs, unfair=unfair, barriers=self.rules.barriers(i, j), value=whole
         )
 
     def existing(self, edges: _Edges) -> Bools:
@@ -183,7 +183,7 @@ class _Field:
 
         def weigh(i: Ints, j: Ints) -> Ints:
             weights = np.zeros(len(i), dtype=np.int64)
-            kept = np.flatnonzero(self.judge.open(i, j))
+            kept = np.flatnonzero(self.rules.open(i, j))
             edges = self.edges(i[kept], j[kept])
             edges = edges._replace(value=np.clip(edges.value, -_MOST_LOSS * _WHOLE, most))
             weights[kept] = np.where(self.existing(edges), packing.words(self.levels(edges)), 0)
@@ -200,7 +200,7 @@ class _Field:
         """The round with its sentences."""
         pairs: list[Pair] = []
         notes: list[str] = []
-        expected = self.judge.expected(chosen.i, chosen.j)
+        expected = self.rules.expected(chosen.i, chosen.j)
         for row in zip(*(column.tolist() for column in (*chosen, expected)), strict=True):
             pair, note = self._pair(*row)
             pairs.append(pair)
@@ -221,7 +221,7 @@ class _Field:
         for bits, what in ((costs, "for the venue's wishes"), (unfair, "as fast ones meet fast ones too often")):
             reason += f", {bits:.2f} off {what}" if bits >= 0.005 else ""
         reason += "."
-        gave_way = self.judge.say(i, j) if barriers else ""
+        gave_way = self.rules.say(i, j) if barriers else ""
         if gave_way:
             reason += f" {gave_way}"
         detail: dict[str, Any] = {
@@ -263,25 +263,25 @@ class _Field:
         inside = j < self.n
         return i[inside], j[inside]
 
-    def _why_one(self, at: int, found: _Found | None, left: int) -> str:
+    def _why_one(self, at: int, best: _Open | None, left: int) -> str:
         name = who(self.candidates[at])
-        if found is None:
+        if best is None:
             return f"{name} {self._nobody(at)}"
-        partner = who(self.candidates[found.other])
+        partner = who(self.candidates[best.other])
         if not self.rolling:
             if left == 1 and self.n % 2:
                 return f"{name} sits out, as {self.n} is an odd number: {self._why_this(at)}."
             return (
                 f"{name} sits out: whom it could meet, {partner} among them, met others, and no more pairs were left."
             )
-        if found.value > 0 or self.must[at]:
+        if best.value > 0 or self.must[at]:
             return f"{name} waits: whom it could meet, {partner} among them, met others, which is worth more in all."
-        allowed = float(self.allowed[at] + self.allowed[found.other])
+        allowed = float(self.allowed[at] + self.allowed[best.other])
         ready = "now" if self.n <= MOST_EXACT else "near it now"
         return (
             f"{name} waits, which is still worth more: its best opponent {ready}, {partner}, falls "
-            f"{found.shortfall:.2f} bit short, and {allowed:.2f} is allowed after {_seconds(self.candidates[at])} and "
-            f"{_seconds(self.candidates[found.other])}."
+            f"{best.shortfall:.2f} bit short, and {allowed:.2f} is allowed after {_seconds(self.candidates[at])} and "
+            f"{_seconds(self.candidates[best.other])}."
         )
 
     def _why_this(self, at: int) -> str:
@@ -306,18 +306,18 @@ class _Field:
         if self.n > MOST_EXACT:
             return f"stays unpaired: nobody within {_NEIGHBORS} places of it in rating may meet it now."
         others = np.flatnonzero(np.arange(self.n) != at)
-        possible = others[self.judge.possible(np.full(len(others), at), others)]
+        possible = others[self.rules.possible(np.full(len(others), at), others)]
         if not len(possible):
             return "must not meet anybody who is ready."
         nearest = int(possible[np.abs(possible - at).argmin()])
         whom = "its only possible opponent" if len(possible) == 1 else f"all {len(possible)} possible opponents"
         return (
             f"waits, as it is kept from {whom} for now: from {who(self.candidates[nearest])} because "
-            f"{self.judge.why(at, nearest)}. It has waited {_seconds(self.candidates[at])}."
+            f"{self.rules.why(at, nearest)}. It has waited {_seconds(self.candidates[at])}."
         )
 
 
-class _Found(NamedTuple):
+class _Open(NamedTuple):
     """Somebody's best open pair."""
 
     value: int
@@ -325,7 +325,7 @@ class _Found(NamedTuple):
     other: int
 
 
-def _best_of(edges: _Edges) -> dict[int, _Found]:
+def _best_of(edges: _Edges) -> dict[int, _Open]:
     """Place -> its pair of the highest value, the highest rated partner where several are as good."""
     short = 1.0 - edges.worth + edges.costs + edges.unfair
     one, other = np.concatenate([edges.i, edges.j]), np.concatenate([edges.j, edges.i])
@@ -333,7 +333,7 @@ def _best_of(edges: _Edges) -> dict[int, _Found]:
     order = np.lexsort((other, -value, one))
     first = order[np.unique(one[order], return_index=True)[1]]
     return {
-        at: _Found(worth, shortfall, partner)
+        at: _Open(worth, shortfall, partner)
         for at, worth, shortfall, partner in zip(
             one[first].tolist(), value[first].tolist(), short[first].tolist(), other[first].tolist(), strict=True
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing
-from cgos_server.core.pairing.constraints import Barrier, Constraints, Judge, Kin
+from cgos_server.core.pairing.constraints import Barrier, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.ranking import came_first, least_recent, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, turns, unfairness
 from cgos_server.core.venue import Policy
@@ -90,16 +90,16 @@ class Picking:
         self._free = not self._rolling and _unconstrained(act, constraints)
 
     @cached_property
-    def judge(self) -> Judge:
+    def rules(self) -> PairConstraints:
         """The constraints of this act; its indices are places in ``act.candidates``."""
-        return Judge(self._constraints, self.act, self._waiting)
+        return PairConstraints(self._constraints, self.act, self._waiting)
 
     @cached_property
     def _turns(self) -> Ints:
         """(n,) whose turn it is: who has waited so long that it comes first."""
-        if self._free:  # nothing else needs a judge
+        if self._free:  # nothing else needs constraints
             return turns(self.act, self._waiting, self._constraints.patience)[self._order]
-        return self.judge.turns[self._order]
+        return self.rules.turns[self._order]
 
     @cached_property
     def _turn_of(self) -> list[int]:
@@ -108,10 +108,10 @@ class Picking:
 
     def tiers(self, i: Ints, j: Ints) -> Ints:
         """(m,) for pairs of ranks: the sum of the barriers that would give way, or NEVER, BARRED or LATER."""
-        judge, one, other = self.judge, self._order[i], self._order[j]
-        flags = judge.barriers(one, other)
-        held = judge.holding(flags, one, other) != 0
-        tiers: Ints = np.where(judge.possible(one, other), np.where(held, BARRED, flags), NEVER)
+        rules, one, other = self.rules, self._order[i], self._order[j]
+        flags = rules.barriers(one, other)
+        held = rules.holding(flags, one, other) != 0
+        tiers: Ints = np.where(rules.possible(one, other), np.where(held, BARRED, flags), NEVER)
         if self._rolling and self._n <= NARROW:
             later = ~self._worth(i, j)
             tiers = np.where((tiers >= 0) & later, LATER, tiers)
@@ -124,7 +124,7 @@ class Picking:
     def _worth(self, i: Ints, j: Ints) -> Bools:
         """(m,) for pairs of ranks: whether making it now is worth more than waiting (rolling policy)."""
         one, other = self._order[i], self._order[j]
-        price = self.judge.costs(one, other) + unfairness(self.act, self._waiting, one, other)
+        price = self.rules.costs(one, other) + unfairness(self.act, self._waiting, one, other)
         worth: Bools = (price <= self._allowances[i] + self._allowances[j]) | (self._turns[i] + self._turns[j] > 0)
         return worth
 
@@ -190,7 +190,7 @@ class Picking:
         to list."""
         if self._free:
             return [[]] * self._n
-        marked = self.judge.marked(MARKED * self._n)
+        marked = self.rules.marked(MARKED * self._n)
         if marked is None:
             return None
         rank = np.empty(self._n, np.int64)
@@ -279,7 +279,7 @@ class Picking:
     def _lopsided(self, one: int, free: bytearray) -> list[int]:
         """Those in `free` against whom the expected score speaks."""
         others = np.flatnonzero(np.frombuffer(free, np.bool_))
-        far: list[int] = others[self.judge.lopsided(self._order[[one]], self._order[others])].tolist()
+        far: list[int] = others[self.rules.lopsided(self._order[[one]], self._order[others])].tolist()
         return far
 
     def _worthwhile(self, picks: list[Pick]) -> list[Pick]:
@@ -359,7 +359,7 @@ class Picking:
             waited = self.ranked[one].waited / 1e6
             return f"{name} waits for a better opponent: no game that it could have was worth it after {waited:.1f} s."
         other = int(others[tiers == BARRED][0])
-        why = self.judge.why(int(self._order[one]), int(self._order[other]))
+        why = self.rules.why(int(self._order[one]), int(self._order[other]))
         return f"{name} waits a little for somebody else: {why}."
 
     def came_first(self, pick: Pick) -> str:
@@ -373,7 +373,7 @@ class Picking:
 
     def gave_way(self, pick: Pick) -> str:
         """What gave way for a pair of which something did, as a sentence."""
-        return self.judge.say(int(self._order[pick.one]), int(self._order[pick.other]))
+        return self.rules.say(int(self._order[pick.one]), int(self._order[pick.other]))
 
 
 def _unconstrained(act: Act, constraints: Constraints) -> bool:

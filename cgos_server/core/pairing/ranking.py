@@ -61,12 +61,12 @@ def came_first(candidate: Candidate, turn: int, policy: Policy, waiting: Waiting
     if not turn:
         return ""
     if policy is Policy.BARRIER:
-        had = f"sat out {turn} times in a row"
+        reason = f"sat out {turn} times in a row"
     elif turn == 1 and candidate.sat_out >= waiting.pass_over:
-        had = f"been passed over {candidate.sat_out} times"
+        reason = f"been passed over {candidate.sat_out} times"
     else:
-        had = f"waited {turn} mean game{'s' if turn > 1 else ''}"
-    return f" {candidate.name} had {had} and came first."
+        reason = f"waited {turn} mean game{'s' if turn > 1 else ''}"
+    return f" {candidate.name} had {reason} and came first."
 
 
 def who(candidate: Candidate) -> str:

@@ -126,7 +126,7 @@ def _of_windows(lines: Sequence[Ints], weigh: Weigh) -> Ints:
     bits = int(weights.max()).bit_length()
     if bits > WORD_BITS:
         raise OurFault(f"Weights of {bits} bits were given where {WORD_BITS} are allowed. Weigh more coarsely.")
-    found = None
+    best = None
     for line, part in zip(lines, np.split(weights, len(lines)), strict=True):
         table = np.zeros((n, width), dtype=np.int64)
         table[at, to - at - 1] = part
@@ -134,9 +134,9 @@ def _of_windows(lines: Sequence[Ints], weigh: Weigh) -> Ints:
         mates = np.full(n, -1)
         paired = places >= 0
         mates[line[paired]] = line[places[paired]]
-        found = mates if found is None else _better_parts(found, mates, weigh)
-    assert found is not None
-    return found
+        best = mates if best is None else _better_parts(best, mates, weigh)
+    assert best is not None
+    return best
 
 
 def _window(weights: Ints) -> Ints:

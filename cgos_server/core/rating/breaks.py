@@ -80,9 +80,9 @@ def find(results: Sequence[Result]) -> Break | None:
     """
     at = FIRST_LOOK
     while at <= len(results):
-        found, allowed = examine(results[:at]), level(at)
-        if found is not None and allowed is not None and found.p <= allowed:
-            return found
+        statistic, allowed = examine(results[:at]), level(at)
+        if statistic is not None and allowed is not None and statistic.p <= allowed:
+            return statistic
         at *= 2
     return None
 
@@ -182,5 +182,5 @@ class _Family:
         further = (d - common)[:, None]
         risen = np.log1p(self.means(np.array([common])) * np.expm1(self._scale * further)) / self._scale
         risen *= chosen
-        found: Floats = 2.0 * ((d - common) * scored - risen.sum(axis=1))
-        return found
+        gains: Floats = 2.0 * ((d - common) * scored - risen.sum(axis=1))
+        return gains

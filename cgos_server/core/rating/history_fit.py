@@ -246,8 +246,8 @@ def _cells(job: Job, nodes: _Nodes) -> _Cells:
     keys = nodes.version * _PLACES + nodes.span
 
     def places(version: Ints, span: Ints) -> Ints:
-        found: Ints = np.searchsorted(keys, version * _PLACES + np.where(anchored[version], 0, span))
-        return found
+        places: Ints = np.searchsorted(keys, version * _PLACES + np.where(anchored[version], 0, span))
+        return places
 
     a, b = places(cells[:, 0], cells[:, 1]), places(cells[:, 2], cells[:, 3])
     order = np.lexsort((cells[:, 3], cells[:, 1], b, a))

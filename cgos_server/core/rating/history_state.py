@@ -11,7 +11,7 @@ import numpy as np
 
 from cgos_server.core.rating.bayes.belief import Belief
 from cgos_server.core.rating.bayes.pool import Hyper, Prior
-from cgos_server.core.rating.bayes.state import Step, What
+from cgos_server.core.rating.bayes.state import Step, StepKind
 from cgos_server.core.rating.history_fit import HistoryFit, Model
 from cgos_server.core.rating.timeline import Timeline
 
@@ -33,7 +33,7 @@ class State:
     :ivar steps: what came after `fit.included`, as it was applied to `belief`
     :ivar seq: the last entry
     :ivar pending: entries among the steps that a refit would make use of
-    :ivar amiss: True where one of them took something back
+    :ivar needs_refit: True where one of them took something back
     """
 
     fit: HistoryFit
@@ -49,7 +49,7 @@ class State:
     steps: list[Step] = field(default_factory=list)
     seq: int = 0
     pending: int = 0
-    amiss: bool = False
+    needs_refit: bool = False
 
     def join(self, version: int, seq: int, at: int) -> int:
         """The index of a version that has entered. If it has not joined it does, by entry `seq`, and its time begins
@@ -60,7 +60,7 @@ class State:
             self.ids.append(version)
             self.games.append(0)
             self.timeline.join(at)
-            self.take(Step(seq, What.ENTER, self.index[version]))
+            self.take(Step(seq, StepKind.ENTER, self.index[version]))
         return self.index[version]
 
     def find(self, version: int) -> int | None:
@@ -74,14 +74,14 @@ class State:
 
     def _apply(self, step: Step) -> None:
         step.move(self.belief)
-        self.amiss = self.amiss or step.what == What.AMISS
+        self.needs_refit = self.needs_refit or step.what == StepKind.NEEDS_REFIT
 
     def replace(self, fit: HistoryFit, belief: Belief) -> None:
         """A refit takes its place, and what it does not know is applied to it again."""
         self.fit, self.belief = fit, belief
         self.steps = [step for step in self.steps if step.seq > fit.included]
         self.pending = len({step.seq for step in self.steps})
-        self.amiss = False
+        self.needs_refit = False
         for step in self.steps:
             self._apply(step)
 

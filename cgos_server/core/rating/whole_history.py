@@ -15,7 +15,7 @@ from cgos_server.core.rating import checks, history_saved
 from cgos_server.core.rating.base import Change, Entry, Kind, Rating, Wanted
 from cgos_server.core.rating.bayes.answers import Answers
 from cgos_server.core.rating.bayes.joint import LEAST_SD
-from cgos_server.core.rating.bayes.state import Step, What
+from cgos_server.core.rating.bayes.state import Step, StepKind
 from cgos_server.core.rating.history_fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
 from cgos_server.core.rating.history_state import State, belief_of
 from cgos_server.core.rating.timeline import DAY_MS, Timeline
@@ -105,7 +105,7 @@ class WholeHistory(Answers):
         score2 = game.score2
         if score2 is not None and not entry.repeat:
             state.timeline.add(a, b, score2, entry.at)
-            state.take(Step(seq=entry.seq, what=What.RESULT, a=a, b=b, score2=score2))
+            state.take(Step(seq=entry.seq, what=StepKind.RESULT, a=a, b=b, score2=score2))
         return self._changes(state, who, before, 1)
 
     def _correction(self, state: State, entry: Entry) -> tuple[Change, ...]:
@@ -120,7 +120,7 @@ class WholeHistory(Answers):
         if a is None or b is None or (was2 != score2 and not state.timeline.correct(a, b, was2, score2, entry.at)):
             raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
         if was2 != score2:
-            state.take(Step(entry.seq, What.AMISS))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, who, before, more)
 
     def _enter(self, state: State, entry: Entry) -> tuple[Change, ...]:
@@ -136,11 +136,11 @@ class WholeHistory(Answers):
             # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
             at = state.join(version, entry.seq, entry.at)
             state.own[at] = value, sd
-            state.take(Step(entry.seq, What.FACT, at, value=value, precision=sd**-2.0))
+            state.take(Step(entry.seq, StepKind.FACT, at, value=value, precision=sd**-2.0))
         if old is not None:
             at = state.join(version, entry.seq, entry.at)
             state.links[(at, old)] = sd
-            state.take(Step(entry.seq, What.FACT, at, old, precision=sd**-2.0))
+            state.take(Step(entry.seq, StepKind.FACT, at, old, precision=sd**-2.0))
         entered = self._rating(state, version)
         return (Change(version, entered, entered),)
 
@@ -152,16 +152,16 @@ class WholeHistory(Answers):
             at = state.join(version, entry.seq, entry.at)
             held = state.anchors.get(at)
             state.anchors[at] = value, sd
-            state.take(Step(entry.seq, What.FACT, at, value=value, precision=sd**-2.0))
+            state.take(Step(entry.seq, StepKind.FACT, at, value=value, precision=sd**-2.0))
         elif not before[0].anchor:
             return ()
         else:
             at = state.index[version]
             held = state.anchors.pop(at)
-            state.take(Step(entry.seq, What.FREE, at))
+            state.take(Step(entry.seq, StepKind.FREE, at))
         if held is not None:
-            state.take(Step(entry.seq, What.FACT, at, value=held[0], precision=-(held[1] ** -2.0)))
-            state.take(Step(entry.seq, What.AMISS))
+            state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-(held[1] ** -2.0)))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, (version,), before, 0)
 
     def _link(self, state: State, entry: Entry) -> tuple[Change, ...]:
@@ -173,13 +173,13 @@ class WholeHistory(Answers):
             sd = _deviation(entry, self.lineage_sd)
             new, old = (state.join(version, entry.seq, entry.at) for version in who)
             state.links[(new, old)] = sd
-            state.take(Step(entry.seq, What.FACT, new, old, precision=sd**-2.0))
+            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=sd**-2.0))
         elif new is None or old is None or held is None:
             return ()
         else:
             del state.links[(new, old)]
         if held is not None:
-            state.take(Step(entry.seq, What.AMISS))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, who, before, 0)
 
     # -- what is shown
@@ -213,7 +213,7 @@ class WholeHistory(Answers):
 
     def wanted(self, state: State) -> Wanted:
         """What came since the installed refit; a cold one is due only where there was none."""
-        return Wanted(state.pending, bool(state.ids) and not state.fit.spans, state.amiss)
+        return Wanted(state.pending, bool(state.ids) and not state.fit.spans, state.needs_refit)
 
     def job(self, state: State, cold: bool, follow: str | None = None) -> Job:
         """A snapshot. Raises OurFault for notes that are not this system's."""

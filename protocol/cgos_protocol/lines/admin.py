@@ -162,8 +162,8 @@ def refusal_line(code: Code, sentence: str, command: Command) -> str:
 def answer(line: str, lines: Sequence[str]) -> bytes:
     """The answer to the command `line` as it is written: its lines without blank ones, then the end mark."""
     word = safe_word((line.split() or ["-"])[0][:40])
-    said = [safe for safe in map(safe_text, lines) if safe]
-    return "".join(f"{text}\n" for text in [*said, f"end: {word}"]).encode("ascii")
+    safe_lines = [safe for safe in map(safe_text, lines) if safe]
+    return "".join(f"{text}\n" for text in [*safe_lines, f"end: {word}"]).encode("ascii")
 
 
 def _board(game: ListedGame) -> str:

@@ -97,10 +97,10 @@ class CgosViewer:
         line = line.strip()
         if line.lower() == b"quit":
             return Quit()
-        asked = _OBSERVE.fullmatch(line)
-        if asked is None or int(asked[1]) > _LAST_GAME:
+        request = _OBSERVE.fullmatch(line)
+        if request is None or int(request[1]) > _LAST_GAME:
             return Ignored()
-        game = int(asked[1])
+        game = int(request[1])
         self._clocks.pop(game, None)
         return Observe(game)
 

@@ -194,8 +194,8 @@ def _as_draft_7(node: Any) -> Any:
     if isinstance(node, dict):
         if "$ref" in node:
             return {"$ref": node["$ref"]}
-        said = {key: inner for key, inner in node.items() if key != "discriminator" or not isinstance(inner, dict)}
-        return {"items" if key == "prefixItems" else key: _as_draft_7(inner) for key, inner in said.items()}
+        plain = {key: inner for key, inner in node.items() if key != "discriminator" or not isinstance(inner, dict)}
+        return {"items" if key == "prefixItems" else key: _as_draft_7(inner) for key, inner in plain.items()}
     return [_as_draft_7(inner) for inner in node] if isinstance(node, list) else node
 
 

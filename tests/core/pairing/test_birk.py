@@ -17,7 +17,7 @@ from support.core.acts import acts, ids, wishes
 
 from cgos_server.core.pairing.base import Act, Candidate, Pairing
 from cgos_server.core.pairing.birk import BYES, Birk, best_of, sample
-from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
+from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.formula import FORMULAS
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
@@ -81,13 +81,13 @@ def test_the_order_of_the_candidates_does_not_matter(
 @given(acts(), methods, st.integers())
 def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: Act, method: Birk, seed: int) -> None:
     pairing = method.pair(act, random.Random(seed))
-    judge = Judge(method.constraints, act, method.waiting)
+    rules = PairConstraints(method.constraints, act, method.waiting)
     place = {c.id: at for at, c in enumerate(act.candidates)}
     for pair in pairing.pairs:
         i, j = np.array([place[pair.high]]), np.array([place[pair.low]])
-        assert judge.open(i, j)[0]
-        gave_way = judge.say(place[pair.high], place[pair.low])
-        assert bool(gave_way) == bool(judge.barriers(i, j)[0])
+        assert rules.open(i, j)[0]
+        gave_way = rules.say(place[pair.high], place[pair.low])
+        assert bool(gave_way) == bool(rules.barriers(i, j)[0])
         if gave_way:
             assert gave_way in pair.reason
             assert any(gave_way in note for note in pairing.notes)
@@ -97,14 +97,14 @@ def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: Act, m
 def test_with_the_barrier_policy_no_two_are_left_who_could_meet(act: Act, method: Birk, seed: int) -> None:
     """But the one set aside, if the number is odd."""
     pairing = method.pair(act, random.Random(seed))
-    judge = Judge(method.constraints, act)
+    rules = PairConstraints(method.constraints, act)
     left = [at for at, c in enumerate(act.candidates) if c.id in pairing.sits_out]
     aside = [at for at in left if "odd number" in pairing.sits_out[act.candidates[at].id]]
     assert len(aside) <= 1
     for i in left:
         for j in left:
             if i not in aside and j not in aside:
-                assert not judge.open(np.array([i]), np.array([j]))[0]
+                assert not rules.open(np.array([i]), np.array([j]))[0]
 
 
 def test_nobody_or_one() -> None:

@@ -1,4 +1,4 @@
-"""The judge against its rules, each written once more for a single pair; and what the sentences say."""
+"""Constraints of pairs against their rules, each written once more for a single pair; and what the sentences say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.core.acts import acts, waitings, wishes
 
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
-from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Judge, Kin
+from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
@@ -57,18 +57,18 @@ def flags_of(act: Act, c: Constraints, a: Candidate, b: Candidate) -> Barrier:
 
 @given(acts(), wishes)
 def test_barriers_are_those_of_the_rules(act: Act, constraints: Constraints) -> None:
-    judge = Judge(constraints, act)
+    rules = PairConstraints(constraints, act)
     i, j = everybody(act)
-    for one, other, flags in zip(i.tolist(), j.tolist(), judge.barriers(i, j).tolist(), strict=True):
+    for one, other, flags in zip(i.tolist(), j.tolist(), rules.barriers(i, j).tolist(), strict=True):
         if one != other:
             assert Barrier(flags) == flags_of(act, constraints, act.candidates[one], act.candidates[other])
 
 
 @given(acts(), wishes)
 def test_what_is_never_possible(act: Act, constraints: Constraints) -> None:
-    judge = Judge(constraints, act)
+    rules = PairConstraints(constraints, act)
     i, j = everybody(act)
-    for one, other, possible in zip(i.tolist(), j.tolist(), judge.possible(i, j).tolist(), strict=True):
+    for one, other, possible in zip(i.tolist(), j.tolist(), rules.possible(i, j).tolist(), strict=True):
         a, b = act.candidates[one], act.candidates[other]
         kin = (constraints.same_owner is Kin.FORBIDDEN and a.owner == b.owner != 0) or (
             constraints.same_family is Kin.FORBIDDEN and a.family == b.family != 0
@@ -81,7 +81,9 @@ def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> Non
     i, j = everybody(act)
     known = {frozenset((m.a, m.b)): max(m.recent_a, m.recent_b) for m in act.meetings}
     welcome = any(not c.provisional for c in act.candidates)
-    for one, other, cost in zip(i.tolist(), j.tolist(), Judge(constraints, act).costs(i, j).tolist(), strict=True):
+    for one, other, cost in zip(
+        i.tolist(), j.tolist(), PairConstraints(constraints, act).costs(i, j).tolist(), strict=True
+    ):
         if one == other:
             continue
         a, b = act.candidates[one], act.candidates[other]
@@ -97,39 +99,39 @@ def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> Non
 def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
     act: Act, constraints: Constraints, waiting: Waiting | None
 ) -> None:
-    judge = Judge(constraints, act, waiting)
+    rules = PairConstraints(constraints, act, waiting)
     i, j = everybody(act)
-    for ask in (judge.possible, judge.barriers, judge.open, judge.costs):
+    for ask in (rules.possible, rules.barriers, rules.open, rules.costs):
         assert (ask(i, j) == ask(j, i)).all()
-    flags = judge.barriers(i, j)
-    holding = judge.holding(flags, i, j)
+    flags = rules.barriers(i, j)
+    holding = rules.holding(flags, i, j)
     assert (holding & ~flags == 0).all()
-    assert (judge.open(i, j) == (judge.possible(i, j) & (holding == 0))).all()
+    assert (rules.open(i, j) == (rules.possible(i, j) & (holding == 0))).all()
     for one, other, gone in zip(i.tolist(), j.tolist(), (flags & ~holding).tolist(), strict=True):
-        assert not gone or judge.impatient(one) or judge.impatient(other)
+        assert not gone or rules.impatient(one) or rules.impatient(other)
 
 
 @given(acts(policy=Policy.BARRIER), wishes)
 def test_with_the_barrier_policy_whatever_is_possible_is_open(act: Act, constraints: Constraints) -> None:
-    judge = Judge(constraints, act)
+    rules = PairConstraints(constraints, act)
     i, j = everybody(act)
-    assert (judge.open(i, j) == judge.possible(i, j)).all()
+    assert (rules.open(i, j) == rules.possible(i, j)).all()
 
 
 @given(acts(), wishes)
 def test_marked_pairs_are_all_that_have_something_against_them(act: Act, constraints: Constraints) -> None:
-    judge = Judge(constraints, act)
+    rules = PairConstraints(constraints, act)
     n = len(act.candidates)
     i, j = np.triu_indices(n, 1)
-    against = ~judge.possible(i, j) | ((judge.barriers(i, j) & ~Barrier.EXPECTED) != 0)
-    marked = judge.marked(n * n)
+    against = ~rules.possible(i, j) | ((rules.barriers(i, j) & ~Barrier.EXPECTED) != 0)
+    marked = rules.marked(n * n)
     assert marked is not None
     low, high = marked
     assert set(zip(low.tolist(), high.tolist(), strict=True)) == {
         (one, other) for one, other, it in zip(i.tolist(), j.tolist(), against.tolist(), strict=True) if it
     }
     if len(low):
-        assert judge.marked(len(low) - 1) is None
+        assert rules.marked(len(low) - 1) is None
 
 
 def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
@@ -149,10 +151,10 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
                 b = b._replace(avoid=(1,))
             meetings = [Meeting(1, 2, 9, 9)] if flag is Barrier.OFTEN else []
             act = Act([a, b], meetings, policy=Policy.ROLLING, connected=30, flow=0.5)
-            judge = Judge(replace(Constraints(), max_expected=0.95), act)
+            rules = PairConstraints(replace(Constraints(), max_expected=0.95), act)
             pair = np.array([0]), np.array([1])
-            assert judge.barriers(*pair).tolist() == [flag]
-            if judge.open(*pair)[0]:
+            assert rules.barriers(*pair).tolist() == [flag]
+            if rules.open(*pair)[0]:
                 waits.append(waited)
         wait[flag] = waits[0]
         assert waits == list(range(waits[0], 1200, 5))
@@ -163,16 +165,16 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
 def test_who_was_passed_over_too_often_need_not_wait() -> None:
     act = Act([Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING)
     pair = np.array([0]), np.array([1])
-    assert Judge(Constraints(), act, Waiting(pass_over=7)).open(*pair)[0]
-    assert not Judge(Constraints(), act, Waiting(pass_over=8)).open(*pair)[0]
-    assert not Judge(Constraints(), act).open(*pair)[0]
+    assert PairConstraints(Constraints(), act, Waiting(pass_over=7)).open(*pair)[0]
+    assert not PairConstraints(Constraints(), act, Waiting(pass_over=8)).open(*pair)[0]
+    assert not PairConstraints(Constraints(), act).open(*pair)[0]
 
 
 @given(st.integers(0, 100), st.integers(2, 60))
 def test_nobody_is_barred_from_everybody_by_its_own_games(recent: int, pool: int) -> None:
     """However its games are spread over the others, one of them is below the limit."""
     act = Act([Candidate(v, f"bot-{v}", 0.0, recent=recent) for v in range(1, pool + 1)])
-    limit = int(Judge(Constraints(), act).limits[0])
+    limit = int(PairConstraints(Constraints(), act).limits[0])
     assert limit * (pool - 1) > recent
     assert limit >= 2
     if pool > 20:
@@ -183,8 +185,8 @@ def test_two_versions_alone_meet_as_often_as_they_like() -> None:
     a, b = (Candidate(v, f"bot-{v}", 0.0, last_opponent=3 - v, recent=100) for v in (1, 2))
     act = Act([a, b], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
     pair = np.array([0]), np.array([1])
-    assert Judge(Constraints(), act).open(*pair)[0]
-    assert Judge(Constraints(), replace(act, connected=3)).barriers(*pair)[0] == Barrier.LAST | Barrier.OFTEN
+    assert PairConstraints(Constraints(), act).open(*pair)[0]
+    assert PairConstraints(Constraints(), replace(act, connected=3)).barriers(*pair)[0] == Barrier.LAST | Barrier.OFTEN
 
 
 def test_what_is_not_known_makes_a_score_less_certain() -> None:
@@ -193,7 +195,7 @@ def test_what_is_not_known_makes_a_score_less_certain() -> None:
     pair = np.array([0]), np.array([1])
 
     def score(act: Act) -> float:
-        return float(Judge(Constraints(), act).expected(*pair)[0])
+        return float(PairConstraints(Constraints(), act).expected(*pair)[0])
 
     known = score(Act([a, b]))
     assert known == pytest.approx(1 / (1 + 10**-1.5))
@@ -211,10 +213,10 @@ def test_a_game_is_too_one_sided_only_where_that_is_sure() -> None:
     for gap, sd, barred in ((500.0, 0.0, False), (520.0, 0.0, True), (800.0, 200.0, False), (800.0, 140.0, True)):
         own = np.diag([sd**2, 0.0])
         act = Act([Candidate(1, "a", gap), Candidate(2, "b", 0.0)], knowledge=Knowledge(own, own))
-        judge = Judge(replace(Constraints(), max_expected=0.95), act)
-        assert judge.lopsided(*pair)[0] == barred, (gap, sd)
+        rules = PairConstraints(replace(Constraints(), max_expected=0.95), act)
+        assert rules.lopsided(*pair)[0] == barred, (gap, sd)
         if barred:
-            assert judge.expected(*pair)[0] > 0.95
+            assert rules.expected(*pair)[0] > 0.95
 
 
 def test_mackays_approximation_is_near_the_average() -> None:
@@ -222,7 +224,7 @@ def test_mackays_approximation_is_near_the_average() -> None:
     for gap in (0.0, 100.0, 400.0, 900.0):
         for sd in (50.0, 200.0, 400.0):
             act = Act([Candidate(1, "a", gap, sd=sd), Candidate(2, "b", 0.0)])
-            score = Judge(Constraints(), act).expected(np.array([0]), np.array([1]))[0]
+            score = PairConstraints(Constraints(), act).expected(np.array([0]), np.array([1]))[0]
             average = np.sum(weights / (1 + 10 ** (-(gap + sd * nodes) / 400))) / np.sum(weights)
             assert score == pytest.approx(average, abs=0.02)
 
@@ -231,29 +233,29 @@ def test_free_lets_everything_pass_but_what_is_hard() -> None:
     a = Candidate(1, "a", 9000.0, apart=(3,), last_opponent=2, owner=1, family=1, recent=100, balance=9, anchor=True)
     b = a._replace(id=2, rating=0.0, last_opponent=1, apart=())
     c = b._replace(id=3)
-    judge = Judge(FREE, Act([a, b, c], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING))
+    rules = PairConstraints(FREE, Act([a, b, c], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING))
     i, j = np.array([0, 0]), np.array([1, 2])
-    assert judge.open(i, j).tolist() == [True, False]
-    assert judge.costs(i, j).tolist() == [0.0, 0.0]
-    assert judge.say(0, 1) == ""
+    assert rules.open(i, j).tolist() == [True, False]
+    assert rules.costs(i, j).tolist() == [0.0, 0.0]
+    assert rules.say(0, 1) == ""
 
 
 def test_sentences_name_what_gave_way() -> None:
     a = Candidate(1, "Ann", 2500.0, 12_340_000, last_opponent=2, owner=1, family=4, avoid=(2,), recent=50)
     b = Candidate(2, "Bob", 1500.0, 1, owner=2, family=4, recent=30)
     act = Act([a, b], [Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
-    said = Judge(replace(Constraints(), max_expected=0.9), act).say(0, 1)
+    said = PairConstraints(replace(Constraints(), max_expected=0.9), act).say(0, 1)
     assert said == (
         "It gave way that the owner of Ann would rather not meet Bob and both are of one family and Bob was the last"
         " opponent of Ann and 9 of the last 30 games of Bob were against Ann and the expected score of Ann is 0.997:"
         " Ann had waited 12.3 s."
     )
-    barrier = Judge(Constraints(), replace(act, policy=Policy.BARRIER)).say(1, 0)
+    barrier = PairConstraints(Constraints(), replace(act, policy=Policy.BARRIER)).say(1, 0)
     assert barrier.endswith(": a whole round would have been missed otherwise.")
     mutual = Act([a, b._replace(last_opponent=1)], policy=Policy.ROLLING, connected=9)
-    assert "they have just met" in Judge(Constraints(), mutual).why(0, 1)
+    assert "they have just met" in PairConstraints(Constraints(), mutual).why(0, 1)
     free = replace(FREE, same_owner=Kin.DISCOURAGED)
-    assert "both are of one owner" in Judge(free, Act([a, b._replace(owner=1)])).why(1, 0)
+    assert "both are of one owner" in PairConstraints(free, Act([a, b._replace(owner=1)])).why(1, 0)
 
 
 def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
@@ -261,22 +263,22 @@ def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
     ann = Candidate(1, "Ann", 1500.0, waited=5_000_000, avoid=(2,))
     bob = Candidate(2, "Bob", 1500.0, waited=4_000_000, sat_out=20)
     act = Act([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
-    said = Judge(Constraints(), act, Waiting()).say(0, 1)
+    said = PairConstraints(Constraints(), act, Waiting()).say(0, 1)
     assert said.endswith("Bob had waited 4.0 s and was passed over 20 times.")
 
 
 def test_an_expected_score_is_a_number_however_far_apart_two_are() -> None:
-    judge = Judge(Constraints(), Act([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
-    assert judge.expected(np.array([0, 1]), np.array([1, 0])).tolist() == [pytest.approx(0.0, abs=1e-300), 1.0]
+    rules = PairConstraints(Constraints(), Act([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
+    assert rules.expected(np.array([0, 1]), np.array([1, 0])).tolist() == [pytest.approx(0.0, abs=1e-300), 1.0]
 
 
 def test_it_is_said_why_two_must_never_meet() -> None:
     ann = Candidate(1, "Ann", 1500.0, apart=(4,), owner=1, family=3)
     others = [Candidate(2, "Bob", 1.0, owner=1), Candidate(3, "Cid", 2.0, family=3), Candidate(4, "Dot", 3.0),
               Candidate(5, "Eve", 4.0)]  # fmt: skip
-    judge = Judge(Constraints(same_family=Kin.FORBIDDEN), Act([ann, *others]))
-    assert [judge.never(0, at) for at in range(1, 5)] == [
+    rules = PairConstraints(Constraints(same_family=Kin.FORBIDDEN), Act([ann, *others]))
+    assert [rules.never(0, at) for at in range(1, 5)] == [
         "both are of one owner, which is forbidden", "both are of one family, which is forbidden",
         "they are kept apart for good", "",
     ]  # fmt: skip
-    assert judge.never(3, 0) == judge.never(0, 3)
+    assert rules.never(3, 0) == rules.never(0, 3)

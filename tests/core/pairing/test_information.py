@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from support.core.bayes_venue import BAYES, Venue
 
 from cgos_server.core.pairing.base import LOGIT, Act, Candidate, Knowledge
-from cgos_server.core.pairing.information import Information, Telling, normals, precision, root, usual
+from cgos_server.core.pairing.information import Information, InformationWorths, normals, precision, root, usual
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
@@ -268,7 +268,7 @@ def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, b
     common = 0.5 * np.sqrt(np.outer(variances, variances))
     C = common + np.diag(0.5 * variances)
     for act in (Act(candidates), Act(candidates, knowledge=Knowledge(C, (C * free) @ C))):
-        told: Telling = Information().look(act, random.Random(seed))
+        told: InformationWorths = Information().look(act, random.Random(seed))
         i, j = every_pair(act)
         worth = told.of(i, j)
         assert ((worth >= 0.0) & (worth < 50.0)).all()

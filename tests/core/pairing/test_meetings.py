@@ -13,7 +13,7 @@ from support.core.acts import acts
 
 from cgos_server.core.pairing.base import Act, Candidate, Meeting
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs
-from cgos_server.core.pairing.meetings import Had, Meetings, Places, Rows, among
+from cgos_server.core.pairing.meetings import Meetings, PairHistory, Places, Rows, among
 
 
 @given(acts())
@@ -24,7 +24,7 @@ def test_every_pair_finds_its_meeting_whichever_side_asks(act: Act) -> None:
     told |= {(m.b, m.a): (m[3], m[2], m[5], m[4], m[7], m[6]) for m in act.meetings}
     meetings = Meetings(act)
     had = np.array(meetings.of(i, j)).T.tolist()
-    where, found = meetings.found(i, j)
+    where, found = meetings.lookup(i, j)
     for at, (one, other) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
         pair = act.candidates[one].id, act.candidates[other].id
         assert (at in where) == (pair in told)
@@ -52,8 +52,8 @@ def test_who_is_no_candidate_is_left_out() -> None:
     act = Act([Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)], [Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)])
     had = Meetings(act).of(np.array([0, 1]), np.array([1, 0]))
     assert [column.tolist() for column in had] == [[3, 2], [2, 3], [5, 4], [4, 5], [7, 6], [6, 7]]
-    nobody = Meetings(Act([])).found(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    assert [len(part) for part in nobody[1]] == [0] * len(Had._fields)
+    nobody = Meetings(Act([])).lookup(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert [len(part) for part in nobody[1]] == [0] * len(PairHistory._fields)
 
 
 def test_places() -> None:

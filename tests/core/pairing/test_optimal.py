@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cgos_server.core.pairing import optimal
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pairing
 from cgos_server.core.pairing.change import ExpectedChange
-from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
+from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.entropy import Entropy
 from cgos_server.core.pairing.explain import encode_inputs, replay, rounded, same
 from cgos_server.core.pairing.information import Information
@@ -129,7 +129,7 @@ def reference(objective: Objective, constraints: Constraints, waiting: Waiting, 
     """What a round is compared by, straight from the words: a function of its pairs (places in `act`), all of which
     must be such that they exist, else it answers None."""
     n = len(act.candidates)
-    judge = Judge(constraints, act, waiting)
+    pair_rules = PairConstraints(constraints, act, waiting)
     worths = objective.look(act, random.Random(SEED))
     i, j = np.triu_indices(n, 1)
     worth_of = dict(zip(zip(i.tolist(), j.tolist(), strict=True), worths.of(i, j).tolist(), strict=True))
@@ -141,7 +141,7 @@ def reference(objective: Objective, constraints: Constraints, waiting: Waiting, 
 
     def value(pair: tuple[int, int]) -> int:
         one, other = (np.array([end]) for end in pair)
-        costs = float(judge.costs(one, other)[0])
+        costs = float(pair_rules.costs(one, other)[0])
         unfair = float(unfairness(act, waiting, one, other)[0])
         worth = worth_of[pair]
         if not rolling:
@@ -152,17 +152,17 @@ def reference(objective: Objective, constraints: Constraints, waiting: Waiting, 
     existing: dict[tuple[int, int], tuple[int, int]] = {}
     for pair in worth_of:
         one, other = (np.array([end]) for end in pair)
-        if judge.open(one, other)[0]:
+        if pair_rules.open(one, other)[0]:
             level_4 = value(pair)
             if must(pair[0]) or must(pair[1]) or level_4 > 0:
-                existing[pair] = (int(judge.barriers(one, other)[0]), level_4)
+                existing[pair] = (int(pair_rules.barriers(one, other)[0]), level_4)
 
     def key(pairs: Sequence[tuple[int, int]]) -> Key | None:
         if not all(pair in existing for pair in pairs):
             return None
         free = set(range(n)) - {end for pair in pairs for end in pair}
         if rolling:
-            rather_not = sum(judge.impatient(at) for at in free)
+            rather_not = sum(pair_rules.impatient(at) for at in free)
         else:
             rather_not = sum(act.candidates[at].sat_out for at in free)
         return (
@@ -218,7 +218,7 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
     pairing = Optimal(Entropy("venue"), constraints, waiting).pair(act, random.Random(SEED))
     turn = {c.id: whose_turn(act, constraints, waiting, c) for c in act.candidates}
     mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
-    possible = Judge(constraints, act).possible
+    possible = PairConstraints(constraints, act).possible
     for at, left in enumerate(act.candidates):
         if left.id in pairing.sits_out and turn[left.id]:
             for place, other in enumerate(act.candidates):

@@ -14,7 +14,7 @@ from support.core.acts import acts, ids, waitings, wishes
 from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker, Pairing
 from cgos_server.core.pairing.birk import Birk
-from cgos_server.core.pairing.constraints import FREE, Constraints, Judge, Kin
+from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.neighbors import ORDERS, Neighbors
 from cgos_server.core.pairing.picking import Picking
 from cgos_server.core.pairing.ranking import by_rating
@@ -130,9 +130,9 @@ def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
     rest = [c._replace(sat_out=0) for c in rest]
     act = replace(act, candidates=[first._replace(sat_out=often.pass_over), *rest])
     pairing = made(name, constraints, often).pair(act, random.Random(seed))
-    judge = Judge(constraints, act, often)
+    rules = PairConstraints(constraints, act, often)
     others = np.arange(1, len(act.candidates))
-    if judge.possible(np.zeros_like(others), others).any():
+    if rules.possible(np.zeros_like(others), others).any():
         assert first.id not in pairing.sits_out
 
 
@@ -144,7 +144,7 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
     pairing = paired(made(name, constraints, waiting), act, seed, **({"NARROW": 0} if wide else {}))
     turn = dict(zip([c.id for c in act.candidates], turns(act, waiting, constraints.patience).tolist(), strict=True))
     mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
-    possible = Judge(constraints, act).possible
+    possible = PairConstraints(constraints, act).possible
     for at, left in enumerate(act.candidates):
         if left.id in pairing.sits_out and turn[left.id]:
             for place, other in enumerate(act.candidates):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Z95, Entry, Kind
 from cgos_server.core.rating.bayes.linear import LEAF
-from cgos_server.core.rating.bayes.state import Step, What
+from cgos_server.core.rating.bayes.state import Step, StepKind
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.curvature import Ties
 from cgos_server.core.rating.history_state import State
@@ -514,7 +514,7 @@ def test_parts_that_do_not_fit_together_are_no_state() -> None:
     refused(lambda state: state.ids.append(state.ids[0]))
     refused(lambda state: state.timeline.join(0))
     refused(lambda state: state.waiting.update({state.ids[0]: None}))
-    refused(lambda state: state.steps.append(Step(99, What.RESULT, 1, 9, 2)))
+    refused(lambda state: state.steps.append(Step(99, StepKind.RESULT, 1, 9, 2)))
     refused(with_curvature(alone=np.zeros(3)))
     refused(with_curvature(alone=np.full(len(folded(system, pool(4, 40, seed=1)).fit.spans), -1.0)))
     refused(with_curvature(last=np.array([0, 1, 2, 999])))

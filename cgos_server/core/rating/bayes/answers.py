@@ -78,11 +78,11 @@ class Answers:
     def snapshot(self, state: Holder, versions: Sequence[int]) -> Snapshot:
         """What :meth:`joint` needs, cheaply: it can be computed elsewhere while the state goes on. Raises KeyError for
         a version that never entered."""
-        found = [state.find(version) for version in versions]
+        places = [state.find(version) for version in versions]
         free = np.ones(len(state.games), dtype=np.bool_)
         free[list(state.anchors)] = False
-        at = np.array([-1 if place is None else place for place in found], dtype=np.int64)
-        return Snapshot(state.belief.lend(), free, at)
+        at = np.array([-1 if place is None else place for place in places], dtype=np.int64)
+        return Snapshot(state.belief.snapshot(), free, at)
 
     def joint(self, state: Holder, versions: Sequence[int]) -> Together:
         """What is known of these versions together, by the joint distribution as it is: neither centered nor widened by

@@ -36,7 +36,7 @@ class Shown(NamedTuple):
     sd: float
 
 
-class Lent(NamedTuple):
+class BeliefSnapshot(NamedTuple):
     """A belief's arrays, for somebody who reads them later. In the order (K centers, n versions).
 
     :ivar covariance: (K + n, K + n), of the last refit; never written again
@@ -279,14 +279,14 @@ class Belief:
         mean, variance = self.difference(one, other, centered)
         return 0.5 * erfc(-mean / sqrt(2.0 * variance))
 
-    def lend(self) -> Lent:
+    def snapshot(self) -> BeliefSnapshot:
         """What is known jointly, without a copy of it: before the covariance is written again it is copied, as after a
         refit. O(n)."""
         self._shared = True
         k, size = self._k, self._size
         _, variance, row = self._newcomer()
         common = float(row[: k - 1] @ np.asarray(self._hyper.w)) if k else 0.0
-        return Lent(
+        return BeliefSnapshot(
             covariance=self._C[:size, :size],
             gain=np.array(self._gain),
             gain_centered=np.array(self._gain_centered),

@@ -64,7 +64,7 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     joint = join(pool, prior.components, merged)
     begun = starts(one.at.x[joint.free], prior)
     counts, evidence = [mode.steps, first], list[float]()
-    found: dict[int, Standing] = {}
+    standings: dict[int, Standing] = {}
     for index, start in enumerate(begun):
         if follow is not None and index != follow[0]:
             counts.append(follow[1][2 + index])
@@ -77,7 +77,7 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
             exactly=None if recorded is None else recorded[2 + index],
         )
         counts.append(count)
-        found[index] = standing
+        standings[index] = standing
         if follow is None:
             evidence.append(
                 log_evidence(
@@ -92,10 +92,10 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
                 )
             )
     chosen = choose(evidence) if follow is None else follow[0]
-    if (chosen or 0) not in found:
+    if (chosen or 0) not in standings:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
     last, count = run(
-        joint, prior, now=found[chosen or 0], stage=LAST, exactly=None if recorded is None else recorded[-1]
+        joint, prior, now=standings[chosen or 0], stage=LAST, exactly=None if recorded is None else recorded[-1]
     )
     details: dict[str, object] = {
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),

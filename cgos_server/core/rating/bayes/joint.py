@@ -53,8 +53,8 @@ class Joint:
 
     def differences(self, x: Floats) -> Floats:
         """(k,) r_one - r_two."""
-        found: Floats = x[self.cells.one] - x[self.cells.two]
-        return found
+        between: Floats = x[self.cells.one] - x[self.cells.two]
+        return between
 
     def variances(self, C: Floats) -> Floats:
         """(k,) of r_one - r_two."""

@@ -105,8 +105,8 @@ class SmallInverses(NamedTuple):
     @property
     def log_det(self) -> Floats:
         """(n,) of what was inverted."""
-        found: Floats = np.log(self.pivots).sum(axis=0)
-        return found
+        logs: Floats = np.log(self.pivots).sum(axis=0)
+        return logs
 
 
 def invert_small(a: Floats) -> SmallInverses:

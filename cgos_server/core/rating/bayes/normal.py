@@ -79,12 +79,12 @@ def _fit(
     slope, bend = slopes(joint.cells, d, at.advantage, draw)
     T, V = bend, bend * d + slope
     PS, PH = np.zeros((pool.n, 0, 0)), np.zeros((pool.n, 0))
-    found = joint.solve(T, V, PS[joint.free], PH[joint.free])
+    solved = joint.solve(T, V, PS[joint.free], PH[joint.free])
     return Posterior(
         hyper=Hyper(pool.prior.sd, (1.0,), at.advantage, draw),
         sites=Sites(one=joint.cells.one, two=joint.cells.two, T=T, V=V, PS=PS, PH=PH),
-        x=found.x + joint.initial,
-        C=symmetric(found.C),
+        x=solved.x + joint.initial,
+        C=symmetric(solved.C),
         iterations=(steps,),
         start=0 if learn else None,
     )

@@ -122,8 +122,8 @@ def semidefinite_sites(PS: Floats) -> Floats:
 
 def _times(a: Floats, x: Floats) -> Floats:
     """(m, m, n) times (m, n)."""
-    found: Floats = (a * x).sum(axis=1)
-    return found
+    products: Floats = (a * x).sum(axis=1)
+    return products
 
 
 def starting(rho: Floats, s: float) -> Floats:

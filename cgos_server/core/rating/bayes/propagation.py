@@ -149,8 +149,8 @@ def _pulled(
     pull = games.V - now.V - stiffer * d
     shift = np.bincount(one, pull * toward_one, n) - np.bincount(two, pull * toward_two, n)
     narrowed = np.bincount(one, stiffer * toward_one**2, n) + np.bincount(two, stiffer * toward_two**2, n)
-    found: Floats = np.maximum(np.abs(shift) / np.sqrt(variance), 0.5 * np.abs(narrowed) / variance)
-    return found
+    furthest: Floats = np.maximum(np.abs(shift) / np.sqrt(variance), 0.5 * np.abs(narrowed) / variance)
+    return furthest
 
 
 def _single(

@@ -271,15 +271,15 @@ def _totals(center: Floats, width: Floats, rule: Rule, advantage: float, draw: f
     z += Q_ELO * center
     root = np.exp(0.5 * z) if draw > 0.0 else None
     square = np.exp(z, out=z) if root is None else root * root
-    found = []
+    totals = []
     for shift in shifts:
         total = square * exp(shift)
         total += 1.0
         drawn = None if root is None else (draw * exp(0.5 * shift)) * root
         if drawn is not None:
             total += drawn
-        found.append(Total(total, np.log(total) if keep else np.log(total, out=total), drawn))
-    return found
+        totals.append(Total(total, np.log(total) if keep else np.log(total, out=total), drawn))
+    return totals
 
 
 def _far_total(half: Floats, draw: float) -> Total:
@@ -296,8 +296,8 @@ def _games(of: Cells, totals: list[Total]) -> tuple[Floats, ...]:
 
 def _constant(of: Cells, advantage: float, draw: float) -> Floats:
     """(k,) what the log likelihood has besides the terms in the difference."""
-    found = (Q_ELO * advantage) * (of.turn + 0.5 * (of.ahead - of.behind))
-    return found + of.drawn * log(draw) if draw > 0.0 else found
+    constant = (Q_ELO * advantage) * (of.turn + 0.5 * (of.ahead - of.behind))
+    return constant + of.drawn * log(draw) if draw > 0.0 else constant
 
 
 def _derivatives(of: Cells, totals: list[Total], weight: Floats) -> Floats:
@@ -353,10 +353,10 @@ def update(
 ) -> Update:
     """One damped step of every pair's site. Pairs whose difference is known (v below 0.001) keep theirs."""
     cavity = cavities(d, v, T, V)
-    found = tilted(of, d, precision=cavity.precision, mean=cavity.mean, advantage=advantage, draw=draw, learn=learn)
-    raw_T = np.maximum(1.0 / found.variance - cavity.precision, LEAST_SITE)
-    raw_V = found.mean * (cavity.precision + raw_T) - cavity.mean * cavity.precision
+    moments = tilted(of, d, precision=cavity.precision, mean=cavity.mean, advantage=advantage, draw=draw, learn=learn)
+    raw_T = np.maximum(1.0 / moments.variance - cavity.precision, LEAST_SITE)
+    raw_V = moments.mean * (cavity.precision + raw_T) - cavity.mean * cavity.precision
     raw_T, raw_V = np.where(cavity.met, raw_T, T), np.where(cavity.met, raw_V, V)
-    moved = np.where(cavity.met, np.abs(found.mean - d) / np.sqrt(np.where(cavity.met, v, 1.0)), 0.0)
+    moved = np.where(cavity.met, np.abs(moments.mean - d) / np.sqrt(np.where(cavity.met, v, 1.0)), 0.0)
     new_T, new_V = T + DAMPING * (raw_T - T), V + DAMPING * (raw_V - V)
-    return Update(T=new_T, V=new_V, T_undamped=raw_T, V_undamped=raw_V, moved=moved, tilted=found, cavity=cavity)
+    return Update(T=new_T, V=new_V, T_undamped=raw_T, V_undamped=raw_V, moved=moved, tilted=moments, cavity=cavity)

@@ -66,8 +66,8 @@ def cut(ratings: Floats, at: tuple[float, ...]) -> Ints:
     rank = np.empty(len(ratings), dtype=np.int64)
     rank[np.argsort(ratings, kind="stable")] = np.arange(len(ratings))
     position = (rank + 0.5) / max(len(ratings), 1)
-    found: Ints = (position[:, None] > np.array(at)).sum(axis=1)
-    return found
+    piece: Ints = (position[:, None] > np.array(at)).sum(axis=1)
+    return piece
 
 
 def _start(ratings: Floats, groups: Ints, prior: Prior) -> Start:

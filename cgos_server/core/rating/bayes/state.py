@@ -36,24 +36,24 @@ class Step(NamedTuple):
 
     def move(self, belief: Belief) -> None:
         """Take it in mean and covariance."""
-        if self.what == What.RESULT:
+        if self.what == StepKind.RESULT:
             belief.result(self.a, self.b, self.score2)
-        elif self.what == What.ENTER:
+        elif self.what == StepKind.ENTER:
             belief.enter()
-        elif self.what == What.FACT:
+        elif self.what == StepKind.FACT:
             belief.fact(self.a, None if self.b < 0 else self.b, self.value, self.precision)
-        elif self.what == What.FREE:
+        elif self.what == StepKind.FREE:
             belief.free(self.a)
 
 
-class What:
+class StepKind:
     """The kinds of :class:`Step`."""
 
     RESULT: Final = 0
     ENTER: Final = 1
     FACT: Final = 2
     FREE: Final = 3
-    AMISS: Final = 4
+    NEEDS_REFIT: Final = 4
     """Something was taken back, of which only a refit can say what it means: until then the ratings are wrong."""
 
 
@@ -187,7 +187,7 @@ class State:
         cold refit on its way needs it: all of the entries after `floor`
     :ivar hold: where the last cold refit began that is not installed yet
     :ivar pending: entries after `base.included` that a refit would make use of
-    :ivar amiss: True where one of them took something back
+    :ivar needs_refit: True where one of them took something back
     """
 
     base: Base
@@ -205,7 +205,7 @@ class State:
     floor: int = 0
     hold: int | None = None
     pending: int = 0
-    amiss: bool = False
+    needs_refit: bool = False
 
     def join(self, version: int, seq: int) -> int:
         """The index of a version that has entered; it joins if it has not. Raises KeyError for any other."""
@@ -214,7 +214,7 @@ class State:
             self.index[version] = len(self.ids)
             self.ids.append(version)
             self.games.append(0)
-            self.take(Step(seq, What.ENTER, self.index[version]))
+            self.take(Step(seq, StepKind.ENTER, self.index[version]))
         return self.index[version]
 
     def find(self, version: int) -> int | None:
@@ -238,12 +238,12 @@ class State:
 
     def _note(self, step: Step, previous: int) -> None:
         self.pending += step.seq != previous
-        self.amiss = self.amiss or step.what == What.AMISS
+        self.needs_refit = self.needs_refit or step.what == StepKind.NEEDS_REFIT
 
     def replace(self, base: Base, belief: Belief) -> None:
         """A refit takes its place, and what it does not know is applied to it again."""
         self.base, self.belief = base, belief
-        self.pending, self.amiss, previous = 0, False, 0
+        self.pending, self.needs_refit, previous = 0, False, 0
         for step in self.steps:
             if step.seq > base.included:
                 self._note(step, previous)

@@ -24,7 +24,7 @@ from .answers import Answers
 from .belief import head
 from .joint import LEAST_SD, MOST_SD
 from .pool import Floats, Hyper, Ints, Prior, Sites
-from .state import Base, Counts, Known, Mark, State, Step, What
+from .state import Base, Counts, Known, Mark, State, Step, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Bayes(Answers):
         state.games[b] += 1
         if not entry.repeat:
             state.cells.add(a, b, entry.score2)
-            state.take(Step(seq=entry.seq, what=What.RESULT, a=a, b=b, score2=entry.score2))
+            state.take(Step(seq=entry.seq, what=StepKind.RESULT, a=a, b=b, score2=entry.score2))
         return self._changes(state, entry.seq, (black, white), before)
 
     def _correction(self, state: State, entry: Entry) -> tuple[Change, ...]:
@@ -172,7 +172,7 @@ class Bayes(Answers):
                 state.cells.add(a, b, was, by=-1)
             if now is not None:
                 state.cells.add(a, b, now)
-            state.take(Step(entry.seq, What.AMISS))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         state.games[a] += more
         state.games[b] += more
         return self._changes(state, entry.seq, (black, white), before)
@@ -190,12 +190,12 @@ class Bayes(Answers):
             # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
             at = state.join(version, entry.seq)
             state.own[at] = float(entry.value), given
-            state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(given)))
+            state.take(Step(entry.seq, StepKind.FACT, at, value=float(entry.value), precision=_precision(given)))
         if old is not None:
             sd = self.lineage_sd if given is None else given
             at = state.join(version, entry.seq)
             state.links[(at, old)] = sd
-            state.take(Step(entry.seq, What.FACT, at, old, precision=_precision(sd)))
+            state.take(Step(entry.seq, StepKind.FACT, at, old, precision=_precision(sd)))
         state.seq = entry.seq
         entered = self._rating(state, version)
         return (Change(version, entered, entered),)
@@ -210,17 +210,17 @@ class Bayes(Answers):
             at = state.join(version, entry.seq)
             held = state.anchors.get(at)
             state.anchors[at] = float(entry.value), sd
-            state.take(Step(entry.seq, What.FACT, at, value=float(entry.value), precision=_precision(sd)))
+            state.take(Step(entry.seq, StepKind.FACT, at, value=float(entry.value), precision=_precision(sd)))
         elif not before.anchor:
             state.seq = entry.seq
             return ()
         else:
             at = state.index[version]
             held = state.anchors.pop(at)
-            state.take(Step(entry.seq, What.FREE, at))
+            state.take(Step(entry.seq, StepKind.FREE, at))
         if held is not None:
-            state.take(Step(entry.seq, What.FACT, at, value=held[0], precision=-_precision(held[1])))
-            state.take(Step(entry.seq, What.AMISS))
+            state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-_precision(held[1])))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, entry.seq, (version,), (before,))
 
     def _link(self, state: State, entry: Entry) -> tuple[Change, ...]:
@@ -234,15 +234,15 @@ class Bayes(Answers):
             sd = self.lineage_sd if entry.sd is None else _sd(entry)
             new, old = state.join(version, entry.seq), state.join(other, entry.seq)
             state.links[(new, old)] = sd
-            state.take(Step(entry.seq, What.FACT, new, old, precision=_precision(sd)))
+            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=_precision(sd)))
         elif new is None or old is None or held is None:
             state.seq = entry.seq
             return ()
         else:
             del state.links[(new, old)]
         if held is not None:
-            state.take(Step(entry.seq, What.FACT, new, old, precision=-_precision(held)))
-            state.take(Step(entry.seq, What.AMISS))
+            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=-_precision(held)))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, entry.seq, (version, other), before)
 
     def _changes(
@@ -303,7 +303,7 @@ class Bayes(Answers):
 
     def wanted(self, state: State) -> Wanted:
         """What came since the installed refit, and whether the next one should be cold."""
-        return Wanted(state.pending, self._cold_due(state), state.amiss)
+        return Wanted(state.pending, self._cold_due(state), state.needs_refit)
 
     @staticmethod
     def _cold_due(state: State) -> bool:
@@ -344,8 +344,8 @@ class Bayes(Answers):
             posterior = engine.cold(pool, follow=job.follow)
         else:
             posterior = engine.warm(pool, job.hyper, job.sites, job.x, follow=job.follow)
-        found = posterior.hyper
-        hyper = Hyper(float(found.s), tuple(map(float, found.w)), float(found.advantage), float(found.draw))
+        fitted = posterior.hyper
+        hyper = Hyper(float(fitted.s), tuple(map(float, fitted.w)), float(fitted.advantage), float(fitted.draw))
         notes = {
             "advantage": hyper.advantage,
             "draw": hyper.draw,
@@ -438,9 +438,9 @@ def thresholds_passed(results: int, n: int) -> int:
 
 def _followed(notes: str) -> tuple[int | None, tuple[int, ...]]:
     try:
-        found = json.loads(notes)
-        start = found["start"]
-        return (None if start is None else int(start)), tuple(int(count) for count in found["iterations"])
+        decoded = json.loads(notes)
+        start = decoded["start"]
+        return (None if start is None else int(start)), tuple(int(count) for count in decoded["iterations"])
     except (ValueError, TypeError, KeyError) as error:
         raise OurFault(f"The notes of a refit cannot be read: {notes[:200]!r}.") from error
 

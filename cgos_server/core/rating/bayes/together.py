@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .belief import Lent
+from .belief import BeliefSnapshot
 from .pool import Floats, Ints
 
 
@@ -38,12 +38,12 @@ class Together(NamedTuple):
 class Snapshot:
     """A belief at one moment; nothing in it changes any more, and nothing large was copied for it.
 
-    :ivar lent: the belief's arrays
+    :ivar belief: the belief's arrays
     :ivar free: (n,) True for those of its versions that are no anchors
     :ivar at: (m,) which of its versions are asked for; -1: one that has not joined, because nothing is known of it
     """
 
-    lent: Lent
+    belief: BeliefSnapshot
     free: NDArray[np.bool_]
     at: Ints
 
@@ -56,22 +56,22 @@ class Snapshot:
         which nothing is known, must not take part. Versions that have not joined have the moments of the mixture; those
         of them that are not asked for take no part in G.
         """
-        lent, at = self.lent, self.at
+        belief, at = self.belief, self.at
         n = len(self.free)
-        C = lent.covariance[len(lent.covariance) - n :, len(lent.covariance) - n :]
-        row = lent.row[len(lent.row) - n :]
+        C = belief.covariance[len(belief.covariance) - n :, len(belief.covariance) - n :]
+        row = belief.row[len(belief.row) - n :]
         joined, new = np.flatnonzero(at >= 0), np.flatnonzero(at < 0)
         if not n:
             among = np.full((len(new), len(new)), 0.0)
-            np.fill_diagonal(among, lent.variance - lent.common)
+            np.fill_diagonal(among, belief.variance - belief.common)
             return Together(among, among @ among)
         rows = np.empty((len(at), n))
         rows[joined] = C[at[joined]]
         rows[new] = row
-        variances, gain = np.diagonal(C), lent.gain
-        common, variance = lent.common, lent.variance
+        variances, gain = np.diagonal(C), belief.gain
+        common, variance = belief.common, belief.variance
         if self.free.all():
-            height, gain = C.mean(axis=0), lent.gain_centered
+            height, gain = C.mean(axis=0), belief.gain_centered
             level, raised = height.mean(), row.mean()
             own = np.full(len(at), raised)
             own[joined] = height[at[joined]]
