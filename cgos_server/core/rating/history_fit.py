@@ -183,18 +183,8 @@ def refitted(job: Job) -> HistoryFit:
     C = covariance(curvature)
     mean = x[:size] + model.initial
     shown_mean, shown_sd = _gauged(job, nodes, mean, C)
-    spans = tuple(
-        Span(*row)
-        for row in zip(
-            nodes.version.tolist(),
-            nodes.span.tolist(),
-            nodes.days.tolist(),
-            mean.tolist(),
-            shown_mean.tolist(),
-            shown_sd.tolist(),
-            strict=True,
-        )
-    )
+    columns = (nodes.version, nodes.span, nodes.days, mean, shown_mean, shown_sd)
+    spans = tuple(map(Span._make, zip(*(column.tolist() for column in columns), strict=True)))
     return HistoryFit(
         included=job.included,
         cold=job.cold,

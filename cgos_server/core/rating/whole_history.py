@@ -117,7 +117,7 @@ class WholeHistory(Answers):
             for version in who:
                 state.join(version, entry.seq, entry.at)
         a, b = map(state.find, who)
-        if a is None or b is None or (was2 != score2 and not state.timeline.correct(a, b, was2, score2, entry.at)):
+        if a is None or b is None or (was2 != score2 and not state.timeline.correct(a, b, was2, score2, at=entry.at)):
             raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
         if was2 != score2:
             state.take(Step(entry.seq, StepKind.NEEDS_REFIT))

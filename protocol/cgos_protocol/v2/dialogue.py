@@ -7,7 +7,7 @@ against the sessions themselves. Must not know: connections, encodings, a server
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from cgos_protocol.errors import Code
@@ -51,6 +51,8 @@ _WATCHING: Final = ("watch_venue", "watch_game", "unwatch")
 _WATCHED: Final = ("picture", "fact", "shown")
 _PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits")
 _ANY_TIME: Final = ("info", "latency")
+_IN_GAMES: Final = ("move", "seen", "sync", "limits")
+_OF_GAMES: Final = ("game", "turn", "moved", "over")
 _FATAL: Final = Step("server", "error", "closed", {"fatal": True})
 
 
@@ -59,10 +61,11 @@ def _common(state: str) -> tuple[Step, ...]:
     return (*_client(state, *_WATCHING), *_server(state, *_WATCHED, *_ANY_TIME, "error"), _FATAL)
 
 
-def _signed_in(state: str, meaning: str, *steps: Step) -> State:
+def _signed_in(state: str, meaning: str, last: Sequence[Step] = ()) -> State:
     """A state in which games are played."""
-    games = (*_client(state, "move", "seen", "sync", "limits"), *_server(state, "game", "turn", "moved", "over"))
-    return State(meaning, (*games, *steps, *_common(state)), {"sign_in": "signed-in"})
+    games = (*_client(state, *_IN_GAMES), *_server(state, *_OF_GAMES))
+    wishes = (*_client("in", "ready"), *_client("paused", "pause"), *_client("draining", "drain"))
+    return State(meaning, (*games, *wishes, *last, *_common(state)), {"sign_in": "signed-in"})
 
 
 CONNECTION: Final[Mapping[str, State]] = {
@@ -80,27 +83,10 @@ CONNECTION: Final[Mapping[str, State]] = {
         (*_server("in", "signed_in"), *_common("checking")),
         dict.fromkeys(_PLAYING, Code.NOT_SIGNED_IN) | {"sign_in": "signed-in"},
     ),
-    "in": _signed_in(
-        "in",
-        "The bot is in, and takes games as it has free slots. Each game is a dialogue of its own.",
-        *_client("in", "ready"),
-        *_client("paused", "pause"),
-        *_client("draining", "drain"),
-    ),
-    "paused": _signed_in(
-        "paused",
-        "No new game comes; running games go on.",
-        *_client("in", "ready"),
-        *_client("paused", "pause"),
-        *_client("draining", "drain"),
-    ),
+    "in": _signed_in("in", "The bot is in, and takes games as it has free slots. Each game is a dialogue of its own."),
+    "paused": _signed_in("paused", "No new game comes; running games go on."),
     "draining": _signed_in(
-        "draining",
-        "No new game comes; after the last one the server says `drained`.",
-        *_client("in", "ready"),
-        *_client("paused", "pause"),
-        *_client("draining", "drain"),
-        *_server("closed", "drained"),
+        "draining", "No new game comes; after the last one the server says `drained`.", _server("closed", "drained")
     ),
     "closed": State("The server closes the connection. Nothing more is heard or said.", ()),
 }

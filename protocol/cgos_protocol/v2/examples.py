@@ -118,11 +118,33 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
             ),
         ),
     ),
-    "turn": (Example("The first move", ws.Turn(17, 1, "black", 300_000, 300_000)),),
+    "turn": (Example("The first move", ws.Turn(game=17, ply=1, color="black", black_ms=300_000, white_ms=300_000)),),
     "moved": (
-        Example("The bot is to move", ws.Moved(17, 2, "white", "C5", 301_900, 301_800, 1_767_225_612.3, True)),
         Example(
-            "A pass that ends the game", ws.Moved(17, 4, "white", "PASS", 301_900, 301_800, 1_767_225_620.1, False)
+            "The bot is to move",
+            ws.Moved(
+                game=17,
+                ply=2,
+                color="white",
+                move="C5",
+                black_ms=301_900,
+                white_ms=301_800,
+                at=1_767_225_612.3,
+                your_turn=True,
+            ),
+        ),
+        Example(
+            "A pass that ends the game",
+            ws.Moved(
+                game=17,
+                ply=4,
+                color="white",
+                move="PASS",
+                black_ms=301_900,
+                white_ms=301_800,
+                at=1_767_225_620.1,
+                your_turn=False,
+            ),
         ),
     ),
     "over": (
@@ -174,7 +196,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         ),
     ),
     "fact": (
-        Example("A move", ws.FactTold(facts.MovePlayed("9x9", 17, 1, "E5", 302_000))),
+        Example("A move", ws.FactTold(facts.MovePlayed(venue="9x9", game=17, ply=1, move="E5", left_ms=302_000))),
         Example(
             "A game's end",
             ws.FactTold(facts.GameEnded(venue="9x9", game=17, result="W+6.0", reason="score", at=1_767_225_700.0)),

@@ -200,7 +200,10 @@ class Watcher:
 
     def moved(self, game: int, turns: Sequence[Turn]) -> None:
         self._peer.send(
-            *[ws.FactTold(MovePlayed(self.venue, game, turn.ply, turn.move, turn.left_ms)) for turn in turns]
+            *[
+                ws.FactTold(MovePlayed(venue=self.venue, game=game, ply=turn.ply, move=turn.move, left_ms=turn.left_ms))
+                for turn in turns
+            ]
         )
 
     def ended(self, game: int, over: GameOver) -> None:

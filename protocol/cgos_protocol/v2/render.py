@@ -76,7 +76,16 @@ def moved(number: int, turn: Turn) -> ws.Moved:
         black, white = turn.left_ms, turn.other_left_ms
     else:
         black, white = turn.other_left_ms, turn.left_ms
-    return ws.Moved(number, turn.ply, _WORDS[color], turn.move, black, white, turn.at / 1000, turn.on)
+    return ws.Moved(
+        game=number,
+        ply=turn.ply,
+        color=_WORDS[color],
+        move=turn.move,
+        black_ms=black,
+        white_ms=white,
+        at=turn.at / 1000,
+        your_turn=turn.on,
+    )
 
 
 def over(number: int, over: GameOver) -> ws.Over:

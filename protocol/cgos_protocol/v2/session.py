@@ -250,7 +250,7 @@ class WsSession:
                 analysis = kept
         ply = message.ply
         repeated = ply <= game.ply
-        fault = seat.play(number, ply, text, analysis, received)
+        fault = seat.play(number, ply, text, analysis, received=received)
         if fault is not None:
             return _error(fault.value, _FAULTS[fault].format(ply=ply, next=game.ply + 1), game=number)
         if repeated:

@@ -42,66 +42,55 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     prior = pool.prior
     if not prior.learned:
         return normal.cold(pool, follow)
-    recorded = None if follow is None else follow[1]
     merged = sites.cells(pool)
-    hyper = first_guess(merged)
-
-    single = join(pool, 1, merged)
-    ties, none = links(len(single.free), hyper.s), np.zeros((len(single.free), 2))
-    prior_only = single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), ties, none)[0]
-    mode = climb(
-        single,
-        prior_only,
-        x=known_start(pool, single),
-        advantage=hyper.advantage,
-        draw=hyper.draw,
-        exactly=None if recorded is None else recorded[0],
-    )
-    at = single.solve(mode.T, mode.V, ties, none)
-    one = Standing(hyper=hyper, T=mode.T, V=mode.V, PS=ties, PH=none, at=at)
-    one, first = run(single, prior, now=one, stage=ONE, exactly=None if recorded is None else recorded[1])
-
+    one, counts = _one_component(pool, merged, follow)
     joint = join(pool, prior.components, merged)
     begun = starts(one.at.x[joint.free], prior)
-    counts, evidence = [mode.steps, first], list[float]()
+    evidence: list[float] = []
     standings: dict[int, Standing] = {}
     for index, start in enumerate(begun):
-        if follow is not None and index != follow[0]:
-            counts.append(follow[1][2 + index])
+        exactly = _recorded(follow, 2 + index)
+        if follow is not None and exactly is not None and index != follow[0]:
+            counts.append(exactly)
             continue
-        standing, count = run(
-            joint,
-            prior,
-            now=_begin(joint, one, start),
-            stage=START,
-            exactly=None if recorded is None else recorded[2 + index],
-        )
+        standing, count = run(joint, prior, now=_begin(joint, one, start), stage=START, exactly=exactly)
         counts.append(count)
         standings[index] = standing
         if follow is None:
-            evidence.append(
-                log_evidence(
-                    joint,
-                    prior,
-                    hyper=standing.hyper,
-                    at=standing.at,
-                    T=standing.T,
-                    V=standing.V,
-                    PS=standing.PS,
-                    PH=standing.PH,
-                )
-            )
+            evidence.append(log_evidence(joint, prior, standing))
     chosen = choose(evidence) if follow is None else follow[0]
     if (chosen or 0) not in standings:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
-    last, count = run(
-        joint, prior, now=standings[chosen or 0], stage=LAST, exactly=None if recorded is None else recorded[-1]
-    )
+    last, count = run(joint, prior, now=standings[chosen or 0], stage=LAST, exactly=_recorded(follow, -1))
     details: dict[str, object] = {
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
         "log_evidence": tuple(evidence),
     }
     return _posterior(joint, last, iterations=(*counts, count), start=chosen or 0, details=details)
+
+
+def _one_component(pool: Pool, merged: sites.Cells, follow: Follow | None) -> tuple[Standing, list[int]]:
+    """The posterior under a single normal component, from which the starts begin; the steps of the search for the mode
+    and the iterations after it."""
+    hyper, single = first_guess(merged), join(pool, 1, merged)
+    ties, none = links(len(single.free), hyper.s), np.zeros((len(single.free), 2))
+    mode = climb(
+        single,
+        single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), ties, none)[0],
+        x=known_start(pool, single),
+        advantage=hyper.advantage,
+        draw=hyper.draw,
+        exactly=_recorded(follow, 0),
+    )
+    at = single.solve(mode.T, mode.V, ties, none)
+    one = Standing(hyper=hyper, T=mode.T, V=mode.V, PS=ties, PH=none, at=at)
+    one, count = run(single, pool.prior, now=one, stage=ONE, exactly=_recorded(follow, 1))
+    return one, [mode.steps, count]
+
+
+def _recorded(follow: Follow | None, place: int) -> int | None:
+    """How many iterations a recorded refit took at that place of its numbers."""
+    return None if follow is None else follow[1][place]
 
 
 def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | None = None) -> Posterior:
