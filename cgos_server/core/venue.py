@@ -31,11 +31,11 @@ class PairingSettings:
 
     :ivar method: a name known to :func:`cgos_server.core.pairing.registry.matchmaker`
     :ivar options: what is set otherwise than the method's defaults: its own options and the constraints
-    :ivar interval: time between two acts of pairing
+    :ivar interval: time between two pairing passes
     :ivar settle: pause between ``setup`` and the first ``genmove``; charged to nobody
     :ivar openings: what pairs of games may begin with
     :ivar openings_share: share of new pairs that get an opening where there are any
-    :ivar set_aside: games in a row that a version spoils before it is set aside; 0: never
+    :ivar set_aside: games in a row that a version spoils before it is suspended; 0: never
     """
 
     policy: Policy = Policy.ROLLING

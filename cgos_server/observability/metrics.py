@@ -225,7 +225,7 @@ class VenueMeter:
         self._refusals.add(code)
 
     def paired(self, policy: str, duration_us: int) -> None:
-        """An act of pairing was computed within `duration_us`; `policy` is a word of `Policy`."""
+        """A pairing pass was computed within `duration_us`; `policy` is a word of `Policy`."""
         self.rounds[policy] += 1
         self.pairing.observe(duration_us)
 
@@ -479,7 +479,7 @@ class Metrics:
         )
         yield _histogram(
             "cgos_pairing_duration_seconds",
-            "Time one act of pairing took to compute.",
+            "Time one pairing pass took to compute.",
             label="venue",
             meters=[(venue.name, venue.pairing) for venue in venues],
             unit=_SECOND,

@@ -1,6 +1,6 @@
-"""What the server may ask of any matchmaker: an act of pairing in; pairs, who sits out and the reason out.
+"""What the server may ask of any matchmaker: a pairing pass in; pairs, who sits out and the reason out.
 
-An act holds everything that a decision may depend on, as plain values, so that a recorded one replays for ever.
+A pass holds everything that a decision may depend on, as plain values, so that a recorded one replays for ever.
 Randomness comes in as `rng`, of which only ``random()`` is called. Must not know: storage, sessions, the clock on the
 wall.
 """
@@ -37,8 +37,8 @@ class Candidate(NamedTuple):
     :ivar name: wire name, for the explanation
     :ivar rating: mean rating
     :ivar waited: microseconds since it became ready
-    :ivar sat_out: sit-outs since its last game (0: none): acts of pairing in which it was ready and others were paired
-    :ivar last_sit_out: number of the act of pairing in which it last sat out since its last game, or None
+    :ivar sat_out: sit-outs since its last game (0: none): pairing passes in which it was ready and others were paired
+    :ivar last_sit_out: number of the pairing pass in which it last sat out since its last game, or None
     :ivar last_opponent: version id of its previous opponent in this venue, or None
     :ivar apart: version ids that it must never meet, whatever else gives way
     :ivar sd: standard deviation of the rating, 0 where it is not known
@@ -115,7 +115,7 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act of pairing, before it is decided.
+    """One pairing pass, before it is decided.
 
     :ivar candidates: who could play now; ids are unique, the order does not matter
     :ivar meetings: what they have had with each other

@@ -55,7 +55,7 @@ class Birk:
         """
         picking = Picking(act, by_rating(act.candidates), self.constraints, self.waiting)
         if self.bye == "fair":
-            picking.set_aside(rng)
+            picking.choose_bye(rng)
         count = compiled(self.formula)
         active = len(act.candidates)
         counts: dict[int, int] = {}

@@ -45,9 +45,9 @@ def _cons(ratings: Floats) -> Floats:
 class ExpectedChange:
     """The objective. Means are taken for GoR points.
 
-    Worth is the expected total change over the most that any game of the act could have: the lowest rated candidate
+    Worth is the expected total change over the most that any game of the pass could have: the lowest rated candidate
     against its equal, eps (1 - eps) con(lowest) points. So it is 1 at most, and pairs compare within an act, not
-    between acts (our choice: con falls from 116 to 10, and a fixed divisor would make strong versions wait for ever).
+    between passes (our choice: con falls from 116 to 10, and a fixed divisor would make strong versions wait for ever).
     """
 
     @property
@@ -63,7 +63,7 @@ class ExpectedChange:
 
 
 class Changes:
-    """The objective looking at one act; see :class:`cgos_server.core.pairing.objective.Worths`."""
+    """The objective looking at one pass; see :class:`cgos_server.core.pairing.objective.Worths`."""
 
     def __init__(self, act: Act) -> None:
         self._ratings = np.array([c.rating for c in act.candidates], dtype=np.float64)

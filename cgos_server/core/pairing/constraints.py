@@ -125,7 +125,7 @@ MOST_COST = 100.0
 
 
 class PairConstraints:
-    """The constraints applied to one act.
+    """The constraints applied to one pass.
 
     Indices are places in ``act.candidates``. Pairs come as two arrays of the same length, so that a method that looks
     at few pairs of many versions pays for those only. All answers are symmetric in i and j, and depend on nothing but

@@ -115,7 +115,7 @@ class Entropy:
 
 
 class Entropies:
-    """The objective looking at one act; see :class:`cgos_server.core.pairing.objective.Worths`."""
+    """The objective looking at one pass; see :class:`cgos_server.core.pairing.objective.Worths`."""
 
     def __init__(self, act: Act, model: str) -> None:
         self._model = model

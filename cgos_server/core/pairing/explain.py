@@ -34,7 +34,7 @@ class _Triangles(msgspec.Struct, omit_defaults=True):
 
 
 class _Inputs(msgspec.Struct, omit_defaults=True):
-    """An act as it is recorded."""
+    """A pairing pass as it is recorded."""
 
     candidates: list[Candidate]
     meetings: list[Meeting] = []
@@ -46,7 +46,7 @@ class _Inputs(msgspec.Struct, omit_defaults=True):
 
 
 class _Origin(msgspec.Struct):
-    """Of the record of an act, who decided it."""
+    """Of the record of a pairing pass, who decided it."""
 
     plugin: str = ""
 

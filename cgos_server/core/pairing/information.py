@@ -50,14 +50,14 @@ class Information:
         worth = share^w,  w = 1 + ln(max(1, (usual_i + usual_j) / (10 middle))) / 2;
         where the share is above 1, worth = 1 + ln(share),
 
-    with f_0 = f where equal ratings were drawn, one number for each version, fitted to those pairs of the act that are
+    with f_0 = f where equal ratings were drawn, one number for each version, fitted to those pairs of the pass that are
     open games (see :func:`usual`), and `middle` the sum for two versions that are known as well as most. So a game that
     is as good as those two can have within their reach is worth about 1, for a newcomer, whose game tells a thousand
     times as much, as for the best known, and costs and waiting weigh the same for both; but what a poor opponent loses
     counts some times more for the newcomer. A game that links two camps that have hardly met may be worth several bits.
     Nothing in it depends on what all ratings have in common.
 
-    :ivar draw: share of the covariance, 0 to 1, from which ratings are drawn about the means, once for an act (Thompson
+    :ivar draw: share of the covariance, 0 to 1, from which ratings are drawn about the means, once for a pass (Thompson
         1933, tempered): always following the means would chase their noise. The expectation of p (1 - p) is over the
         rest
     """
@@ -73,7 +73,7 @@ class Information:
         return {"draw": self.draw}
 
     def look(self, act: Act, rng: Rng) -> InformationWorths:
-        """What the games of this act would tell; ratings are drawn here, in the order of the candidates."""
+        """What the games of this pass would tell; ratings are drawn here, in the order of the candidates."""
         means = np.array([one.rating for one in act.candidates], dtype=np.float64)
         known, deviates = act.knowledge, np.zeros(len(means))
         if self.draw > 0.0:
@@ -109,7 +109,7 @@ class Information:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InformationWorths:
-    """What the games of one act would tell; indices are places among its candidates.
+    """What the games of one pass would tell; indices are places among its candidates.
 
     :ivar means: (n,) Elo
     :ivar drawn: (n,) ratings that p is computed with

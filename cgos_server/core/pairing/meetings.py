@@ -65,7 +65,7 @@ class PairHistory(NamedTuple):
 
 
 class Places:
-    """Where the version ids of one act stand in ``act.candidates``, and sets of pairs of such places."""
+    """Where the version ids of one pass stand in ``act.candidates``, and sets of pairs of such places."""
 
     def __init__(self, act: Act) -> None:
         self.n = len(act.candidates)
@@ -111,7 +111,7 @@ def among(keys: Ints, sorted_keys: Ints) -> Bools:
 
 
 class Meetings:
-    """The meetings of one act, by pairs of places. Built when first asked; a pair told twice counts once."""
+    """The meetings of one pass, by pairs of places. Built when first asked; a pair told twice counts once."""
 
     def __init__(self, act: Act, places: Places | None = None) -> None:
         self._act = act

@@ -60,7 +60,7 @@ class Neighbors:
         """Pair the candidates along the row; the order in which they come in `act` does not matter."""
         row, detail = self._row(act.candidates, rng)
         picking = Picking(act, row, self.constraints, self.waiting)
-        picking.set_aside(rng)
+        picking.choose_bye(rng)
         picks = picking.run(lambda avail, above: min(above, avail - 1))
 
         def explain(pick: Pick) -> tuple[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from cgos_server.core.pairing.base import Act, Floats, Ints
 
 
 class Worths(Protocol):
-    """An objective looking at one act."""
+    """An objective looking at one pass."""
 
     def of(self, i: Ints, j: Ints) -> Floats:
         """(m,) what a game of each pair is worth: 0 or more, at most about 1, which is a whole bit or as good as one.
@@ -35,4 +35,4 @@ class Objective(Protocol):
         """Its own options, JSON values."""
 
     def look(self, act: Act, rng: Rng) -> Worths:
-        """Look at an act; whatever chance takes part in is drawn here."""
+        """Look at a pass; whatever chance takes part in is drawn here."""

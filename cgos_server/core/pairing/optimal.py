@@ -115,7 +115,7 @@ class _Edges(NamedTuple):
 
 
 class _Field:
-    """One act under one method: what its pairs are worth, level by level, and why."""
+    """One pass under one method: what its pairs are worth, level by level, and why."""
 
     def __init__(self, act: Act, worths: Worths, rules: PairConstraints, waiting: Waiting) -> None:
         self.act, self.worths, self.rules, self.waiting = act, worths, rules, waiting
@@ -152,7 +152,7 @@ class _Field:
         )
 
     def existing(self, edges: _Edges) -> Bools:
-        """(m,) True where an open pair may be made in this act."""
+        """(m,) True where an open pair may be made in this pass."""
         return (self.must[edges.i] + self.must[edges.j] + (edges.value > 0)) > 0
 
     def levels(self, edges: _Edges) -> list[Ints]:

@@ -72,7 +72,7 @@ Explain = Callable[[Pick], tuple[str, dict[str, Any]]]
 
 
 class Picking:
-    """One act, its candidates in the order in which they pick.
+    """One pass, its candidates in the order in which they pick.
 
     :param order: places in ``act.candidates``, best first
     """
@@ -91,7 +91,7 @@ class Picking:
 
     @cached_property
     def rules(self) -> PairConstraints:
-        """The constraints of this act; its indices are places in ``act.candidates``."""
+        """The constraints of this pass; its indices are places in ``act.candidates``."""
         return PairConstraints(self._constraints, self.act, self._waiting)
 
     @cached_property
@@ -140,7 +140,7 @@ class Picking:
     def _narrow(self) -> bool:
         return not self._free and self._n <= NARROW
 
-    def set_aside(self, rng: Rng) -> None:
+    def choose_bye(self, rng: Rng) -> None:
         """With an odd number, take out who has sat out least recently since its last game (those who have not: who
         waits shortest; ties by lot).
 
@@ -377,7 +377,7 @@ class Picking:
 
 
 def _unconstrained(act: Act, constraints: Constraints) -> bool:
-    """True where nothing can speak against any pair of this act under the barrier policy."""
+    """True where nothing can speak against any pair of this pass under the barrier policy."""
     return (
         constraints.same_owner is Kin.FREE
         and constraints.same_family is Kin.FREE

@@ -24,7 +24,7 @@ def by_rating(candidates: Sequence[Candidate]) -> Ints:
 
 
 def ranked(act: Act) -> Act:
-    """The act with its candidates in the order of :func:`by_rating`."""
+    """The pass with its candidates in the order of :func:`by_rating`."""
     order = by_rating(act.candidates).tolist()
     if order == list(range(len(order))):
         return act

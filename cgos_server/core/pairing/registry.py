@@ -82,7 +82,7 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
 
 
 def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:
-    """The pairing of this act by a method that may be a plug-in's.
+    """The pairing of this pass by a method that may be a plug-in's.
 
     :raises Refused: where a plug-in's fails, or pairs somebody twice, somebody who is no candidate, or two that must
         not meet

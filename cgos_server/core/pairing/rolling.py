@@ -1,4 +1,4 @@
-"""When an act of pairing is due, whose turn it is, and which pairs are better not made yet although both could play.
+"""When a pairing pass is due, whose turn it is, and which pairs are better not made yet although both could play.
 
 A pair is made where its shortfall is below what its two versions allow. The shortfall is what a game lacks of the best
 one there could be, in bits: 1 - worth + costs + unfairness. What a version allows grows while it waits. All times are
@@ -51,7 +51,7 @@ class Waiting:
 
     :ivar grace: bits that each version allows at once, times the versions connected besides the two
     :ivar ease: mean games of waiting in which a version comes to allow one bit more
-    :ivar pass_over: acts in a row that may pass over a version, pairing others; after so many it is paired before all
+    :ivar pass_over: passes in a row that may pass over a version, pairing others; after so many it is paired before all
         others, and all barriers give way for it. After half as many it allows everything
     :ivar fairness: bits that a pair of the fastest costs for each of the two that has met more than its share of fast
         ones
@@ -74,8 +74,8 @@ def turns(act: Act, waiting: Waiting, patience: int) -> Ints:
     how many whole mean games it has waited. With the barrier policy a round counts as a mean game, and a version has
     waited for as many as it sat out.
 
-    Acts alone do not bound a wait: where each of them makes one pair, as few can meet many, `pass_over` of them take
-    several games. Mean games alone would make it everybody's turn where a game takes no longer than it is from one act
+    Passes alone do not bound a wait: where each of them makes one pair, as few can meet many, `pass_over` of them take
+    several games. Mean games alone would make it everybody's turn where a game takes no longer than it is from one pass
     to the next; therefore the rest.
 
     :param patience: microseconds
