@@ -12,6 +12,7 @@ import platform
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.core import (
@@ -256,6 +257,31 @@ class VenueMeter:
         self.refit_failures += 1
 
 
+_VENUE_COUNTERS: Final = (
+    ("cgos_games_started_total", "Games begun.", "started_games"),
+    ("cgos_moves_total", "Committed moves, passes included.", "moves"),
+    ("cgos_rating_updates_total", "Changes of ratings.", "rated_changes"),
+    ("cgos_refit_failures_total", "Refits that failed.", "refit_failures"),
+)
+"""Name, text, and the field of :class:`VenueMeter`."""
+
+_VENUE_TALLIES: Final = (
+    (CounterMetricFamily, "cgos_games_ended_total", "Games ended, by verdict.", "reason", "ended_by"),
+    (CounterMetricFamily, "cgos_rounds_total", "Pairing passes.", "policy", "rounds"),
+    (CounterMetricFamily, "cgos_logins_total", "Sign-ins, by outcome.", "outcome", "logins"),
+    (CounterMetricFamily, "cgos_refits_total", "Refits of ratings in place.", "kind", "refits"),
+    (CounterMetricFamily, "cgos_refit_seconds_total", "Time refits took.", "kind", "refits_us"),
+    (GaugeMetricFamily, "cgos_rating_warnings", "Doubts about ratings.", "kind", "warnings"),
+)
+"""The same with the label that the field's keys are, besides that of the venue."""
+
+_VENUE_HISTOGRAMS: Final = (
+    ("cgos_relay_latency_seconds", "From the receipt of a move to its writing to the opponent.", "relay"),
+    ("cgos_game_wait_seconds", "From a bot's readiness to the setup of its next game.", "wait"),
+    ("cgos_pairing_duration_seconds", "Time one pairing pass took to compute.", "pairing"),
+)
+
+
 class Metrics:
     """All of it. Registers itself and the process's own figures with `registry`, which must be fresh."""
 
@@ -372,11 +398,11 @@ class Metrics:
     def _collect_server(self) -> Iterator[Metric]:
         yield _gauge("cgos_connections", "Open connections of bots.", self._connections)
         yield _counter("cgos_connections_opened_total", "Connections of bots accepted.", self._opened)
-        yield _counters(
-            "cgos_connections_closed_total", "Connections of bots ended, by reason.", "reason", self._closed.items()
+        yield _counter(
+            "cgos_connections_closed_total", "Connections of bots ended, by reason.", self._closed, label="reason"
         )
-        yield _counters(
-            "cgos_refusals_total", "Requests that policy refused, by code.", "code", self._refusals.counts.items()
+        yield _counter(
+            "cgos_refusals_total", "Requests that policy refused, by code.", self._refusals.counts, label="code"
         )
         yield _counter(
             "cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored
@@ -394,119 +420,66 @@ class Metrics:
             self._transcripts_dropped() if self._transcripts_dropped else 0,
         )
         yield _histogram(
-            "cgos_loop_lag_seconds",
-            "How late the event loop ran what was due.",
-            label="",
-            meters=[("", self.loop_lag)],
-            unit=_SECOND,
+            "cgos_loop_lag_seconds", "How late the event loop ran what was due.", {"": self.loop_lag}, unit=_SECOND
         )
-        events = self._log_events() if self._log_events else {}
-        yield _counters(
-            "cgos_log_events_total", "Log events of level warning and above, by level.", "level", events.items()
+        yield _counter(
+            "cgos_log_events_total",
+            "Log events of level warning and above, by level.",
+            self._log_events() if self._log_events else {},
+            label="level",
         )
-        bots = GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state"))
-        for key, count in (self._bots() if self._bots else {}).items():
-            bots.add_metric(key, count)
-        yield bots
-        games = GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",))
-        for name, count in (self._games() if self._games else {}).items():
-            games.add_metric((name,), count)
-        yield games
+        bots = (((venue, state), count) for (venue, state), count in (self._bots() if self._bots else {}).items())
+        yield _labeled(
+            GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state")), bots
+        )
+        games = (((venue,), count) for venue, count in (self._games() if self._games else {}).items())
+        yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
 
     def _collect_commits(self) -> Iterator[Metric]:
         commits = self.commits
-        yield _histogram(
-            "cgos_commit_latency_seconds",
-            "Time one commit took.",
-            label="",
-            meters=[("", commits.latency)],
-            unit=_SECOND,
-        )
-        yield _histogram(
-            "cgos_commit_batch_records", "Records in one commit.", label="", meters=[("", commits.records)], unit=1
-        )
+        yield _histogram("cgos_commit_latency_seconds", "Time one commit took.", {"": commits.latency}, unit=_SECOND)
+        yield _histogram("cgos_commit_batch_records", "Records in one commit.", {"": commits.records}, unit=1)
         yield _counter("cgos_commit_failures_total", "Attempts to commit that failed.", commits.failures)
         yield _gauge("cgos_commit_queue_length", "Groups of records that wait for a commit.", self._commit_queue)
         yield _gauge("cgos_commit_failing", "1 while commits fail or do not return.", self._commit_failing)
 
     def _collect_venues(self, venues: list[VenueMeter]) -> Iterator[Metric]:
-        yield _counters(
-            "cgos_games_started_total", "Games begun.", "venue", [(v.name, v.started_games) for v in venues]
-        )
-        ended = CounterMetricFamily("cgos_games_ended_total", "Games ended, by verdict.", labels=("venue", "reason"))
-        rounds = CounterMetricFamily("cgos_rounds_total", "Acts of pairing.", labels=("venue", "policy"))
-        logins = CounterMetricFamily("cgos_logins_total", "Sign-ins, by outcome.", labels=("venue", "outcome"))
-        for venue in venues:
-            for reason, count in venue.ended_by.items():
-                ended.add_metric((venue.name, reason.value), count)
-            for policy, count in venue.rounds.items():
-                rounds.add_metric((venue.name, str(policy)), count)
-            for outcome, count in venue.logins.items():
-                logins.add_metric((venue.name, outcome.value), count)
-        yield from (ended, rounds, logins)
-        yield _counters(
-            "cgos_moves_total", "Committed moves, passes included.", "venue", [(v.name, v.moves) for v in venues]
-        )
-        yield _counters(
-            "cgos_rating_updates_total", "Changes of ratings.", "venue", [(v.name, v.rated_changes) for v in venues]
-        )
-        refits = CounterMetricFamily("cgos_refits_total", "Refits of ratings in place.", labels=("venue", "kind"))
-        spent = CounterMetricFamily("cgos_refit_seconds_total", "Time refits took.", labels=("venue", "kind"))
-        warnings = GaugeMetricFamily("cgos_rating_warnings", "Doubts about ratings.", labels=("venue", "kind"))
-        for venue in venues:
-            for kind, count in venue.refits.items():
-                refits.add_metric((venue.name, kind), count)
-                spent.add_metric((venue.name, kind), venue.refits_us[kind] / _SECOND)
-            for kind, count in venue.warnings.items():
-                warnings.add_metric((venue.name, kind), count)
-        yield from (refits, spent, warnings)
-        yield _counters(
-            "cgos_refit_failures_total", "Refits that failed.", "venue", [(v.name, v.refit_failures) for v in venues]
-        )
-        yield _histogram(
-            "cgos_relay_latency_seconds",
-            "From the receipt of a move to its writing to the opponent.",
-            label="venue",
-            meters=[(venue.name, venue.relay) for venue in venues],
-            unit=_SECOND,
-        )
-        yield _histogram(
-            "cgos_game_wait_seconds",
-            "From a bot's readiness to the setup of its next game.",
-            label="venue",
-            meters=[(venue.name, venue.wait) for venue in venues],
-            unit=_SECOND,
-        )
-        yield _histogram(
-            "cgos_pairing_duration_seconds",
-            "Time one pairing pass took to compute.",
-            label="venue",
-            meters=[(venue.name, venue.pairing) for venue in venues],
-            unit=_SECOND,
-        )
+        for name, text, field in _VENUE_COUNTERS:
+            yield _counter(name, text, {venue.name: getattr(venue, field) for venue in venues}, label="venue")
+        for family, name, text, label, field in _VENUE_TALLIES:
+            counts = [(venue.name, word, n) for venue in venues for word, n in getattr(venue, field).items()]
+            unit = _SECOND if "seconds" in name else 1
+            yield _labeled(
+                family(name, text, labels=("venue", label)),
+                (((venue, str(word)), count / unit) for venue, word, count in counts),
+            )
+        for name, text, field in _VENUE_HISTOGRAMS:
+            meters = {venue.name: getattr(venue, field) for venue in venues}
+            yield _histogram(name, text, meters, label="venue", unit=_SECOND)
 
 
 def _gauge(name: str, text: str, read: Callable[[], float] | None) -> Metric:
-    family = GaugeMetricFamily(name, text)
-    if read is not None:
-        family.add_metric((), float(read()))
-    return family
+    return _labeled(GaugeMetricFamily(name, text), () if read is None else [((), float(read()))])
 
 
-def _counter(name: str, text: str, value: int) -> Metric:
-    return CounterMetricFamily(name, text, value=value)
+def _counter(name: str, text: str, counts: int | Mapping[Any, int], label: str = "") -> Metric:
+    """A counter; with a label one for each word of it."""
+    if isinstance(counts, int):
+        return CounterMetricFamily(name, text, value=counts)
+    return _labeled(CounterMetricFamily(name, text, labels=(label,)), (((str(word),), n) for word, n in counts.items()))
 
 
-def _counters(name: str, text: str, label: str, values: Iterable[tuple[str, int]]) -> Metric:
-    family = CounterMetricFamily(name, text, labels=(label,))
-    for word, value in values:
-        family.add_metric((str(word),), value)
-    return family
+def _labeled(family: Any, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
+    """The family with these samples: labels and value."""
+    for labels, value in samples:
+        family.add_metric(labels, value)
+    metric: Metric = family
+    return metric
 
 
-def _histogram(name: str, text: str, label: str, meters: Iterable[tuple[str, Meter]], unit: int) -> Metric:
-    """One family. `label` is empty for a histogram without labels, whose only meter goes by the empty word."""
+def _histogram(name: str, text: str, meters: Mapping[str, Meter], unit: int, label: str = "") -> Metric:
+    """One family. Without a label its only meter goes by the empty word."""
     family = HistogramMetricFamily(name, text, labels=(label,) if label else ())
-    for word, meter in meters:
+    for word, meter in meters.items():
         family.add_metric((word,) if label else (), meter.buckets(unit), meter.total / unit)
     return family
