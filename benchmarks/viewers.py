@@ -27,7 +27,7 @@ from cgos_server.core.venue import Venue
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import LoopTime, PollClock, new_loop
 from cgos_server.net.tcp import BotConnection, Port
-from cgos_server.net.wire import Door
+from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
@@ -108,7 +108,7 @@ class Hall:
         )
         nobody: Any = None
         numbers = iter(range(1, 10**9))
-        door = Door(
+        context = ConnectionContext(
             reception=nobody,
             gallery=self.gallery,
             time=keeper,
@@ -117,7 +117,7 @@ class Hall:
             metrics=Metrics(CollectorRegistry(), "bench"),
             new_id=lambda: next(numbers),
         )
-        self.port = Port(door, (), set())
+        self.port = Port(context, (), set())
         self.tasks: set[asyncio.Task[None]] = set()
         self.viewers: list[BotConnection] = []
         self.peers: list[socket.socket] = []

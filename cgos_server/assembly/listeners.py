@@ -25,7 +25,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.net.tcp import Port, listen
 from cgos_server.net.websocket import listen_ws
 from cgos_server.net.websocket_port import WsPort, WsSettings
-from cgos_server.net.wire import Door, Ending
+from cgos_server.net.wire import ConnectionContext, Ending
 from cgos_server.observability.metrics import Metrics
 from cgos_server.observability.transcripts import Transcripts
 from cgos_server.runtime.live_venue import LiveVenue
@@ -63,11 +63,11 @@ class Listeners:
     ) -> None:
         """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
         settings = self._config.listen
-        doors: dict[str, Door] = {}
+        doors: dict[str, ConnectionContext] = {}
         for config in self._config.venue:
             venue = venues[config.name]
             sock = self.bind(settings.bots_host, config.port, f"venue {config.name}")
-            door = Door(
+            door = ConnectionContext(
                 reception=venue.lobby,
                 gallery=venue.gallery,
                 time=self._time,
@@ -86,13 +86,13 @@ class Listeners:
             self._servers.append(await self._open_websocket(venues, doors, concierge))
 
     async def _open_websocket(
-        self, venues: Mapping[str, LiveVenue], doors: Mapping[str, Door], concierge: Concierge
+        self, venues: Mapping[str, LiveVenue], doors: Mapping[str, ConnectionContext], concierge: Concierge
     ) -> asyncio.Server:
         config = self._config.websocket
         door = next(iter(doors.values()))
         port = WsPort(
             concierge=concierge,
-            doors=doors,
+            contexts=doors,
             venues=tuple(
                 venue_info(
                     name=live.venue.name,

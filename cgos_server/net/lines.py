@@ -19,7 +19,7 @@ from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle
 from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
-from cgos_server.net.wire import Door, Wire
+from cgos_server.net.wire import ConnectionContext, Wire, blame
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcripts import MASK
 
@@ -34,7 +34,7 @@ class EngineLines:
     """
 
     __slots__ = (
-        "_door",
+        "_context",
         "_ignored",
         "_orderly",
         "_player",
@@ -48,17 +48,17 @@ class EngineLines:
 
     says_ready = True
 
-    def __init__(self, door: Door, wire: Wire) -> None:
-        self._door = door
+    def __init__(self, context: ConnectionContext, wire: Wire) -> None:
+        self._context = context
         self._wire = wire
         self._player = CgosPlayer()
         self.receive: Callable[[Line], None] = self._engine_line
         self._viewer: ViewerLines | None = None
         self._seat: Seat | None = None
         self._sign_in_timer: Handle | None = None
-        self._ignored = RateLimiter(door.limits.ignored_per_minute)
+        self._ignored = RateLimiter(context.limits.ignored_per_minute)
         self._orderly = False
-        self._recorder = None if door.transcripts is None else door.transcripts.recorder(wire.id, door.venue)
+        self._recorder = None if context.transcripts is None else context.transcripts.recorder(wire.id, context.venue)
 
     # -- what the wire says
 
@@ -66,11 +66,13 @@ class EngineLines:
         """The connection stands; `refusal` is the sentence why it may not stay."""
         self._say(self._player.greeting())
         if refusal is not None:
-            self._door.metrics.refused("connections")
+            self._context.metrics.refused("connections")
             self._dismiss(self._player.refused(refusal), CloseReason.REFUSED)
             return
-        time = self._door.time
-        self._sign_in_timer = time.call_at(time.now() + self._door.limits.login_timeout_us, self._sign_in_took_too_long)
+        time = self._context.time
+        self._sign_in_timer = time.call_at(
+            time.now() + self._context.limits.login_timeout_us, self._sign_in_took_too_long
+        )
 
     def unreadable(self, sentence: str) -> None:
         """What the peer sent cannot be cut into lines."""
@@ -119,7 +121,7 @@ class EngineLines:
                 self._signing_in()
                 if recorder is not None:
                     recorder.secrets(secret, new_secret)
-                self._door.reception.sign_in(
+                self._context.reception.sign_in(
                     self,
                     Credentials(
                         name=name,
@@ -133,7 +135,7 @@ class EngineLines:
             case Watch(client):
                 self._signing_in()
                 self._recorder = None
-                self._viewer = ViewerLines(self._door, self._wire, client)
+                self._viewer = ViewerLines(self._context, self._wire, client)
                 self.receive = self._viewer.receive
             case Quit():
                 self._orderly = True
@@ -148,16 +150,16 @@ class EngineLines:
             self._sign_in_timer = None
 
     def _was_ignored(self, why: str) -> None:
-        door = self._door
-        door.metrics.line_ignored()
-        if self._ignored.exhausted(door.time.now()):
-            sentence = f"You sent {door.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
+        context = self._context
+        context.metrics.line_ignored()
+        if self._ignored.exhausted(context.time.now()):
+            sentence = f"You sent {context.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
             self._violation("flood", self._player.refused(sentence))
         else:
             log.debug("line ignored", connection=self._wire.id, why=why)
 
     def _sign_in_took_too_long(self) -> None:
-        seconds = self._door.limits.login_timeout_us // 1_000_000
+        seconds = self._context.limits.login_timeout_us // 1_000_000
         self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
 
     # -- what the server says (PlayerSession)
@@ -187,7 +189,7 @@ class EngineLines:
     def operator(self, desk: OperatorDesk) -> None:
         self._recorder = None
         self._wire.write(self._player.accepted())
-        self.receive = OperatorLines(self._door, self._wire, desk).receive
+        self.receive = OperatorLines(self._context, self._wire, desk).receive
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         reason = CloseReason.REFUSED if self._seat is None else CloseReason.DISMISSED
@@ -231,9 +233,7 @@ class EngineLines:
     # -- closing
 
     def _violation(self, code: str, data: bytes) -> None:
-        wire = self._wire
-        log.info("connection closed for its own fault", connection=wire.id, address=wire.address, code=code)
-        self._door.metrics.refused(code)
+        blame(self._wire, self._context.metrics, code)
         self._dismiss(data, CloseReason.VIOLATION)
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
@@ -245,7 +245,7 @@ class EngineLines:
     def _say(self, data: bytes) -> None:
         recorder = self._recorder
         if recorder is not None and data:
-            recorder.said(data, self._door.time.now())
+            recorder.said(data, self._context.time.now())
         self._wire.write(data)
 
 

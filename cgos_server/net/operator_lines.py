@@ -11,17 +11,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-import structlog
-
 from cgos_protocol.lines.admin import COMMAND_MAX, Quit, answer, parse
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.words import error_line, safe_text
 from cgos_protocol.session import OperatorDesk
 from cgos_server.net.outlet import WriteBuffer
-from cgos_server.net.wire import Door, Wire
+from cgos_server.net.wire import ConnectionContext, Wire, blame
 from cgos_server.observability.metrics import CloseReason
-
-log = structlog.get_logger(__name__)
 
 QUEUE: Final = 100
 """Commands that may wait."""
@@ -30,13 +26,13 @@ QUEUE: Final = 100
 class OperatorLines:
     """One operator's dialogue after the sign-in."""
 
-    __slots__ = ("_busy", "_closed", "_desk", "_door", "_out", "_waiting", "_wire")
+    __slots__ = ("_busy", "_closed", "_context", "_desk", "_out", "_waiting", "_wire")
 
-    def __init__(self, door: Door, wire: Wire, desk: OperatorDesk) -> None:
-        self._door = door
+    def __init__(self, context: ConnectionContext, wire: Wire, desk: OperatorDesk) -> None:
+        self._context = context
         self._wire = wire
         self._desk = desk
-        self._out = WriteBuffer(wire, door.time, door.limits.outbox)
+        self._out = WriteBuffer(wire, context.time, context.limits.outbox)
         self._waiting: deque[str] = deque()
         self._busy: object | None = None
         self._closed = False
@@ -48,13 +44,7 @@ class OperatorLines:
         if not text or self._closed:
             return
         if len(self._waiting) >= QUEUE:
-            log.info(
-                "connection closed for its own fault",
-                connection=self._wire.id,
-                address=self._wire.address,
-                code="flood",
-            )
-            self._door.metrics.refused("flood")
+            blame(self._wire, self._context.metrics, "flood")
             self._out.write(error_line(f"More than {QUEUE} commands wait for an answer.").encode("ascii"))
             self._close(CloseReason.VIOLATION)
             return

@@ -19,7 +19,7 @@ from cgos_server.net.forwarded import Network, is_among
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.lingering import LINGER_US, linger
 from cgos_server.net.loop import Handle
-from cgos_server.net.wire import Door, Ending, answered
+from cgos_server.net.wire import ConnectionContext, Ending, answered
 from cgos_server.observability.metrics import CloseReason
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ bytes."""
 class Port:
     """What all connections of one bots' port share. `open` holds them while they stand."""
 
-    door: Door
+    context: ConnectionContext
     proxies: tuple[Network, ...]
     open: set[Ending]
 
@@ -58,7 +58,7 @@ class BotConnection(asyncio.Protocol):
     )
 
     def __init__(self, port: Port) -> None:
-        self.id = port.door.new_id()
+        self.id = port.context.new_id()
         self.address = ""
         self.heard = 0
         self.proxied = False
@@ -67,26 +67,26 @@ class BotConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._silence: Handle | None = None
         self._closed_for: CloseReason | None = None
-        self._lines = EngineLines(port.door, self)
+        self._lines = EngineLines(port.context, self)
 
     # -- asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        port, door = self._port, self._port.door
+        port, context = self._port, self._port.context
         self._transport = transport
-        self.heard = door.time.now()
+        self.heard = context.time.now()
         peer = transport.get_extra_info("peername")
         self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
         self.proxied = is_among(self.address, port.proxies)
-        transport.set_write_buffer_limits(high=door.limits.outbox)
+        transport.set_write_buffer_limits(high=context.limits.outbox)
         watch_for_death(transport.get_extra_info("socket"))
-        door.metrics.connection_opened()
+        context.metrics.connection_opened()
         port.open.add(self)
-        self._lines.opened(door.count.enter(self.address))
+        self._lines.opened(context.count.enter(self.address))
 
     def data_received(self, data: bytes) -> None:
-        received = self.heard = self._port.door.time.received()
+        received = self.heard = self._port.context.time.received()
         framer, lines = self._framer, self._lines
         for line in framer.feed(data, received):
             if self._closed_for is not None:
@@ -97,7 +97,7 @@ class BotConnection(asyncio.Protocol):
         elif data[-1:] != b"\n" and (silence := framer.silence_after()) is not None:
             if self._silence is not None:
                 self._silence.cancel()
-            self._silence = self._port.door.time.call_at(received + silence, self.flush)
+            self._silence = self._port.context.time.call_at(received + silence, self.flush)
 
     def eof_received(self) -> None:
         self._lines.ended()
@@ -110,11 +110,11 @@ class BotConnection(asyncio.Protocol):
         self.cut()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        door = self._port.door
+        context = self._port.context
         self._transport = None
         self._port.open.discard(self)
-        door.count.leave(self.address)
-        door.metrics.connection_closed(self._closed_for or CloseReason.LOST)
+        context.count.leave(self.address)
+        context.metrics.connection_closed(self._closed_for or CloseReason.LOST)
         if self._silence is not None:
             self._silence.cancel()
         self._lines.lost(exc is None)
@@ -128,7 +128,7 @@ class BotConnection(asyncio.Protocol):
     @property
     def has_room(self) -> bool:
         transport = self._transport
-        return transport is not None and transport.get_write_buffer_size() <= self._port.door.limits.outbox // 2
+        return transport is not None and transport.get_write_buffer_size() <= self._port.context.limits.outbox // 2
 
     def write(self, data: bytes) -> None:
         transport = self._transport
@@ -141,14 +141,14 @@ class BotConnection(asyncio.Protocol):
         if transport is None or self._closed_for is not None:
             return
         self._closed_for = reason
-        door = self._port.door
+        context = self._port.context
         if reason is CloseReason.PEER:
             transport.close()
         else:
-            linger(self, transport, door.count, self.address)
+            linger(self, transport, context.count, self.address)
             # The dialogue is over now, not when the peer has closed its side.
-            door.time.call_at(door.time.now(), self._lines.lost, True)
-        door.time.call_at(door.time.now() + LINGER_US, transport.abort)
+            context.time.call_at(context.time.now(), self._lines.lost, True)
+        context.time.call_at(context.time.now() + LINGER_US, transport.abort)
 
     def flush(self) -> None:
         line = self._framer.silence()
@@ -156,7 +156,7 @@ class BotConnection(asyncio.Protocol):
             self._lines.receive(line)
 
     async def reaches_peer(self) -> bool:
-        time = self._port.door.time
+        time = self._port.context.time
         since = time.now()
         return await answered(self, time, lambda: self._acknowledged(since))
 

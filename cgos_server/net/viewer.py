@@ -17,7 +17,7 @@ from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.outlet import WriteBuffer
-from cgos_server.net.wire import Door, Wire
+from cgos_server.net.wire import ConnectionContext, Wire, blame
 from cgos_server.observability.metrics import CloseReason
 
 log = structlog.get_logger(__name__)
@@ -30,15 +30,15 @@ class ViewerLines:
     """One viewer's dialogue after its ``v1`` line. The :class:`~cgos_protocol.session.Spectator` of its
     connection."""
 
-    __slots__ = ("_door", "_ignored", "_observed", "_out", "_viewer", "_wire")
+    __slots__ = ("_context", "_ignored", "_observed", "_out", "_viewer", "_wire")
 
-    def __init__(self, door: Door, wire: Wire, client: str) -> None:
-        gallery = door.gallery
-        self._door = door
+    def __init__(self, context: ConnectionContext, wire: Wire, client: str) -> None:
+        gallery = context.gallery
+        self._context = context
         self._wire = wire
-        self._viewer = CgosViewer(gallery.size, gallery.komi2, door.matches)
-        self._out = WriteBuffer(wire, door.time, door.limits.outbox)
-        self._ignored = RateLimiter(door.limits.ignored_per_minute)
+        self._viewer = CgosViewer(gallery.size, gallery.komi2, context.matches)
+        self._out = WriteBuffer(wire, context.time, context.limits.outbox)
+        self._ignored = RateLimiter(context.limits.ignored_per_minute)
         self._observed = RateLimiter(OBSERVED_PER_MINUTE)
         log.info("viewer", connection=wire.id, address=wire.address, client=client)
         gallery.enter(self, everything=True)
@@ -49,11 +49,11 @@ class ViewerLines:
         """The next line of the viewer."""
         match self._viewer.receive(line.text):
             case Observe(game):
-                refusal = self._door.gallery.observe(self, game, 0)
+                refusal = self._context.gallery.observe(self, game, 0)
                 if refusal is not None:
                     self._out.write(self._viewer.info(refusal))
                     self._ignore()
-                elif self._observed.exhausted(self._door.time.now()):
+                elif self._observed.exhausted(self._context.time.now()):
                     self._flood(f"You asked for more than {OBSERVED_PER_MINUTE} games within a minute.")
             case Quit():
                 self._leave(CloseReason.QUIT)
@@ -63,24 +63,21 @@ class ViewerLines:
     def gone(self) -> None:
         """The connection is lost."""
         self._out.gone()
-        self._door.gallery.leave(self)
+        self._context.gallery.leave(self)
 
     def _ignore(self) -> None:
-        door = self._door
-        door.metrics.line_ignored()
-        if self._ignored.exhausted(door.time.now()):
+        context = self._context
+        context.metrics.line_ignored()
+        if self._ignored.exhausted(context.time.now()):
             self._flood("You sent too many lines within a minute that could not be answered.")
 
     def _flood(self, sentence: str) -> None:
-        log.info(
-            "connection closed for its own fault", connection=self._wire.id, address=self._wire.address, code="flood"
-        )
-        self._door.metrics.refused("flood")
+        blame(self._wire, self._context.metrics, "flood")
         self._out.write(self._viewer.refused(sentence))
         self._leave(CloseReason.VIOLATION)
 
     def _leave(self, reason: CloseReason) -> None:
-        self._door.gallery.leave(self)
+        self._context.gallery.leave(self)
         self._out.close(reason)
 
     # -- what the gallery says (Spectator)

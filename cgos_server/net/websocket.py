@@ -28,7 +28,7 @@ from cgos_server.net.websocket_bot import BotDialogue
 from cgos_server.net.websocket_handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket_lines import LineFrames
 from cgos_server.net.websocket_port import Dialogue, WsPort
-from cgos_server.net.wire import answered
+from cgos_server.net.wire import answered, blame
 from cgos_server.observability.metrics import CloseReason
 
 log = structlog.get_logger(__name__)
@@ -189,7 +189,7 @@ class WsConnection(asyncio.Protocol):
         port = self._port
         rest = bytes(head[length:])
         self._head = None
-        opening = Opening(bytes(head[:length]), port.doors, port.settings.compression)
+        opening = Opening(bytes(head[:length]), port.contexts, port.settings.compression)
         if self.proxied:
             port.count.leave(self.address)
             self.address = opening.address(self.address, port.proxies)
@@ -205,7 +205,7 @@ class WsConnection(asyncio.Protocol):
             self._transport.write(answer.response)
         self._ws = opened(answer, port.settings.max_message_bytes)
         if answer.subprotocol == LINES:
-            self._dialogue = LineFrames(port.doors[answer.venue], self)
+            self._dialogue = LineFrames(port.contexts[answer.venue], self)
         else:
             self._dialogue = BotDialogue(port, self, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
         port.heart.join(self)
@@ -302,7 +302,7 @@ class WsConnection(asyncio.Protocol):
                 self._dialogue.ended()
         else:
             self._closed_for = CloseReason.VIOLATION
-            self._blame("frame")
+            blame(self, self._port.metrics, "frame")
             self._hang_up()
             return
         self._give_up_later()
@@ -394,10 +394,6 @@ class WsConnection(asyncio.Protocol):
     def _violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
         if self._dialogue is not None and self._closed_for is None:
             self._dialogue.violated(code, sentence, close_code)
-
-    def _blame(self, code: str) -> None:
-        log.info("connection closed for its own fault", connection=self.id, address=self.address, code=code)
-        self._port.metrics.refused(code)
 
     def _write(self, writes: list[bytes]) -> None:
         transport = self._transport

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-import structlog
 from websockets.frames import CloseCode
 
 from cgos_protocol.errors import Code
@@ -19,10 +18,9 @@ from cgos_protocol.v2.encoding import Codec, Malformed
 from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
 from cgos_server.net.loop import Handle
 from cgos_server.net.websocket_port import Connection, WsPort
+from cgos_server.net.wire import blame
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcripts import MASK, TranscriptRecorder
-
-log = structlog.get_logger(__name__)
 
 SIGN_IN_MAX: Final = 65_536
 """Longest message in bytes before the sign-in has succeeded."""
@@ -192,8 +190,7 @@ class BotDialogue:
 
     def _close_for_fault(self, code: str, text: str, close_code: int | None = None) -> None:
         connection = self._connection
-        log.info("connection closed for its own fault", connection=connection.id, address=connection.address, code=code)
-        self._port.metrics.refused(code)
+        blame(connection, self._port.metrics, code)
         connection.close(CloseReason.VIOLATION, text, close_code)
 
     # -- what the session asks (Peer)

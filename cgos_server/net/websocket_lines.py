@@ -9,7 +9,7 @@ from __future__ import annotations
 from cgos_protocol.lines.framing import LineFramer
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.websocket_port import Connection
-from cgos_server.net.wire import Door
+from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason
 
 
@@ -19,10 +19,10 @@ class LineFrames:
 
     __slots__ = ("_connection", "_framer", "_lines")
 
-    def __init__(self, door: Door, connection: Connection) -> None:
+    def __init__(self, context: ConnectionContext, connection: Connection) -> None:
         self._connection = connection
         self._framer = LineFramer()
-        self._lines = EngineLines(door, self)
+        self._lines = EngineLines(context, self)
 
     # -- what the connection says
 

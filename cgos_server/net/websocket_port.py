@@ -15,7 +15,7 @@ from cgos_protocol.v2.session import House
 from cgos_server.net.forwarded import Network
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
-from cgos_server.net.wire import Door, Ending
+from cgos_server.net.wire import ConnectionContext, Ending
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.observability.transcripts import Transcripts
 
@@ -135,7 +135,7 @@ class Heart:
 class WsPort:
     """What all connections of the port share.
 
-    :ivar doors: by venue; for the line dialogue, and for the venues' galleries
+    :ivar contexts: by venue; for the line dialogue, and for the venues' galleries
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
     :ivar open: holds the connections while they stand
@@ -143,7 +143,7 @@ class WsPort:
     """
 
     concierge: Concierge
-    doors: Mapping[str, Door]
+    contexts: Mapping[str, ConnectionContext]
     venues: tuple[VenueInfo, ...]
     server: str
     software: str
@@ -160,6 +160,6 @@ class WsPort:
     house: House = field(init=False)
 
     def __post_init__(self) -> None:
-        galleries = {name: door.gallery for name, door in self.doors.items()}
+        galleries = {name: context.gallery for name, context in self.contexts.items()}
         object.__setattr__(self, "house", House(self.concierge, galleries, self.new_id))
         object.__setattr__(self, "heart", Heart(self.time, self.settings.ping))

@@ -10,12 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import structlog
+
 from cgos_protocol.lines.viewer import MatchLines
 from cgos_protocol.session import Gallery, Reach, Reception
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CloseReason, Metrics
 from cgos_server.observability.transcripts import Transcripts
+
+log = structlog.get_logger(__name__)
 
 ANSWER_US = 5_000_000
 """How long a peer may take to show that it is still there, when somebody else signs in under its name."""
@@ -24,7 +28,7 @@ _LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ConnectionContext:
     """What all line dialogues of one venue share. `matches` is its viewers' list; `transcripts` takes down what is
     said, None where nothing is kept."""
 
@@ -65,6 +69,24 @@ class Ending(Protocol):
 
     def cut(self) -> None:
         """Close now, whatever the peer has not read yet."""
+
+
+class Connected(Protocol):
+    """A connection as the log names it."""
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+
+    @property
+    def address(self) -> str:
+        """The peer's."""
+
+
+def blame(connection: Connected, metrics: Metrics, code: str) -> None:
+    """Log and count that a connection is closed for a fault of its own."""
+    log.info("connection closed for its own fault", connection=connection.id, address=connection.address, code=code)
+    metrics.refused(code)
 
 
 async def answered(reach: Reach, time: Timekeeper, look: Callable[[], bool]) -> bool:

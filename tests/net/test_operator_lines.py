@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.net.wires import FakeWire, door
+from support.net.wires import FakeWire, context
 from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.lines.framing import Line
@@ -51,7 +51,7 @@ class Talk:
         self.time = SimulatedTime()
         self.desk = FakeDesk(at_once)
         self.wire = FakeWire()
-        self.lines = EngineLines(door(self.time, None, Reception(self.desk), **limits), self.wire)
+        self.lines = EngineLines(context(self.time, None, Reception(self.desk), **limits), self.wire)
         self.lines.opened(None)
         self.say("e1 script", "admin", "secret")
         assert self.wire.lines() == ["protocol genmove_analyze", "username", "password", "ok"]

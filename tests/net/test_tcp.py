@@ -23,7 +23,7 @@ from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.lingering import DISCARDED_MAX
 from cgos_server.net.tcp import BotConnection, Port, acknowledged, listen
-from cgos_server.net.wire import Door
+from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import Metrics
 
 S = 1_000_000
@@ -113,8 +113,10 @@ class Desk:
         self.metrics = Metrics(CollectorRegistry(), "test")
         self.count = ConnectionCount(self.limits)
         self.numbers = iter(range(1, 10_000))
-        door = Door(self.server, Nobody(), self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers))
-        self.port = Port(door, (ip_network("192.0.2.200/29"),), set())
+        context = ConnectionContext(
+            self.server, Nobody(), self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers)
+        )
+        self.port = Port(context, (ip_network("192.0.2.200/29"),), set())
 
     def connect(self, address: str = "192.0.2.1") -> tuple[BotConnection, Transport]:
         connection = BotConnection(self.port)
@@ -433,8 +435,8 @@ async def test_a_peer_answers_as_long_as_its_system_acknowledges(monkeypatch: py
     said = iter([False, False, True])
     monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(said))
     monkeypatch.setattr("cgos_server.net.wire._LOOK_S", 0)
-    assert await desk.session.answers("Somebody else is at the door.")
-    assert transport.written.endswith(b"info Somebody else is at the door.\n")
+    assert await desk.session.answers("Somebody else is at the context.")
+    assert transport.written.endswith(b"info Somebody else is at the context.\n")
 
 
 @pytest.mark.parametrize(("unread", "said", "speaks"), [(0, False, True), (100, True, True), (0, None, False)])
@@ -456,7 +458,7 @@ async def test_a_peer_that_does_not_answer(
     monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: said)
     monkeypatch.setattr("cgos_server.net.wire.asyncio.sleep", wait)
     before = desk.time.now()
-    assert not await desk.session.answers("Somebody else is at the door.")
+    assert not await desk.session.answers("Somebody else is at the context.")
     assert desk.time.now() - before == 5 * S
 
 
@@ -504,7 +506,7 @@ async def test_a_reset_is_no_answer(go: Callable[[socket.socket], None]) -> None
         except PermissionError:
             peer.close()
             pytest.skip("the system lets nobody vanish")
-        assert not await desk.session.answers("Somebody else is at the door.")
+        assert not await desk.session.answers("Somebody else is at the context.")
         await all_closed(desk)
     assert desk.server.told[-1] == ("left", False)
 

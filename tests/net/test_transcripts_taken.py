@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.net.websocket import SETUP, Seated, WsClient, WsDesk
-from support.net.wires import FakeWire, door
+from support.net.wires import FakeWire, context
 from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.games.base import Color
@@ -48,7 +48,7 @@ class Dialogue:
         self.time = SimulatedTime()
         self.reception = Reception()
         self.transcripts = Transcripts(folder, 7.0, 65_536, offset_us=lambda: 0)
-        plain = door(self.time, reception=self.reception)
+        plain = context(self.time, reception=self.reception)
         self.wire = FakeWire()
         self.lines = EngineLines(replace(plain, transcripts=self.transcripts, venue="9x9"), self.wire)
         self.lines.opened(None)
@@ -129,7 +129,7 @@ def test_a_password_behind_the_name_is_masked_too(dialogue: Dialogue) -> None:
 def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None:
     for lines in (("v1 viewer", "observe 3"), ("e1 engine", "admin", "geheim"), ("e1 engine", "anna", "falsch")):
         dialogue = Dialogue(tmp_path / lines[-1])
-        dialogue.lines._door = replace(dialogue.lines._door, gallery=WsDesk().halls["9x9"])  # type: ignore[arg-type]
+        dialogue.lines._context = replace(dialogue.lines._context, gallery=WsDesk().halls["9x9"])  # type: ignore[arg-type]
         dialogue.say(*lines)
         if lines[1] == "admin":
             dialogue.lines.operator(object())  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None
 
 
 def test_without_transcripts_nothing_is_noted() -> None:
-    lines = EngineLines(door(SimulatedTime()), FakeWire())
+    lines = EngineLines(context(SimulatedTime()), FakeWire())
     lines.opened(None)
     assert lines._recorder is None
 

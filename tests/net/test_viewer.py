@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.net.wires import FakeWire, OtherEnd, door
+from support.net.wires import FakeWire, OtherEnd, context
 from support.protocol.viewers import TkViewer
 from support.runtime.house import House
 from support.runtime.simulated import SimulatedTime
@@ -56,9 +56,9 @@ class Talk:
     def __init__(self, **limits: int) -> None:
         self.time = SimulatedTime()
         self.gallery = FakeGallery()
-        self.door = door(self.time, self.gallery, **limits)
+        self.context = context(self.time, self.gallery, **limits)
         self.wire = FakeWire()
-        self.lines = EngineLines(self.door, self.wire)
+        self.lines = EngineLines(self.context, self.wire)
         self.lines.opened(None)
         self.say("v1 viewer")
         assert self.wire.lines() == ["protocol genmove_analyze"]
@@ -228,7 +228,7 @@ class Hall:
     async def open(cls, **limits: int) -> Hall:
         hall = cls(await House().open())
         await hall.gallery.open()
-        hall.port = Port(door(hall.house.time, hall.gallery, hall.house.live.lobby, **limits), (), set())
+        hall.port = Port(context(hall.house.time, hall.gallery, hall.house.live.lobby, **limits), (), set())
         return hall
 
     port: Port

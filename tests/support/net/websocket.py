@@ -35,7 +35,7 @@ from cgos_protocol.v2.render import venue_info
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.websocket import WsConnection
 from cgos_server.net.websocket_port import WsPort, WsSettings
-from cgos_server.net.wire import Door
+from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import Metrics
 from support.net.wires import OtherEnd
 from support.runtime.simulated import SimulatedTime
@@ -200,14 +200,16 @@ class WsDesk:
         self.metrics = Metrics(CollectorRegistry(), "test")
         self.count = ConnectionCount(self.limits)
         self.numbers = iter(range(1, 1_000_000))
-        doors = {
-            name: Door(self.server, hall, self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers))
+        contexts = {
+            name: ConnectionContext(
+                self.server, hall, self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers)
+            )
             for name, hall in self.halls.items()
         }
         control = TimeControl(TimeSystem.ABSOLUTE, main=60 * S)
         self.port = WsPort(
             concierge or self.server,
-            doors,
+            contexts,
             tuple(venue_info(name=name, rules=Ruleset(), time=control, rated=True, cgos_port=6809) for name in venues),
             "Test server",
             "cgos-server 0",

@@ -1,4 +1,4 @@
-"""A wire that keeps what is written, and can be full; a door to hang it behind."""
+"""A wire that keeps what is written, and can be full; the context that its dialogue shares."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.wire import Door
+from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason, Metrics
 from support.runtime.simulated import SimulatedTime
 
 S = 1_000_000
 
 
-def door(time: SimulatedTime, gallery: Any = None, reception: Any = None, **limits: int) -> Door:
-    """A door with limits that nobody reaches, unless they are given."""
+def context(time: SimulatedTime, gallery: Any = None, reception: Any = None, **limits: int) -> ConnectionContext:
+    """With limits that nobody reaches, unless they are given."""
     bounds = {
         "connections": 10_000, "connections_per_address": 10_000, "login_timeout_us": 60 * S, "outbox": 1 << 20,
         "ignored_per_minute": 300,
@@ -24,7 +24,7 @@ def door(time: SimulatedTime, gallery: Any = None, reception: Any = None, **limi
     bound = SocketLimits(**(bounds | limits))
     numbers = iter(range(1, 1_000_000))
     metrics = Metrics(CollectorRegistry(), "test")
-    return Door(reception, gallery, time, bound, ConnectionCount(bound), metrics, lambda: next(numbers))
+    return ConnectionContext(reception, gallery, time, bound, ConnectionCount(bound), metrics, lambda: next(numbers))
 
 
 class OtherEnd(asyncio.Transport):
