@@ -8,7 +8,7 @@ settings they are, what they are called.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cgos_protocol.errors import Code, Invalid
@@ -171,3 +171,22 @@ def read(what: str, key: str, option: Option, value: Any, code: Code) -> Any:
         return option.read(value)
     except ValueError as problem:
         raise Invalid(code, f"{what}: {key} cannot be {value!r}. {problem}") from problem
+
+
+def check_known(
+    what: str,
+    given: Iterable[str],
+    options: Mapping[str, Option],
+    code: Code,
+    hint: Callable[[str], str] = lambda _: "",
+) -> None:
+    """Refuse what is no option.
+
+    :param what: whose options they are, for the sentence
+    :param hint: where else there is an option of that name: nothing, or a sentence with a space before it
+    :raises Invalid: the sentence lists the options
+    """
+    for key in given:
+        if key not in options:
+            choices = ", ".join(options) or "it has none"
+            raise Invalid(code, f"{what} has no option {key!r}.{hint(key)} Choose from: {choices}.")

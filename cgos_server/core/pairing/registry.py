@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cgos_protocol.catalog import Catalog, Kind
 from cgos_protocol.errors import CgosError, Code, Invalid
-from cgos_protocol.options import read
+from cgos_protocol.options import Option, check_known, read
 from cgos_protocol.plugins import Group, installed
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Matchmaker, MatchmakerDeclaration, Pairing
@@ -54,9 +54,9 @@ def matchmakers() -> Catalog[MatchmakerDeclaration]:
     return Catalog(KIND, _OWN, installed(Group.MATCHMAKERS))
 
 
-def keys(name: str) -> tuple[str, ...]:
-    """The words of all options that a method has. Raises Refused where there is no such method."""
-    return (*matchmakers().find(name).options, *SHARED)
+def options_of(name: str) -> dict[str, Option]:
+    """All options that a method has, its own first. Raises Refused where there is no such method."""
+    return {**matchmakers().find(name).options, **SHARED}
 
 
 def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
@@ -65,12 +65,8 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
 
     :raises Refused: where name, option or value is unknown; the sentence lists the choices
     """
-    known, declared = keys(name), matchmakers().find(name)
-    for key in options:
-        if key not in known:
-            users = [method for method in matchmakers().usable if key in matchmakers().find(method).options]
-            hint = f" That is an option of {', '.join(users)}." if users else ""
-            raise Invalid(Code.PAIRING_OPTION, f"{name} has no option {key!r}.{hint} Choose from: {', '.join(known)}.")
+    check_known(name, options, options_of(name), Code.PAIRING_OPTION, hint=_users)
+    declared = matchmakers().find(name)
     constraints, waiting = shared(name, options, replace(Constraints(), max_expected=declared.max_expected))
     own = {
         key: read(name, key, option=option, value=options[key], code=Code.PAIRING_OPTION)
@@ -79,6 +75,12 @@ def matchmaker(name: str, options: Mapping[str, Any]) -> Matchmaker:
     }
     made: Matchmaker = matchmakers().make(name, **own, constraints=constraints, waiting=waiting)
     return made
+
+
+def _users(key: str) -> str:
+    """A sentence that names the methods with this option; empty for none."""
+    users = [method for method in matchmakers().usable if key in matchmakers().find(method).options]
+    return f" That is an option of {', '.join(users)}." if users else ""
 
 
 def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:

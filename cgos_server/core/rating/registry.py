@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from cgos_protocol.catalog import Catalog, Kind
 from cgos_protocol.errors import Code, Invalid, Refused
+from cgos_protocol.options import check_known
 from cgos_protocol.plugins import Group, installed
 from cgos_server.core.rating.base import Z95, Rating, RatingDeclaration, RatingSystem
 
@@ -51,6 +52,7 @@ def rating_system(name: str, initial: float, options: Mapping[str, Any]) -> Rati
     declared = systems().find(name)
     if isinstance(initial, bool) or not isinstance(initial, int | float) or not math.isfinite(initial):
         raise Invalid(Code.RATING_INITIAL, f"A new version cannot start at {initial}. Give a number, such as 1800.")
+    check_known(name, options, declared.options, Code.RATING_OPTION)
     values = {key: _read(declared, key, value) for key, value in options.items()}
     system: RatingSystem = systems().make(name, float(initial), **values)
     if getattr(system, "sure", None) is not declared.sure:  # a plug-in's need not have it at all
@@ -91,11 +93,9 @@ def shown(mean: float, half_width: float | None, provisional: bool) -> str:
 
 def _read(declared: RatingDeclaration, key: str, value: object) -> Any:
     """The option's value as the system wants it; raises Refused unless it understands it."""
-    name, option = declared.name, declared.options.get(key)
-    if option is None:
-        known = ", ".join(declared.options) or "it has none"
-        raise Invalid(Code.RATING_OPTION, f"{name} has no option {key!r}. Choose from: {known}.")
+    option = declared.options[key]
     try:
         return option.read(value)
     except ValueError as problem:
-        raise Invalid(Code.RATING_OPTION, f"{name}: {key} must be {option.possible}, not {value!r}.") from problem
+        sentence = f"{declared.name}: {key} must be {option.possible}, not {value!r}."
+        raise Invalid(Code.RATING_OPTION, sentence) from problem

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cgos_protocol.catalog import Catalog, Kind
 from cgos_protocol.errors import Code, Invalid
-from cgos_protocol.options import Option, read
+from cgos_protocol.options import Option, check_known, read
 from cgos_protocol.plugins import Group, installed
 from cgos_server.core.tournaments.base import OptionValue, System, TournamentDeclaration
 
@@ -100,10 +100,7 @@ def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> Syst
     word, given = known(name)
     given.update(options)
     possible = options_of(word)
-    for key in given:
-        if key not in possible:
-            choices = ", ".join(possible) or "it has none"
-            raise Invalid(Code.TOURNAMENT_OPTION, f"{word} has no option {key!r}. Choose from: {choices}.")
+    check_known(word, given, possible, Code.TOURNAMENT_OPTION)
     values = {
         key: read(word, key, option=possible[key], value=value, code=Code.TOURNAMENT_OPTION)
         for key, value in given.items()

@@ -15,7 +15,7 @@ from cgos_protocol.errors import Refused
 from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.neighbors import Neighbors
-from cgos_server.core.pairing.registry import METHODS, keys, matchmaker, matchmakers
+from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers, options_of
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.pairing.settings import SHARED, flat, shared
 
@@ -33,7 +33,7 @@ def test_every_method_is_rebuilt_from_its_record(name: str) -> None:
     method = matchmaker(name, {"color_cost": 0.3, "max_expected": 0.9, "pass_over": 7})
     assert method.name == name
     recorded = json.loads(json.dumps(dict(method.options)))
-    assert set(recorded) == set(keys(name)) == {*matchmakers().find(name).options, *SHARED}
+    assert set(recorded) == set(options_of(name)) == {*matchmakers().find(name).options, *SHARED}
     assert recorded["color_cost"] == 0.3
     again = matchmaker(name, recorded)
     assert again == method
