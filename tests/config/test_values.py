@@ -15,6 +15,7 @@ from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import ConfigError
 from cgos_protocol.games import registry as games
 from cgos_protocol.games.base import Ko, Ruleset
+from cgos_protocol.options import Option
 from cgos_server.config import (
     Config,
     ConfigErrors,
@@ -27,13 +28,15 @@ from cgos_server.config import (
     template,
     venue_value,
 )
+from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.schema import RatingConfig, VenueConfig
 from cgos_server.config.systems import rating_options
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl
 from cgos_server.config.words import strip
 from cgos_server.core.pairing.birk import BYES
 from cgos_server.core.pairing.formula import FORMULAS
-from cgos_server.core.pairing.registry import METHODS, matchmaker
+from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
+from cgos_server.core.pairing.settings import SHARED
 from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.storage.records import Record, VenueAdded
@@ -175,6 +178,18 @@ def test_the_defaults_of_options_are_those_of_the_methods() -> None:
     for name in SYSTEMS:
         for key, option in rating_options(name).items():
             assert getattr(rating, key) == systems().find(name).options[option].default, (name, option)
+
+
+def test_a_key_means_one_thing() -> None:
+    """A key of several rating systems is the same option of all; no matchmaker's option hides another key."""
+    options: dict[str, Option] = {}
+    for name in SYSTEMS:
+        for key, word in rating_options(name).items():
+            option = systems().find(name).options[word]
+            assert options.setdefault(key, option) == option, (name, key)
+    own = [word for method in METHODS for word in matchmakers().find(method).options]
+    keys = [key.name for key in explain() if key.table == "venue.pairing"]
+    assert len(keys) == len(set(keys)) == len(PairingConfig.__base__.__struct_fields__) + len(SHARED) + len(own)
 
 
 # -- lengths of time
