@@ -12,7 +12,7 @@ import platform
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.core import (
@@ -257,6 +257,29 @@ class VenueMeter:
         self.refit_failures += 1
 
 
+class Live(TypedDict, total=False):
+    """What is read from the live state.
+
+    :ivar connections: open connections of bots
+    :ivar bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``aside``
+    :ivar games: venue -> running games
+    :ivar commit_queue: groups of records that wait for a commit
+    :ivar commit_failing: True while commits fail or do not return
+    :ivar password_queue: password checks that wait for a worker
+    :ivar log_events: level (``warning``, ``error``) -> log events so far
+    :ivar transcripts_dropped: lines of transcripts that were not written down
+    """
+
+    connections: Callable[[], int]
+    bots: Callable[[], Mapping[tuple[str, str], int]]
+    games: Callable[[], Mapping[str, int]]
+    commit_queue: Callable[[], int]
+    commit_failing: Callable[[], bool]
+    password_queue: Callable[[], int]
+    log_events: Callable[[], Mapping[str, int]]
+    transcripts_dropped: Callable[[], int]
+
+
 _VENUE_COUNTERS: Final = (
     ("cgos_games_started_total", "Games begun.", "started_games"),
     ("cgos_moves_total", "Committed moves, passes included.", "moves"),
@@ -296,49 +319,14 @@ class Metrics:
         self._ignored = 0
         self._web_restarts = 0
         self._facts_dropped = 0
-        self._transcripts_dropped: Callable[[], int] | None = None
-        self._connections: Callable[[], int] | None = None
-        self._bots: Callable[[], Mapping[tuple[str, str], int]] | None = None
-        self._games: Callable[[], Mapping[str, int]] | None = None
-        self._commit_queue: Callable[[], int] | None = None
-        self._commit_failing: Callable[[], bool] | None = None
-        self._password_queue: Callable[[], int] | None = None
-        self._log_events: Callable[[], Mapping[str, int]] | None = None
+        self._live: Live = {}
         registry.register(self)
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
 
-    def watch(
-        self,
-        *,
-        connections: Callable[[], int] | None = None,
-        bots: Callable[[], Mapping[tuple[str, str], int]] | None = None,
-        games: Callable[[], Mapping[str, int]] | None = None,
-        commit_queue: Callable[[], int] | None = None,
-        commit_failing: Callable[[], bool] | None = None,
-        password_queue: Callable[[], int] | None = None,
-        log_events: Callable[[], Mapping[str, int]] | None = None,
-        transcripts_dropped: Callable[[], int] | None = None,
-    ) -> None:
-        """Where live state is read from at scrape time. May be called by several owners, each with its own part.
-
-        :param connections: open connections of bots
-        :param bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``aside``
-        :param games: venue -> running games
-        :param commit_queue: groups of records that wait for a commit
-        :param commit_failing: True while commits fail or do not return
-        :param password_queue: password checks that wait for a worker
-        :param log_events: level (``warning``, ``error``) -> log events so far
-        :param transcripts_dropped: lines of transcripts that were not written down
-        """
-        self._connections = connections or self._connections
-        self._bots = bots or self._bots
-        self._games = games or self._games
-        self._commit_queue = commit_queue or self._commit_queue
-        self._commit_failing = commit_failing or self._commit_failing
-        self._password_queue = password_queue or self._password_queue
-        self._log_events = log_events or self._log_events
-        self._transcripts_dropped = transcripts_dropped or self._transcripts_dropped
+    def watch(self, **live: Unpack[Live]) -> None:
+        """Where live state is read from at scrape time. May be called by several owners, each with its own part."""
+        self._live.update(live)
 
     def venue(self, name: str) -> VenueMeter:
         """The venue's counters, made on the first call."""
@@ -396,7 +384,7 @@ class Metrics:
         yield from self._collect_venues(list(self._venues.values()))
 
     def _collect_server(self) -> Iterator[Metric]:
-        yield _gauge("cgos_connections", "Open connections of bots.", self._connections)
+        yield _gauge("cgos_connections", "Open connections of bots.", self._live.get("connections"))
         yield _counter("cgos_connections_opened_total", "Connections of bots accepted.", self._opened)
         yield _counter(
             "cgos_connections_closed_total", "Connections of bots ended, by reason.", self._closed, label="reason"
@@ -407,7 +395,9 @@ class Metrics:
         yield _counter(
             "cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored
         )
-        yield _gauge("cgos_password_queue_length", "Password checks that wait for a worker.", self._password_queue)
+        yield _gauge(
+            "cgos_password_queue_length", "Password checks that wait for a worker.", self._live.get("password_queue")
+        )
         yield _counter(
             "cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts
         )
@@ -417,7 +407,7 @@ class Metrics:
         yield _counter(
             "cgos_transcript_lines_dropped_total",
             "Lines between bots and server that were not written down.",
-            self._transcripts_dropped() if self._transcripts_dropped else 0,
+            self._live.get("transcripts_dropped", int)(),
         )
         yield _histogram(
             "cgos_loop_lag_seconds", "How late the event loop ran what was due.", {"": self.loop_lag}, unit=_SECOND
@@ -425,14 +415,12 @@ class Metrics:
         yield _counter(
             "cgos_log_events_total",
             "Log events of level warning and above, by level.",
-            self._log_events() if self._log_events else {},
+            self._live.get("log_events", dict)(),
             label="level",
         )
-        bots = (((venue, state), count) for (venue, state), count in (self._bots() if self._bots else {}).items())
-        yield _labeled(
-            GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state")), bots
-        )
-        games = (((venue,), count) for venue, count in (self._games() if self._games else {}).items())
+        bots = GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state"))
+        yield _labeled(bots, self._live.get("bots", dict)().items())
+        games = (((venue,), count) for venue, count in self._live.get("games", dict)().items())
         yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
 
     def _collect_commits(self) -> Iterator[Metric]:
@@ -440,8 +428,10 @@ class Metrics:
         yield _histogram("cgos_commit_latency_seconds", "Time one commit took.", {"": commits.latency}, unit=_SECOND)
         yield _histogram("cgos_commit_batch_records", "Records in one commit.", {"": commits.records}, unit=1)
         yield _counter("cgos_commit_failures_total", "Attempts to commit that failed.", commits.failures)
-        yield _gauge("cgos_commit_queue_length", "Groups of records that wait for a commit.", self._commit_queue)
-        yield _gauge("cgos_commit_failing", "1 while commits fail or do not return.", self._commit_failing)
+        yield _gauge(
+            "cgos_commit_queue_length", "Groups of records that wait for a commit.", self._live.get("commit_queue")
+        )
+        yield _gauge("cgos_commit_failing", "1 while commits fail or do not return.", self._live.get("commit_failing"))
 
     def _collect_venues(self, venues: list[VenueMeter]) -> Iterator[Metric]:
         for name, text, field in _VENUE_COUNTERS:
