@@ -52,7 +52,7 @@ from cgos_protocol.lines.misread import CONTROL, Misread, text_of
 from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, Pair, Round, pair_of
 from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
 from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.protocol.tournament_halves import POINTS, Half, game_of, requests_in
+from cgos_server.tournaments.files.halves import POINTS, Half, game_of, requests_in
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
 DELIMITERS: Final = (",", ";", "\t")

@@ -32,7 +32,7 @@ from cgos_server.core.tournaments.base import DRAW, Bye, Entrant, Event, Game, R
 from cgos_server.core.tournaments.grades import GRADES, grade_index
 from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.mms import mms
-from cgos_server.protocol.tournament_halves import POINTS, Half, game_of, requests_in, sign_of
+from cgos_server.tournaments.files.halves import POINTS, Half, game_of, requests_in, sign_of
 
 NAME_WIDTH: Final = 30
 MOST_PLAYERS: Final = 9999

@@ -49,7 +49,7 @@ from cgos_server.core.tournaments.base import (
 )
 from cgos_server.core.tournaments.gotha_sums import GOTHA_SUMS
 from cgos_server.core.tournaments.grades import grade_index
-from cgos_server.protocol.tournament_halves import requests_in
+from cgos_server.tournaments.files.halves import requests_in
 from cgos_server.tournaments.files.opengotha_xml import Element, elements
 
 SYSTEM: Final = "weighted"

@@ -33,7 +33,7 @@ from cgos_protocol.lines.misread import CONTROL, Misread
 from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.core.tournaments.checking import numbered
 from cgos_server.core.tournaments.registry import words
-from cgos_server.protocol.tournament_halves import requests_in
+from cgos_server.tournaments.files.halves import requests_in
 from cgos_server.tournaments.files.trf import ROUND_MAX, Cell, Document, Player, fault
 from cgos_server.tournaments.files.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
 

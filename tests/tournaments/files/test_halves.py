@@ -6,7 +6,7 @@ import pytest
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.tournaments.base import VOID, Bye, Game, Request, Result, Round
-from cgos_server.protocol.tournament_halves import Half, game_of, requests_in, sign_of
+from cgos_server.tournaments.files.halves import Half, game_of, requests_in, sign_of
 
 
 def half(opponent: int, sign: str, color: str, stones: int | None = None, forfeit: bool = False) -> Half:
