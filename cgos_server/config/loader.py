@@ -160,7 +160,7 @@ class _Reader:
                 self.origin[tuple(key)] = given.place
             at = at[step]
             if not isinstance(at, dict | list):
-                return  # the file holds something else than a table there, and will be told so
+                return  # the file holds no table there: `struct` notes that as a problem
 
     # -- types
 
@@ -236,7 +236,7 @@ def _leaf(kind: Any, option: Option, raw: Any) -> Any:
         return option.read(raw)
     value = msgspec.convert(raw, kind, strict=not isinstance(raw, _Text))
     if isinstance(value, _Text):
-        value = str(value)  # nobody further on need know where it came from, and some take plain text only
+        value = str(value)  # later code takes plain text only
     return None if value is None else option.read(value)
 
 

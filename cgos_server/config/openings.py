@@ -23,7 +23,7 @@ LARGEST: Final = 8_000_000
 
 _WEIGHED: Final = re.compile(r"([0-9.eE+-]+)\s*:\s*(.+)")
 _MOST_FAULTS: Final = 20
-"""Faults told of one file."""
+"""Faults of one file that are listed."""
 
 
 class _Source(NamedTuple):

@@ -37,7 +37,7 @@ def origin(peer: str, values: Iterable[str], proxies: tuple[Network, ...]) -> st
 
 
 def bare(address: str) -> str:
-    """The address itself where it is an IPv4 address in the clothes of IPv6, as a socket for both says it."""
+    """The IPv4 address where `address` is one mapped into IPv6, as a socket for both reports it."""
     try:
         return str(getattr(ip_address(address), "ipv4_mapped", None) or address)
     except ValueError:
@@ -56,5 +56,5 @@ def is_among(address: str, networks: tuple[Network, ...]) -> bool:
 
 
 def comes_from(address: str, networks: tuple[Network, ...], proxies: tuple[Network, ...]) -> bool:
-    """True where whoever has `address` surely sits in one of `networks`: a proxy's address is anybody's."""
+    """True where `address` lies in one of `networks` and is no proxy's, behind which anybody may be."""
     return is_among(address, networks) and not is_among(address, proxies)

@@ -80,7 +80,7 @@ class HttpListener:
     def stop(self) -> None:
         """Accept nothing new, let requests under way end within `GRACE_S`, then let :meth:`run` return."""
         for listening in self._server.servers:
-            listening.close()  # at once: whoever comes after us may wait for the port
+            listening.close()  # at once: the next server may wait for the port
         self._server.should_exit = True
 
 
@@ -157,7 +157,7 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn in somebody else's process: signals are not its business, and it ends without a word."""
+    """uvicorn in a process that handles signals itself: it installs no handlers and logs no ending."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -28,7 +28,7 @@ class SocketLimits:
     :ivar connections_per_address: of these, from one address
     :ivar login_timeout_us: time from connecting to a complete sign-in
     :ivar outbox: bytes that may wait for a peer that reads slowly, before it is dropped
-    :ivar ignored_per_minute: lines that nobody asked for, before the connection is closed
+    :ivar ignored_per_minute: lines that mean nothing in their state, before the connection is closed
     """
 
     connections: int
@@ -100,7 +100,7 @@ class ConnectionCount:
 
 
 class RateLimiter:
-    """How many lines that nobody asked for one connection may still send within a minute."""
+    """Counts events of one connection, such as lines that mean nothing, and says when a minute has too many."""
 
     __slots__ = ("_count", "_limit", "_since")
 

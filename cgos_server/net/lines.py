@@ -30,7 +30,7 @@ class EngineLines:
     """One dialogue, from the greeting on. Implements :class:`~cgos_protocol.session.PlayerSession` and, as it
     has one game at a time, :class:`~cgos_protocol.session.Table`.
 
-    :ivar receive: takes the next line, for whoever speaks there now
+    :ivar receive: takes the next line: of an engine, a viewer or an operator
     """
 
     __slots__ = (
@@ -255,7 +255,7 @@ def _masked(state: State, text: bytes) -> bytes:
         words = max(1, len(text.split()))
         return b" ".join([MASK.encode()] * words)
     if state is State.CHECKING:
-        return MASK.encode()  # nobody asked for it: perhaps the password again
+        return MASK.encode()  # no line was due: it may be the password again
     if state is State.USERNAME:
         name, *rest = text.split() or [b""]
         return b" ".join([name, *[MASK.encode()] * len(rest)])  # perhaps the password behind the name

@@ -24,7 +24,7 @@ def linger(owner: asyncio.Protocol, transport: asyncio.Transport, count: Connect
 
     May be called again.
 
-    :param owner: the transport's protocol; from now on it is told when the connection is lost, and nothing else
+    :param owner: the transport's protocol; from now on only its `connection_lost` is called
     :param address: under which `count` has the connection
     """
     if transport.is_closing() or transport.get_protocol() is not owner:
@@ -40,7 +40,7 @@ def end_writing(transport: asyncio.Transport) -> None:
     """Close our side after what waits. May be called again."""
     try:
         transport.write_eof()
-    except OSError:  # a reset that was not told yet
+    except OSError:  # a reset that asyncio has not reported yet
         transport.abort()
 
 

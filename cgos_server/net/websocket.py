@@ -37,7 +37,7 @@ FRAGMENTS_MAX: Final = 64
 """Frames of one message."""
 
 CONTROLS_PER_MINUTE: Final = 600
-"""Pings and pongs that nobody asked for, before the connection is closed."""
+"""Pings, and pongs without a ping, before the connection is closed."""
 
 _SLICE = 4_096
 """Bytes that are taken apart before anybody looks whether the peer is to be heard any further."""

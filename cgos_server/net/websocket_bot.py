@@ -141,11 +141,11 @@ class BotDialogue:
         elif isinstance(message, Malformed) and (recorder.unnamed or binary or b"\\" in data):
             # Perhaps a sign-in gone wrong; and no secret is found behind an encoding that cannot be read.
             data, binary = b"(%d bytes that are no message)" % len(data), False
-        if self._told(recorder):
+        if self._is_recorded(recorder):
             recorder.heard_message(data, received, binary)
 
-    def _told(self, recorder: TranscriptRecorder) -> bool:
-        """True where what is said now is to be taken down: not for those who only watch."""
+    def _is_recorded(self, recorder: TranscriptRecorder) -> bool:
+        """True where the transcript has what is said now: not of a connection that only watches."""
         session = self._session
         if recorder.unnamed:
             bot = session.bot
@@ -223,7 +223,7 @@ class BotDialogue:
         binary = codec.binary
         payloads = list(map(codec.encode, messages))
         recorder = self._recorder
-        if recorder is not None and (recorder.bot or self._told(recorder)):
+        if recorder is not None and (recorder.bot or self._is_recorded(recorder)):
             now = self._port.time.now()
             for payload in payloads:
                 recorder.said_message(payload, now, binary)

@@ -44,7 +44,7 @@ class Dialogue(Protocol):
 
     @property
     def may_lag(self) -> bool:
-        """True where a peer that does not read may stay: what it is told is bounded otherwise."""
+        """True where a peer that does not read may stay, because what is sent to it has a bound of its own."""
 
     @property
     def message_max(self) -> int | None:

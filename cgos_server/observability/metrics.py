@@ -1,4 +1,4 @@
-"""Every metric of the server: plain integer accumulators, turned into Prometheus families when somebody scrapes.
+"""Every metric of the server: plain integer accumulators, turned into Prometheus families at a scrape.
 
 A move costs two list or attribute increments here, never a lock or a label lookup. Gauges are read from the live
 state at scrape time, through callables handed in. Labels come from small closed sets: no metric carries a bot's name.
@@ -74,7 +74,7 @@ class CloseReason(enum.StrEnum):
     PEER = "peer"
     """The peer closed its side without a word."""
     LOST = "lost"
-    """Reset, timed out, or keep-alive found nobody."""
+    """Reset, timed out, or keep-alive was not answered."""
     REFUSED = "refused"
     """Sign-in was refused."""
     VIOLATION = "violation"
@@ -367,7 +367,7 @@ class Metrics:
         self._web_restarts += 1
 
     def facts_dropped(self, facts: int) -> None:
-        """So many facts were dropped because the web process reads too slowly; it is told that they are missing."""
+        """So many facts were dropped because the web process reads too slowly; it gets a `Missed` in their place."""
         self._facts_dropped += facts
 
     def describe(self) -> Iterable[Metric]:

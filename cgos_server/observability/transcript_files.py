@@ -145,7 +145,7 @@ class Shelf:
         try:
             descriptor = os.open(path, flags, 0o600)
         except FileNotFoundError:
-            # One after the other: the mode of those that are made on the way is nobody's choice.
+            # One after the other: `parents=True` would ignore the mode of the directories between.
             for folder in (self._folder.parent, self._folder):
                 folder.mkdir(exist_ok=True, mode=0o700)
             descriptor = os.open(path, flags, 0o600)

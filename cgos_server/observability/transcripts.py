@@ -132,7 +132,7 @@ class TranscriptRecorder:
     """Listens to one connection, inside the event loop. Nothing of it is kept until :meth:`named`.
 
     :ivar bot: the bot's number, 0 until it is known
-    :ivar soon: somebody may want to read what was said at once: a game has ended, or the connection is refused
+    :ivar soon: to be written within a second: a game has ended, or the connection is refused
     :ivar began: when the first entry was said that is not handed over yet (microseconds, loop's clock)
     """
 

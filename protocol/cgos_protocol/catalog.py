@@ -176,7 +176,7 @@ class Catalog(Generic[D]):
             loaded = plugins[0].load()
             declared = loaded() if isinstance(loaded, type) else loaded
             objection = self._objection(name, declared)
-        except (Exception, SystemExit) as error:  # whatever somebody else's module does when it is imported
+        except (Exception, SystemExit) as error:  # a plug-in's module may raise anything when it is imported
             return self._unusable(name, f"cannot be loaded: {_said(error)}")
         if objection:
             return self._unusable(name, objection)

@@ -97,7 +97,7 @@ def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:
         objection = _objection(pairing, act)
     except CgosError:
         raise
-    except Exception as error:  # whatever somebody else's method does
+    except Exception as error:  # a plug-in's method may raise anything
         objection = f"{type(error).__name__}: {error}"
     if objection:
         raise Invalid(Code.PLUGIN, f"The pairing method {method.name!r} of {origin} failed: {objection}.")

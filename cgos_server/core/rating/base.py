@@ -217,7 +217,7 @@ class Wanted(NamedTuple):
 class Refitting(Protocol):
     """What a rating system has besides where its state is improved by heavy work beside the fold.
 
-    `job` is cheap and a snapshot: the fold may go on while somebody computes `refit` on it, elsewhere too (jobs and
+    `job` is cheap and a snapshot: the fold may go on while `refit` is computed on it, in another process too (jobs and
     fits can be pickled). `install` puts the fit into the state as it is by then: the entries after `included` are
     applied again on top.
     """
