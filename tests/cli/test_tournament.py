@@ -65,8 +65,8 @@ def test_what_is_asked_for_comes_before_what_the_file_says(tmp_path: Path) -> No
     file = tmp_path / "event.json"
     file.write_bytes(to_json(Event("mwm", entrants([2000, 1900, 1800, 1700]), options={"beta": 1}, seed=3)))
     assert shown("next", file)["options"] == {"beta": 1}
-    told = shown("next", file, "--system", "random2", "--seed", 9, "--option", "beta=2")
-    assert (told["system"], told["options"], told["seed"]) == ("mwm", {"order": "random2", "beta": 2}, 9)
+    ended = shown("next", file, "--system", "random2", "--seed", 9, "--option", "beta=2")
+    assert (ended["system"], ended["options"], ended["seed"]) == ("mwm", {"order": "random2", "beta": 2}, 9)
     assert shown("next", file, "--system", "mwm")["options"] == {"beta": 1}
     assert shown("next", file, "--system", "swiss")["options"] == {}
     assert run("next", "-", given=file.read_bytes()).exit_code == 0
@@ -78,9 +78,9 @@ def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
     other = run("check", event, "--system", "tcec")
     assert other.exit_code == 1
     assert "differs" in other.stdout
-    found = shown("check", event, "--system", "tcec")
-    assert [each["agrees"] for each in found] == [False]
-    assert found[0]["missing"]
+    ended = shown("check", event, "--system", "tcec")
+    assert [each["agrees"] for each in ended] == [False]
+    assert ended[0]["missing"]
     assert shown("check", event)[0]["agrees"] is True
     assert "Nothing has been paired yet" in run("check", csv, "--system", "dutch").stderr
 
@@ -162,11 +162,11 @@ def test_what_is_no_file_stays_what_it_is(csv: Path, tmp_path: Path) -> None:
 
 
 def test_the_event_alone_goes_to_standard_output(csv: Path) -> None:
-    told = run("next", csv, "--system", "dutch", "--output", "-")
-    assert told.exit_code == 0
-    assert told.stdout.splitlines()[0] == "id,name,rating,r1"
-    assert len(told.stdout.splitlines()) == 6
-    again = run("crosstable", "-", "--system", "dutch", given=told.stdout_bytes)
+    ended = run("next", csv, "--system", "dutch", "--output", "-")
+    assert ended.exit_code == 0
+    assert ended.stdout.splitlines()[0] == "id,name,rating,r1"
+    assert len(ended.stdout.splitlines()) == 6
+    again = run("crosstable", "-", "--system", "dutch", given=ended.stdout_bytes)
     assert "Alder" in again.stdout
 
 
@@ -245,9 +245,9 @@ def test_a_round_as_it_is_shown(csv: Path, tmp_path: Path) -> None:
     assert text[:2] == ["Round 1", "board  id  white      black      why"]
     assert [line.split()[0] for line in text[2:]] == ["1", "2", "3", "4", "-"]
     assert re.fullmatch(r" +- +-  Cedar [(]0[)] +bye, 2 +no opponent", text[-1])
-    told = shown("next", csv, "--system", "tcec-double")
-    assert told["byes"] == [{"entrant": 3, "name": "Cedar", "points": 2.0, "requested": False}]
-    assert [game["reason"][-11:] for game in told["games"]] == ["game 1 of 2"] * 2 + ["game 2 of 2"] * 2
+    ended = shown("next", csv, "--system", "tcec-double")
+    assert ended["byes"] == [{"entrant": 3, "name": "Cedar", "points": 2.0, "requested": False}]
+    assert [game["reason"][-11:] for game in ended["games"]] == ["game 1 of 2"] * 2 + ["game 2 of 2"] * 2
     assert "Nothing can begin now." in run("next", event, "--ready").stderr
     assert shown("next", event, "--ready") == []
     assert "Nothing can begin" not in run("next", csv, "--system", "cup", "--ready").stderr
@@ -281,10 +281,10 @@ def test_a_cup_is_drawn_as_a_bracket(csv: Path, tmp_path: Path) -> None:
 def test_check_says_why_a_round_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "pair.csv"
     file.write_text("id,name,forbidden,r1\n1,Ann,2,2+w\n2,Bob,1,1-b\n")
-    found = run("check", file, "--system", "cup")
-    assert found.exit_code == 1
-    assert re.search(r"^ +1 +refused", found.stdout, re.MULTILINE)
-    assert "Round 1: The next match is Ann against Bob, who must not meet." in found.stderr
+    ended = run("check", file, "--system", "cup")
+    assert ended.exit_code == 1
+    assert re.search(r"^ +1 +refused", ended.stdout, re.MULTILINE)
+    assert "Round 1: The next match is Ann against Bob, who must not meet." in ended.stderr
     file.write_text("id,name,r1\n1,Ann,2+b\n2,Bob,1-w\n")
     assert run("check", file, "--system", "cup").stderr == ""
 
@@ -295,9 +295,9 @@ def test_many_open_games_are_not_all_listed(tmp_path: Path) -> None:
         file, event = tmp_path / "many.csv", tmp_path / "many.json"
         file.write_text(text)
         run("next", file, "--system", "tcec", "--output", event)
-        said = run("result", event, "bot0", "bot19", "1-0").stderr.strip()
-        assert said.endswith("....") is (text is many)
-        assert said.count(" - ") == 10
+        ended = run("result", event, "bot0", "bot19", "1-0").stderr.strip()
+        assert ended.endswith("....") is (text is many)
+        assert ended.count(" - ") == 10
 
 
 def test_a_file_of_teams_is_not_paired(tmp_path: Path) -> None:
@@ -313,11 +313,11 @@ def test_a_file_of_teams_is_not_paired(tmp_path: Path) -> None:
 
 
 def test_the_systems() -> None:
-    told = shown("systems")
-    assert told["short"]["dutch"] == {"system": "mwm", "options": {"order": "dutch"}}
-    assert "dutch" in told["systems"]["mwm"]["order"]["values"]
-    assert (told["systems"]["cup"]["replays"]["default"], told["systems"]["tcec"]["double"]["default"]) == (2, False)
-    assert told["systems"]["mcmahon"]["bar"]["values"].count(",") == 39
+    ended = shown("systems")
+    assert ended["short"]["dutch"] == {"system": "mwm", "options": {"order": "dutch"}}
+    assert "dutch" in ended["systems"]["mwm"]["order"]["values"]
+    assert (ended["systems"]["cup"]["replays"]["default"], ended["systems"]["tcec"]["double"]["default"]) == (2, False)
+    assert ended["systems"]["mcmahon"]["bar"]["values"].count(",") == 39
     table = run("systems").stdout
     assert "burstein" in table
     assert re.search(r"^cup +passes +seeds +seeds, lot$", table, re.MULTILINE)
@@ -328,10 +328,10 @@ def test_the_systems() -> None:
 
 def test_the_quality_of_an_event_as_tables_and_for_programs() -> None:
     example = Path(__file__).parents[2] / "docs" / "examples" / "mwm.json"
-    told = shown("quality", example)
-    assert told["kendall"] == pytest.approx(4 / 7)
-    assert told["total_error"]["rms_per_game"] == pytest.approx(1.4792, abs=1e-4)
-    assert sum(band["games"] for band in told["bands"]) == told["games"] == 16
+    ended = shown("quality", example)
+    assert ended["kendall"] == pytest.approx(4 / 7)
+    assert ended["total_error"]["rms_per_game"] == pytest.approx(1.4792, abs=1e-4)
+    assert sum(band["games"] for band in ended["bands"]) == ended["games"] == 16
     text = run("quality", example).stdout
     assert "Kendall's tau with the ratings                   0.571" in text
     assert "Streaks of colors" in text

@@ -60,8 +60,11 @@ def test_points_of_replays_are_added() -> None:
     shown = words(bracket_svg(event, matches_of(event)))
     assert len(event.rounds[0].games) == 3
     assert [(text, bold) for text, bold in shown if text in ("1½", "bot-1", "bot-2")] == [
-        ("bot-1", True), ("1½", True), ("bot-2", False), ("1½", False),
-    ]  # fmt: skip
+        ("bot-1", True),
+        ("1½", True),
+        ("bot-2", False),
+        ("1½", False),
+    ]
 
 
 def test_a_void_game_is_not_a_score() -> None:

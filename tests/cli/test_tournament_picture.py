@@ -58,9 +58,9 @@ def test_it_is_told_to_those_who_cannot_see_it() -> None:
     root = ElementTree.fromstring(crosstable_svg(table_of(event)))
     assert root.get("role") == "img"
     ids = (root.get("aria-labelledby") or "").split()
-    told = {each.get("id"): each.text for each in root}
-    assert told[ids[0]] == 'Cup <of> "Go" & more?'
-    assert "3 entrants" in str(told[ids[1]])
+    answer = {each.get("id"): each.text for each in root}
+    assert answer[ids[0]] == 'Cup <of> "Go" & more?'
+    assert "3 entrants" in str(answer[ids[1]])
 
 
 def test_hostile_and_long_names() -> None:

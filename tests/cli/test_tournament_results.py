@@ -101,17 +101,17 @@ def test_standard_input_is_one_file(event: Path) -> None:
 
 
 def test_programs_are_told_what_was_written(event: Path, tmp_path: Path) -> None:
-    told = json.loads(run("results", event, "-", "--json", given="1 1-0\n").stdout)
-    assert told["saved"] == {"file": str(event), "format": "json", "lost": []}
-    assert [(one["id"], one["round"], one["result"]) for one in told["games"]] == [(1, 1, "1-0")]
-    told = json.loads(run("result", event, "--game", 2, "1/2-1/2", "--json").stdout)
-    assert [(one["id"], one["result"]) for one in told["games"]] == [(2, "1/2-1/2")]
-    told = json.loads(run("change", event, "--withdraw", "Elm", "--json").stdout)
-    assert told["changed"]["withdrawn"] == [4]
-    assert set(told["changed"]) <= {"withdrawn", "changes"}
-    told = json.loads(run("convert", event, tmp_path / "event.csv", "--json").stdout)
-    assert told["saved"]["format"] == "csv"
-    assert any("seed" in sentence or "system" in sentence for sentence in told["saved"]["lost"])
+    answer = json.loads(run("results", event, "-", "--json", given="1 1-0\n").stdout)
+    assert answer["saved"] == {"file": str(event), "format": "json", "lost": []}
+    assert [(one["id"], one["round"], one["result"]) for one in answer["games"]] == [(1, 1, "1-0")]
+    answer = json.loads(run("result", event, "--game", 2, "1/2-1/2", "--json").stdout)
+    assert [(one["id"], one["result"]) for one in answer["games"]] == [(2, "1/2-1/2")]
+    answer = json.loads(run("change", event, "--withdraw", "Elm", "--json").stdout)
+    assert answer["changed"]["withdrawn"] == [4]
+    assert set(answer["changed"]) <= {"withdrawn", "changes"}
+    answer = json.loads(run("convert", event, tmp_path / "event.csv", "--json").stdout)
+    assert answer["saved"]["format"] == "csv"
+    assert any("seed" in sentence or "system" in sentence for sentence in answer["saved"]["lost"])
     for words in (("result", event, "--game", 2, "1-0", "--output", "-"), ("convert", event, "-")):
         assert run(*words, "--json").exit_code == 2
 
@@ -127,6 +127,6 @@ def test_a_correction_takes_back_what_the_result_led_to_only_where_asked(tmp_pat
     refused = run("results", cup, "-", "--correct", given="1 0-1\n")
     assert "Line 1 of -: game 3" in refused.stderr
     assert cup.read_bytes() == before
-    told = json.loads(run("results", cup, "-", "--correct", "--take-back", "--json", given="1 0-1\n").stdout)
-    assert [one["id"] for one in told["taken_back"]] == [3]
+    answer = json.loads(run("results", cup, "-", "--correct", "--take-back", "--json", given="1 0-1\n").stdout)
+    assert [one["id"] for one in answer["taken_back"]] == [3]
     assert list(scores(cup)) == [1, 2]

@@ -28,9 +28,9 @@ def call(*words: str) -> Result:
 
 def test_the_table_has_every_measure_of_every_system() -> None:
     words = ("--players", "8", "--rounds", "3", "--system", "dutch", "--system", "swiss", "--tournaments", "20")
-    found = call(*words, "--seed", "3", "--option", "beta=1")
-    assert found.exit_code == 0, found.output
-    lines = found.stdout.splitlines()
+    ended = call(*words, "--seed", "3", "--option", "beta=1")
+    assert ended.exit_code == 0, ended.output
+    lines = ended.stdout.splitlines()
     assert lines[0] == "8 players, strengths 1000 to 1800, 20 tournaments"
     assert lines[1].split() == ["measure", "dutch", "swiss"]
     runs = run([Plan("dutch", 8, 3, options={"beta": 1}), Plan("swiss", 8, 3)], 20, 1, 3)
@@ -43,14 +43,14 @@ def test_the_table_has_every_measure_of_every_system() -> None:
 
 
 def test_json_has_plans_and_figures() -> None:
-    found = call(
+    ended = call(
         "--players", "6", "--rounds", "2", "--system", "monrad", "--tournaments", "4", "--json", "--low", "1500"
-    )  # fmt: skip
-    told = json.loads(found.stdout)
-    assert told["series"][0]["plan"]["low"] == 1500
-    assert told["series"][0]["tournaments"] == 4
-    assert "kendall" in [each["measure"] for each in told["series"][0]["measures"]]
-    assert told["interrupted"] is False
+    )
+    answer = json.loads(ended.stdout)
+    assert answer["series"][0]["plan"]["low"] == 1500
+    assert answer["series"][0]["tournaments"] == 4
+    assert "kendall" in [each["measure"] for each in answer["series"][0]["measures"]]
+    assert answer["interrupted"] is False
 
 
 @pytest.mark.parametrize(
@@ -64,16 +64,16 @@ def test_json_has_plans_and_figures() -> None:
     ],
 )
 def test_what_cannot_be_simulated_is_said(words: tuple[str, ...], says: str) -> None:
-    found = CliRunner().invoke(main, ["tournament", "simulate", "--players", "8", *words])
-    assert found.exit_code in (1, 2)
-    assert says in " ".join(found.output.split())
+    ended = CliRunner().invoke(main, ["tournament", "simulate", "--players", "8", *words])
+    assert ended.exit_code in (1, 2)
+    assert says in " ".join(ended.output.split())
 
 
 def test_many_systems_get_a_table_each() -> None:
     systems = ("dutch", "burstein", "monrad", "random", "random2")
     words = [word for system in systems for word in ("--system", system)]
-    found = call("--players", "4", "--rounds", "2", "--tournaments", "3", *words)
-    assert found.stdout.count("measure") == len(systems)
+    ended = call("--players", "4", "--rounds", "2", "--tournaments", "3", *words)
+    assert ended.stdout.count("measure") == len(systems)
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -82,10 +82,10 @@ def test_what_was_done_before_control_c_is_printed(monkeypatch: pytest.MonkeyPat
         return Runs(run([Plan("dutch", 8, 3)], 5).series, interrupted=True)
 
     monkeypatch.setattr(tournament_simulate, "run", interrupted)
-    found = call("--players", "8", "--rounds", "3", "--system", "dutch", *(["--json"] if as_json else []))
-    assert found.exit_code == INTERRUPTED
-    assert ('"tournaments": 5' if as_json else "5 tournaments") in found.stdout
-    assert "Interrupted" in found.stderr
+    ended = call("--players", "8", "--rounds", "3", "--system", "dutch", *(["--json"] if as_json else []))
+    assert ended.exit_code == INTERRUPTED
+    assert ('"tournaments": 5' if as_json else "5 tournaments") in ended.stdout
+    assert "Interrupted" in ended.stderr
 
 
 def test_control_c_in_a_terminal() -> None:
@@ -126,15 +126,15 @@ def test_control_c_in_a_terminal() -> None:
 
 
 def test_a_reproduction_prints_both_numbers() -> None:
-    found = CliRunner().invoke(reproduce, ["--tournaments", "2", "--seed", "1"])
-    lines = found.stdout.splitlines()
+    ended = CliRunner().invoke(reproduce, ["--tournaments", "2", "--seed", "1"])
+    lines = ended.stdout.splitlines()
     assert lines[1].split()[:5] == ["strengths", "system", "tournaments", "Kendall", "tau"]
     first = lines[2].split()
     assert first[:3] == ["1000-1800", "burstein", "2"]
     assert first[5] == "0.624"
     assert len(lines) == 2 + 15 + 2
     within, ordered = (line.endswith("yes.") for line in lines[-2:])
-    assert found.exit_code == (0 if within and ordered else 1)
-    told = json.loads(CliRunner().invoke(reproduce, ["--tournaments", "2", "--seed", "1", "--json"]).stdout)
-    assert (told["within"], told["ordered"]) == (within, ordered)
-    assert f"{told['cells'][0]['kendall']:.4f}" == first[3]
+    assert ended.exit_code == (0 if within and ordered else 1)
+    answer = json.loads(CliRunner().invoke(reproduce, ["--tournaments", "2", "--seed", "1", "--json"]).stdout)
+    assert (answer["within"], answer["ordered"]) == (within, ordered)
+    assert f"{answer['cells'][0]['kendall']:.4f}" == first[3]

@@ -44,12 +44,12 @@ if __name__ == "__main__":
 
 
 def test_a_series_is_its_tournaments_in_order() -> None:
-    told: list[tuple[int, int]] = []
-    runs = run([FAST, SLOW], 9, 1, 5, lambda done, everything: told.append((done, everything)))
-    for found in runs.series:
-        assert found.tournaments == 9
-        each = [simulate(found.plan, seed_of(5, index)).measures for index in range(9)]
-        for figure in found.measures:
+    collected: list[tuple[int, int]] = []
+    runs = run([FAST, SLOW], 9, 1, 5, lambda done, everything: collected.append((done, everything)))
+    for result in runs.series:
+        assert result.tournaments == 9
+        each = [simulate(result.plan, seed_of(5, index)).measures for index in range(9)]
+        for figure in result.measures:
             values = [getattr(measures, figure.measure) for measures in each]
             if None in values:
                 assert (figure.mean, figure.error) == (None, None)
@@ -57,9 +57,9 @@ def test_a_series_is_its_tournaments_in_order() -> None:
             assert figure.mean == pytest.approx(statistics.fmean(values), rel=1e-12)
             assert figure.error == pytest.approx(statistics.stdev(values) / 3, rel=1e-9)
     assert not runs.interrupted
-    assert told[0] == (0, 18)
-    assert told[-1] == (18, 18)
-    assert told == sorted(told)
+    assert collected[0] == (0, 18)
+    assert collected[-1] == (18, 18)
+    assert collected == sorted(collected)
 
 
 def test_any_number_of_processes_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,11 +131,11 @@ def test_workers_do_not_outlive_the_one_who_started_them(tmp_path: Path) -> None
 def test_figures_are_means_with_standard_errors() -> None:
     values = [0.5, 0.25, 0.75, 0.5]
     measures = tuple(Measures(value, 1, 1, 1, 1, 1, 0, 0, 1, 3, 12) for value in values)
-    found = {each.measure: each for each in series(FAST, [measures]).measures}
-    assert found["kendall"].mean == statistics.fmean(values)
-    assert found["kendall"].error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
-    assert found["games"].error == 0.0
-    assert found["strength_difference"].mean is None
+    result = {each.measure: each for each in series(FAST, [measures]).measures}
+    assert result["kendall"].mean == statistics.fmean(values)
+    assert result["kendall"].error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
+    assert result["games"].error == 0.0
+    assert result["strength_difference"].mean is None
     assert {each.error for each in series(FAST, [measures[:1]]).measures} == {None}
     assert {each.mean for each in series(FAST, []).measures} == {None}
 
@@ -159,27 +159,27 @@ def series(plan: Plan, parts: Sequence[Sequence[Measures]]) -> Series:
 
 def table(**changed: float) -> Runs:
     """Runs whose means are the published ones, but for those that are named: system and index of the range."""
-    found = []
+    collected = []
     for plan in plans():
         at = RANGES.index((int(plan.low), int(plan.high)))
         mean = PUBLISHED.get(plan.system, (0.5, 0.5, 0.5))[at] + changed.get(f"{plan.system}_{at}", 0.0)
         # Two tournaments 0.02 apart: a standard error of 0.01.
         rows = tuple(Measures(mean + off, 1, 1, 1, 1, 1, 0, 0, 1, 7, 112) for off in (-0.01, 0.01))
-        found.append(series(plan, [rows]))
-    return Runs(tuple(found))
+        collected.append(series(plan, [rows]))
+    return Runs(tuple(collected))
 
 
 def test_a_reproduction_is_held_against_the_published_means() -> None:
-    found = compared(table(dutch_1=0.02))
-    assert (found.within, found.ordered) == (True, False)  # above random2 in its range
-    cell = next(each for each in found.cells if (each.system, each.low) == ("dutch", 1400))
+    comparison = compared(table(dutch_1=0.02))
+    assert (comparison.within, comparison.ordered) == (True, False)  # above random2 in its range
+    cell = next(each for each in comparison.cells if (each.system, each.low) == ("dutch", 1400))
     assert (cell.published, cell.tournaments) == (0.634, 2)
     assert cell.deviation == pytest.approx(2.0)
     assert cell.error == pytest.approx(0.01)
-    assert all(each.published is None for each in found.cells if each.system in UNPUBLISHED)
+    assert all(each.published is None for each in comparison.cells if each.system in UNPUBLISHED)
 
-    found = compared(table(burstein_2=0.034))
-    assert (found.within, found.ordered) == (False, True)
+    comparison = compared(table(burstein_2=0.034))
+    assert (comparison.within, comparison.ordered) == (False, True)
 
 
 def test_a_published_mean_is_one_draw_itself() -> None:
@@ -189,5 +189,5 @@ def test_a_published_mean_is_one_draw_itself() -> None:
 
 
 def test_a_reproduction_that_has_not_begun_shows_nothing() -> None:
-    found = compared(Runs(tuple(series(plan, []) for plan in plans()), interrupted=True))
-    assert (found.within, found.ordered, found.interrupted) == (False, False, True)
+    comparison = compared(Runs(tuple(series(plan, []) for plan in plans()), interrupted=True))
+    assert (comparison.within, comparison.ordered, comparison.interrupted) == (False, False, True)

@@ -1,4 +1,4 @@
-"""AccelRat: everybody meets the nearest rating that he has not met, and the ratings follow the results at once.
+"""AccelRat: everybody meets the nearest rating not met yet, and the ratings follow the results at once.
 
 Knows how pairs are chosen by rating, and how the event's own games move ratings between its rounds. Must not know:
 scores, rating systems of a server.
@@ -56,11 +56,11 @@ def pair_nearest(
     forbidden: Collection[Pair] = (),
     deferred: Collection[Pair] = (),
 ) -> Nearest:
-    """From the top everybody takes, of those left whom he has not met, the least undesirable; of two the higher.
+    """From the top everybody takes, of those left and not met yet, the least undesirable; of two the higher.
 
     Where the rest cannot be paired then, the choice is taken back (our choice; where that takes too long, the smallest
-    sum of what is undesirable counts instead). Where nothing works everybody takes in the same way those whom he has
-    met least often. Deferred pairs come before that: none is made where all can be paired without, and else each only
+    sum of what is undesirable counts instead). Where nothing works everybody takes in the same way those met
+    least often. Deferred pairs come before that: none is made where all can be paired without, and else each only
     where nobody else is left to choose.
 
     :param order: ids, best first, an even number
@@ -104,7 +104,7 @@ def best_first(ratings: Mapping[int, float]) -> list[int]:
 
 
 class AccelRat(ByRounds):
-    """Pairing by rating alone: the highest rated entrant meets the nearest whom he has not met, and so on down.
+    """Pairing by rating alone: the highest rated entrant meets the nearest one not met yet, and so on down.
 
     For informative games between equals in any number of rounds; it does not find a winner, since the strong meet the
     strong whatever their points. Nobody meets the same opponent twice unless the whole field cannot be paired
@@ -121,8 +121,6 @@ class AccelRat(ByRounds):
     - `update`: how ratings move before the next round, for this event only: `elo` (K times score less expectancy, on
       the logistic curve of 400 points), `gor` (the EGF's tables before 2021, games without handicap) or `none`. The
       games of a round count together, from the ratings before it; only games really played count.
-    - `k`: of `elo`.
-    - `unrated`: what those without a rating begin with.
     - `defer_neighbors`: in the first half of the planned rounds, or in two where none are planned, neighbors in the
       order and members of one club avoid each other; the two highest rated do before the last planned round too. They
       meet all the same where there is no other way. What AccelRat 2.5 calls early is not known: our choice.

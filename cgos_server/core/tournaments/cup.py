@@ -59,10 +59,10 @@ class Cup:
     A match can have several games, all in its round: a draw is played again with colors swapped, a void game with the
     same colors and without counting. A forfeit decides. If neither gets a point, both are out, and whoever waits for
     the winner advances without a game; where that is the final there is no winner, and standings and `next` say so. A
-    corrected result takes back the later matches that had other opponents by the old one. So does the opponent of
-    somebody who has withdrawn, or who asked for a bye in a round in which he has a match: that loses it (our choice: a
-    cup cannot wait). Advancing without a game is recorded as a bye. Whoever enters late is not paired, and the summary
-    says so. Two who must not meet cannot be kept apart: their match is refused.
+    corrected result takes back the later matches that had other opponents by the old one. Whoever has withdrawn, or
+    asked for a bye in the round of its match, loses that match (our choice: a cup cannot wait). Advancing without a
+    game is recorded as a bye. Whoever enters late is not paired, and the summary says so. Two who must not meet cannot
+    be kept apart: their match is refused.
 
     Colors (our choice, Vuorinen is silent): who has the lower color balance; else those who had different colors
     last change them; else the better seed has Black in matches of odd number.
@@ -194,7 +194,7 @@ class Cup:
         decided = {(each.round, each.number) for each in matches if each.is_decided}
         due: dict[int, list[Standing]] = {}
         for each in matches:
-            # Whoever rejoins after the match that followed was decided without him does not open his own again.
+            # Whoever rejoins after the match that followed was decided without it does not open its own again.
             overtaken = each.is_due and each.number > 0 and (each.round + 1, (each.number + 1) // 2) in decided
             planned = event.planned is None or each.round <= event.planned
             if (each.is_due or each.byes) and planned and not overtaken:

@@ -80,7 +80,7 @@ class DoubleElimination:
 
     Vuorinen says that the unbeaten meet each other, and those with one loss each other; the rest is our choice. Each
     round pairs first the unbeaten, then those with one loss, each group in the order of seeds: the best seed meets the
-    worst whom he has not met, and so on; a choice that leaves the others without a pairing is taken back, and where
+    worst one not met yet, and so on; a choice that leaves the others without a pairing is taken back, and where
     there is none without rematches, they are folded with rematches. Of an odd group passes who passed least often,
     among these the best seed; a group of one passes too. If each group has one, they meet in the final. If the unbeaten
     loses it, both have one loss, and another match decides.
@@ -211,7 +211,7 @@ class DoubleElimination:
                     continue
                 outcome = match(games, *by_seed(pair, seeds), self._replays)
                 lost += outcome.losers
-                # Whoever left is not waited for: the match stays undecided, though he may return.
+                # Whoever left is not waited for: the match stays undecided, though it may return.
                 overtaken = not set(pair) <= set(_there(event, each.number + 1)) or any(
                     played.intersection(pair) for played in later[each.number :]
                 )

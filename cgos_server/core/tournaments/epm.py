@@ -41,11 +41,9 @@ class Epm(GroupByGroup):
 
     Options, besides those of McMahon:
 
-    - `cost`: `rating`, the difference of ratings; who has none counts as its grade's, and without a grade as the mean
-      of those who are there. Or how far a pair is from a method of seeding: `folding`, `double-folding`, `translation`,
-      `random`, `adjacent`.
-    - `same_country`, `same_club`: rating points (with other costs: places) that are added where both are of one
-      country, or of one club. For engines: of one author, of one family.
+    - `cost`: with `rating`, who has none counts as its grade's, and without a grade as the mean of those who are there.
+      Else how far a pair is from a method of seeding.
+    - `same_country`, `same_club`: rating points, with other costs places. For engines: of one author, of one family.
     - `absences`: `pairing` by default.
 
     Details: `groups` (ids, best first), `scores`, and `floats`, `merged`, `rematches` of

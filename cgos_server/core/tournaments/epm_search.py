@@ -1,10 +1,10 @@
-"""The search of EPM: from the best entrant down, everybody takes the opponent he likes best of those who are left, and
+"""The search of EPM: from the best entrant down, everybody takes the most welcome opponent of those who are left, and
 choices are taken back where the rest cannot be completed.
 
 The pairing found is the first one in the order of these preferences, not the one of the smallest total cost. Source:
 Vuorinen (2010), section 6.1. Three places of the printed algorithm are repaired, our choice: that there is no pairing
 is noticed where the last choice has been taken back (the printed test stands behind the loop, which never ends then);
-"update Z if needed" means that everybody below the one who chooses anew begins his list again; and "the higher standing
+"update Z if needed" means that everybody below the one who chooses anew begins its list again; and "the higher standing
 player" of a choice taken back is the one who made it. Must not know: what a cost means, rounds, events.
 """
 
@@ -96,7 +96,7 @@ def explore(
 def _preferences(
     order: Sequence[int], at: int, cost: Callable[[int, int], float], barred: Callable[[int, int], bool]
 ) -> list[int]:
-    """Places below `at` of those whom he may meet, the most welcome first."""
+    """Places below `at` of those that it may meet, the most welcome first."""
     me = order[at]
     may = [other for other in range(at + 1, len(order)) if not barred(me, order[other])]
     return sorted(may, key=lambda other: cost(me, order[other]))

@@ -212,7 +212,7 @@ class GroupByGroup(FromStarts):
 
 def drawn(ledger: Ledger, starts: Mapping[int, int], absences: bool = True) -> dict[int, list[tuple[int, int]]]:
     """Id -> (round, way) for each time that somebody was paired: way is 1 with a better group, -1 with a worse one, 0
-    inside his own; groups as they were then.
+    inside its own; groups as they were then.
 
     :param starts: id -> half points
     :param absences: whether absence points counted

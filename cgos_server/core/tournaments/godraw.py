@@ -130,17 +130,17 @@ class GoDraw(FromStarts):
 
     Groups are those of equal whole McMahon points, from the top:
 
-    1. An odd group sends one down: by lot among those who lost their previous game, else among all. He meets, in the
-       next group, one by lot of those who were paired down last round and won, else of all. Whom he has met is passed
-       over; where that leaves nobody, first the one set is widened to its whole group, then the other, then both, and
-       then the group further down is asked. In the last group the lowest of those with the fewest byes sits out.
-    2. Inside: a player by lot from the country with most unpaired players (of equal ones by lot), and his opponent
-       from the second one; where he has met all of these, from the third, and so on. Countries of equal size are one
-       for that (our choice: where all are alone in theirs, the next rule would have nobody to choose from). When one
-       country is left, the same by clubs; then at random.
-    3. The first of a pair wants the color that he has had less, or one by lot. His opponent is taken from those who
+    1. An odd group sends one down: by lot among those who lost their previous game, else among all. It meets, in the
+       next group, one by lot of those who were paired down last round and won, else of all, but nobody it has met.
+       Where that leaves nobody, the first set is widened to its whole group, then the other, then both, and then the
+       group further down is asked. In the last group the lowest of those with the fewest byes sits out.
+    2. Inside a group a player is drawn from the country with most unpaired players (of equal ones by lot), and its
+       opponent from the second one; if it has met all of these, from the third, and so on. Countries of equal size are
+       one for that (our choice: where all are alone in theirs, the next rule would have nobody to choose from). When
+       one country is left, the same by clubs; then at random.
+    3. The first of a pair wants the color that it has had less, or one by lot. Its opponent is drawn from those who
        want the other color, else from all of them. Who has had both alike fits either wish, and where both want the
-       same, he gets it who has had it less, then the first (our choice). With handicap the weaker has Black.
+       same, that one gets it who has had it less, then the first (our choice). With handicap the weaker has Black.
     4. Where nobody is left to choose, the group is drawn anew, its floater included, at most 50 times; then it is
        searched as EPM does, with costs by lot. If that fails it is handled as one with the next group, the last one
        with the group above. Only if the whole field fails there are rematches, as few as possible.

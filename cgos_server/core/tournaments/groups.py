@@ -154,9 +154,9 @@ def pair_groups(
 ) -> Paired:
     """Pairs a field group by group, from the top.
 
-    An odd group sends its middle (place (n+1)/2, rounded down) into the next one, where he meets the middle; if they
-    have met, the nearest to that middle whom he has not met, of two the better placed; if he has met all of them, one
-    of the group below. If he has met everybody below, the next nearest to the middle of his own group floats instead.
+    An odd group sends its middle (place (n+1)/2, rounded down) into the next one, where it meets the middle; if they
+    have met, the nearest to that middle not met yet, of two the better placed; if it has met all of them, one of the
+    group below. If it has met everybody below, the next nearest to the middle of its own group floats instead.
     The rest of a group is paired by the search of EPM with the group's cost (where that gives up, with the smallest
     total cost). If a group cannot be paired without rematches, it is handled again as one with the next group below;
     the last one with the group above it, whose pairs are taken back. If even the whole field cannot, it has the fewest

@@ -143,7 +143,7 @@ def colors(ledger: Ledger, better: int, worse: int, board: int) -> Colors:
 
 
 def folded(order: Sequence[int], barred: Iterable[tuple[int, int]]) -> list[tuple[int, int]] | None:
-    """The best of them meets the worst whom he may, the best of the others the worst of these, and so on; a choice that
+    """The best of them meets the worst that it may, the best of the others the worst of these, and so on; a choice that
     leaves the rest without a pairing is taken back. None where there is no pairing.
 
     :param order: ids, best first, an even number

@@ -27,18 +27,15 @@ class McMahon(GroupByGroup):
 
     Groups are those of equal whole points, from the top (that half points count with the points below them is our
     choice). Nobody meets the same opponent twice unless the whole field cannot be paired otherwise; pairs that must not
-    meet never do. In an odd field the lowest of those with the fewest byes sits out. Who floats, whom he meets, and
+    meet never do. In an odd field the lowest of those with the fewest byes sits out. Who floats, whom it meets, and
     when groups are paired together: :func:`cgos_server.core.tournaments.groups.pair_groups`. Colors:
     :mod:`cgos_server.core.tournaments.colors`. Order inside a group: standings, then rating, then a lot (our choice).
     Draws: `order` (id), `seeding` (id; method `random`), `color` (better placed, other).
 
     Source: Vuorinen (2010), chapter 4. Standings: MMS, SOS, SODOS, CUSS, then a shared place.
 
-    Options:
+    Options (with `floor` and `bar` the same, all start equal):
 
-    - `floor`, `bar`: grades of those who start with nothing and of the top group, also for everybody weaker or
-      stronger; `bar` is `none` by default. With both the same, all start equal.
-    - `method`: how groups are paired inside: `folding`, `double-folding`, `translation`, `random` or `adjacent`.
     - `absences`: `all`, or `pairing`: points for them count for pairing and in the sums of opponents, but not in one's
       own final score (Vuorinen 2010, 6.1, for EPM); or `none`: an absence gives nothing.
     - `handicap`: the one with fewer points has Black and receives as many stones as there are whole points between

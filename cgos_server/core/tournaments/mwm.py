@@ -87,8 +87,7 @@ class Mwm(ByRounds):
     - `order`: `dutch`, the upper half of a score group against the lower, 1-5, 2-6, 3-7, 4-8; `burstein`, the first
       against the last, 1-8, 2-7, 3-6, 4-5, which in their simulations ranks best; `monrad`, neighbors, 1-2, 3-4, 5-6,
       7-8; `random`; `random2`, random between the halves of a score group.
-    - `beta`: largest difference of the colors, 1 or more.
-    - `ties`: order of those with equal ratings: `listed`, that of registration, or `lot`, drawn once for the event.
+    - `ties`: `listed`, that of registration, or `lot`, drawn once for the event.
 
     Draws: `u` (smaller id, larger id), the numbers of the random orders; `color` (better ranked, other), true if the
     better ranked has White; and of the lots of round 0 `order` (id).

@@ -30,24 +30,19 @@ class Swiss(ByRounds):
     there are no draws; the number of rounds is to be fixed beforehand, and any number will do. Nobody meets the same
     opponent twice unless the whole field cannot be paired otherwise; pairs that must not meet never do. In an odd field
     the lowest of those with the fewest byes sits out, so that nobody has a second bye before everybody has had one. An
-    odd group's middle entrant floats one group down, further only where he has met all of it.
+    odd group's middle entrant floats one group down, further only if it has met all of it.
 
     Order inside a group: standings (points and tie-breakers), then the initial order. The initial order is that of the
     ratings, then of those without one, by lot; equal ratings by lot as well. That lot is one for the whole event:
     `order`, keyed by id, of the lots of round 0. Other draws: `seeding` (id; method `random`), `color` (better placed,
     other). Colors: :mod:`cgos_server.core.tournaments.colors`.
 
-    Source: Vuorinen (2010). Who floats, whom he meets, when groups are paired together and the last way
+    Source: Vuorinen (2010). Who floats, whom it meets, when groups are paired together and the last way
     out are our choice: :func:`cgos_server.core.tournaments.groups.pair_groups`; so are `adjacent`, the second bye, the
     tie-breakers (Buchholz, then Sonneborn-Berger) and the order inside groups.
 
-    Options:
-
-    - `method`: how groups are paired inside. Of eight, `folding` makes 1-8, 2-7, 3-6, 4-5; `double-folding` 1-4, 2-3,
-      5-8, 6-7; `translation` 1-5, 2-6, 3-7, 4-8; `adjacent` 1-2, 3-4, 5-6, 7-8; `random` any pairs.
-    - `first_round`: the method of the first round; by default the same.
-    - `initial`: `rating`, or `lot` for an initial order by lot alone.
-    - `within`: `standings`, or `initial` to order groups by the initial order alone.
+    Of eight, the method `folding` makes 1-8, 2-7, 3-6, 4-5; `double-folding` 1-4, 2-3, 5-8, 6-7; `translation` 1-5,
+    2-6, 3-7, 4-8; `adjacent` 1-2, 3-4, 5-6, 7-8; `random` any pairs.
 
     Details: `groups` (ids, best first), `points` of each group, and `floats`, `merged`, `rematches` of
     :class:`cgos_server.core.tournaments.groups.Paired`.

@@ -139,9 +139,8 @@ class Weighted(FromStarts):
     `tie` with the keys (smaller id, larger id), the largest sum of lots. Colors:
     :mod:`cgos_server.core.tournaments.colors`. In an odd field the lowest of those with the fewest byes sits out.
 
-    Options: those of McMahon for starting points, absences and handicap; `seeding` inside groups (`folding`: best with
-    last; `translation`: best of the upper half with best of the lower half); `from_above` and `from_below`: from where
-    in its group one is best drawn down, or up (`middle`, which keeps SOS comparable; `top`; `bottom`).
+    Options besides those of McMahon: `seeding` inside groups (`folding`: best with last; `translation`: best of the
+    upper half with best of the lower half); `from_above` and `from_below` (`middle` keeps SOS comparable).
 
     Details: `groups` (ids, best first), `weights` (of the games, in their order), `total`.
     """

@@ -58,9 +58,9 @@ def test_the_vectors(case: dict[str, Any]) -> None:
         order.remove(out)
     else:
         assert case["free"] is None
-    found = pair_nearest(order, by_rating(ratings), met)
-    assert found.pairs == [tuple(map(number, pair)) for pair in case["pairs"]]
-    assert found.rematches == case["rematch_allowed"]
+    nearest = pair_nearest(order, by_rating(ratings), met)
+    assert nearest.pairs == [tuple(map(number, pair)) for pair in case["pairs"]]
+    assert nearest.rematches == case["rematch_allowed"]
 
 
 @given(half=st.integers(1, 5), seed=st.integers(0, 10**6), often=st.integers(1, 3))
@@ -116,12 +116,12 @@ def test_elo_moves_by_k_times_score_less_expectancy() -> None:
     def expected(one: float, other: float) -> float:
         return 1 / (1 + 10 ** ((other - one) / 400))
 
-    found = after("elo", [Result(2, 0), Result(1, 1)], k=40)
+    result = after("elo", [Result(2, 0), Result(1, 1)], k=40)
     one = 2000 + 40 * (1 - expected(2000, 1900))
-    assert found[2] == pytest.approx(1900 + 40 * (0 - expected(1900, 2000)))
-    assert found[3] == pytest.approx(2100 + 40 * (0.5 - expected(2100, one)))
-    assert found[1] == pytest.approx(one + 40 * (0.5 - expected(one, 2100)))
-    assert sum(found.values()) == pytest.approx(6000)
+    assert result[2] == pytest.approx(1900 + 40 * (0 - expected(1900, 2000)))
+    assert result[3] == pytest.approx(2100 + 40 * (0.5 - expected(2100, one)))
+    assert result[1] == pytest.approx(one + 40 * (0.5 - expected(one, 2100)))
+    assert sum(result.values()) == pytest.approx(6000)
 
 
 def test_gor_moves_as_the_rating_system_does() -> None:
@@ -150,17 +150,17 @@ def test_the_games_of_a_round_count_together() -> None:
 def test_ratings_of_the_egf_end_at_their_floor_for_those_who_play() -> None:
     field = entrants([110.0, 110.0, 40.0])
     event = begin(accelrat(field, update="gor"), Round(1, (replace(GAME, white=1, black=2, result=Result(2, 0)),)))
-    found = AccelRat(update="gor").ratings(event, ledger(event))
-    assert found[1] > 110.0
-    assert (found[2], found[3]) == (100.0, 40.0)
+    ratings = AccelRat(update="gor").ratings(event, ledger(event))
+    assert ratings[1] > 110.0
+    assert (ratings[2], ratings[3]) == (100.0, 40.0)
     assert AccelRat(update="elo").ratings(event, ledger(event))[2] == 110.0 - 16.0
 
 
 def test_none_and_the_unrated() -> None:
     assert after("none", [Result(2, 0)]) == {1: 2000.0, 2: 1900.0, 3: 2100.0}
-    found = next_round(accelrat(entrants([None, 1600.0, 1400.0, None]), unrated=1550))
-    assert found.explanation.details["ratings"] == {"2": 1600.0, "1": 1550.0, "4": 1550.0, "3": 1400.0}
-    assert pairs(found) == [(1, 2), (3, 4)]
+    round_ = next_round(accelrat(entrants([None, 1600.0, 1400.0, None]), unrated=1550))
+    assert round_.explanation.details["ratings"] == {"2": 1600.0, "1": 1550.0, "4": 1550.0, "3": 1400.0}
+    assert pairs(round_) == [(1, 2), (3, 4)]
 
 
 def test_neighbors_and_club_mates_wait_if_asked() -> None:
@@ -184,10 +184,10 @@ def test_the_top_two_meet_in_the_last_round_at_the_earliest() -> None:
 
 
 def test_who_should_wait_meets_all_the_same_where_there_is_no_other_way() -> None:
-    found = next_round(accelrat(SIX[:2], planned=4, defer_neighbors=True))
-    assert pairs(found) == [(1, 2)]
-    assert found.explanation.details["deferred"] == [[1, 2]]
-    assert "should have waited" in found.explanation.summary
+    round_ = next_round(accelrat(SIX[:2], planned=4, defer_neighbors=True))
+    assert pairs(round_) == [(1, 2)]
+    assert round_.explanation.details["deferred"] == [[1, 2]]
+    assert "should have waited" in round_.explanation.summary
 
 
 def test_rematches_are_told_and_the_lowest_sits_out() -> None:

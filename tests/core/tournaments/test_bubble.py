@@ -95,9 +95,9 @@ def test_vectors(case: dict[str, Any], games: int) -> None:
     event = play(Event("bubble", old, options={**options, "games_per_match": games}), rule)
     expected = [_with_ids(each) for each in case["events"]]
     assert [_unordered(each) for each in trace(event)] == [_unordered(each) for each in expected]
-    told = [each for round_ in event.rounds for each in round_.explanation.details["events"]]
-    assert told == trace(event)[: len(told)]
-    assert not any(each["matches"] for each in trace(event)[len(told) : -1])
+    details = [each for round_ in event.rounds for each in round_.explanation.details["events"]]
+    assert details == trace(event)[: len(details)]
+    assert not any(each["matches"] for each in trace(event)[len(details) : -1])
 
     assert [row.name for row in standings(event).rows] == case["new_ranking_best_first"]
     met = {game.pair for each in event.rounds for game in each.games}
@@ -294,7 +294,7 @@ def test_everybody_is_ranked_and_two_meet_once(
     plain = replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
     assert trace(plain) == trace(event)
     assert standings(plain) == standings(event)
-    assert all(found.agrees for found in recheck(event))
+    assert all(result.agrees for result in recheck(event))
 
 
 def test_a_strong_newcomer_is_carried_to_the_top_and_a_long_list_takes_half_of_all_matches() -> None:
@@ -361,8 +361,8 @@ def match(*results: Result) -> tuple[int, int]:
     assert (first.white, second.white) == (2, 1)
     event = apply(event, [Played(2, 1, results[0]), Played(1, 2, results[1])])
     (finished,) = (each for each in trace(event) if each["event"] == "finish")
-    found = {id_: points for id_, points, _ in finished["table"]}
-    return found[1], found[2]
+    result = {id_: points for id_, points, _ in finished["table"]}
+    return result[1], result[2]
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_who_withdraws_is_replaced_and_is_in_no_ranking() -> None:
     event = play(event, by_lot(1))
     assert sorted(new_ranking(event)) == [1, 2, 3, 4, 5, 7, 8]
     assert standings(event).rows[-1].entrant == 6
-    assert all(found.agrees for found in recheck(event))
+    assert all(result.agrees for result in recheck(event))
 
 
 def test_everybody_withdraws() -> None:

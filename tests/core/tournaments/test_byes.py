@@ -27,23 +27,23 @@ def _event(count: int, byes: list[int], forbidden: tuple[tuple[int, int], ...] =
 
 def test_an_even_field_plays() -> None:
     event = _event(4, [0, 0, 0, 1])
-    found = sit_out(event, [3, 1, 4, 2], ledger(event))
-    assert (found.byes, found.order, found.why) == ((), (3, 1, 4, 2), ())
+    out = sit_out(event, [3, 1, 4, 2], ledger(event))
+    assert (out.byes, out.order, out.why) == ((), (3, 1, 4, 2), ())
 
 
 def test_the_lowest_of_those_with_the_fewest() -> None:
     event = replace(_event(3, [0, 0, 1]), bye_points=1)
-    found = sit_out(event, [3, 1, 2], ledger(event), "lowest rated")
-    assert found.byes == (Bye(2, 1),)
-    assert found.order == (3, 1)
-    assert found.why == ("bot-2 sits out: the lowest rated of those with the fewest byes.",)
+    out = sit_out(event, [3, 1, 2], ledger(event), "lowest rated")
+    assert out.byes == (Bye(2, 1),)
+    assert out.order == (3, 1)
+    assert out.why == ("bot-2 sits out: the lowest rated of those with the fewest byes.",)
 
 
 def test_another_one_where_forbidden_pairs_want_it() -> None:
     event = _event(3, [0, 0, 0], ((1, 2),))
-    found = sit_out(event, [1, 2, 3], ledger(event))
-    assert found.order == (1, 3)
-    assert found.why == ("bot-2 sits out: with bot-3 out, forbidden pairs would leave others without opponents.",)
+    out = sit_out(event, [1, 2, 3], ledger(event))
+    assert out.order == (1, 3)
+    assert out.why == ("bot-2 sits out: with bot-3 out, forbidden pairs would leave others without opponents.",)
 
 
 @given(

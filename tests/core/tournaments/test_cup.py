@@ -248,14 +248,14 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
     assert is_over(event)
     with pytest.raises(Refused):
         next_round(event)
-    found = standings(event)
-    assert sorted(row.entrant for row in found.rows) == sorted(one.id for one in event.entrants)
+    table = standings(event)
+    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
     reached: dict[int, int] = {}
     for each in event.rounds:
         for id_ in {id_ for pair in _pairs(each) for id_ in pair} | {bye.entrant for bye in each.byes}:
             reached[id_] = each.number
-    reached_third = {row.entrant for row in found.rows if third and row.values[1] is not None}
-    for row in found.rows:
+    reached_third = {row.entrant for row in table.rows if third and row.values[1] is not None}
+    for row in table.rows:
         if row.entrant in reached:
             assert row.values[0] is not None
             below = 2 if row.entrant in reached_third else 1
@@ -435,9 +435,9 @@ def test_two_who_must_not_meet_are_refused() -> None:
 def test_the_losers_of_the_semifinals_meet(n: int) -> None:
     event = play(_event(n, third_place=True), better_wins)
     assert _pairs(event.rounds[-1]) == [(1, 2), (3, 4)]
-    found = standings(event)
-    assert found.order == ("advanced", "third")
-    assert [(row.place, row.entrant) for row in found.rows[:4]] == [(1, 1), (2, 2), (3, 3), (4, 4)]
+    table = standings(event)
+    assert table.order == ("advanced", "third")
+    assert [(row.place, row.entrant) for row in table.rows[:4]] == [(1, 1), (2, 2), (3, 3), (4, 4)]
     plain = play(_event(n), better_wins)
     assert [row.place for row in standings(plain).rows[:4]] == [1, 2, 3, 3]
 
@@ -516,8 +516,8 @@ def test_every_match_of_the_bracket_can_be_asked_for() -> None:
     cup = Cup(third_place=True)
     assert cup.matches(event) == []
     event = play_round(event, better_wins)
-    found = [(each.round, each.number, each.sides, each.winner, each.is_due) for each in cup.matches(event)]
-    assert found == [
+    result = [(each.round, each.number, each.sides, each.winner, each.is_due) for each in cup.matches(event)]
+    assert result == [
         (1, 1, (1, NOBODY), 1, False),
         (1, 2, (4, 5), 4, False),
         (1, 3, (2, NOBODY), 2, False),

@@ -91,15 +91,15 @@ def test_everybody_but_the_winner_loses_twice(n: int, seed: int) -> None:
             games += 1
             if losses[loser] == 2:
                 out[loser] = paired.number
-    found = standings(event)
-    champion = found.rows[0].entrant
+    table = standings(event)
+    champion = table.rows[0].entrant
     assert sorted(losses[id_] for id_ in range(1, n + 1) if id_ != champion) == [2] * (n - 1)
     assert games == 2 * (n - 1) + losses[champion]
     assert losses[champion] < 2
     order = sorted(out, key=lambda id_: (-out[id_], id_))
-    assert [row.entrant for row in found.rows[1:]] == order
-    assert found.rows[1].place == 2
-    for row in found.rows[1:]:
+    assert [row.entrant for row in table.rows[1:]] == order
+    assert table.rows[1].place == 2
+    for row in table.rows[1:]:
         assert row.place == 2 + sum(number > out[row.entrant] for number in out.values())
 
 
@@ -171,8 +171,8 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
         assert paired.explanation.summary
         event = finish(begin(event, paired), lambda _game: rng.choice(STRANGE))
     assert is_over(event)
-    found = standings(event)
-    assert sorted(row.entrant for row in found.rows) == sorted(one.id for one in event.entrants)
+    table = standings(event)
+    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
     for each in event.rounds:
         games = [game for game in each.games if game.result != VOID]
         assert max(Counter(game.pair for game in games).values(), default=0) <= replays + 1
@@ -241,10 +241,10 @@ def test_who_withdraws_is_out() -> None:
     assert [game.pair for game in paired.games] == [(3, 4)]
     assert [bye.entrant for bye in paired.byes] == [2]
     event = play(event, better_wins)
-    found = standings(event)
-    assert found.rows[0].entrant == 2
-    assert next(row.values for row in found.rows if row.entrant == 1) == (1, 0)
-    assert found.rows[-1].entrant == 1
+    table = standings(event)
+    assert table.rows[0].entrant == 2
+    assert next(row.values for row in table.rows if row.entrant == 1) == (1, 0)
+    assert table.rows[-1].entrant == 1
 
 
 def test_who_withdraws_during_a_match_leaves_the_other_unharmed() -> None:

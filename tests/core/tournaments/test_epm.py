@@ -79,8 +79,8 @@ def test_one_group_is_paired_as_by_trying_everything(half: int, seed: int, round
         ids = rng.sample(range(1, 2 * half + 1), 2 * half)
         event = begin(event, Round(number, tuple(Game(a, b, DRAWN) for a, b in zip(ids[::2], ids[1::2], strict=True))))
     met = ledger(event).met
-    found = next_round(event)
-    order = found.explanation.details["groups"][0]
+    round_ = next_round(event)
+    order = round_.explanation.details["groups"][0]
     rating = {one.id: one.rating or 0.0 for one in field}
     who = {one.id: one for one in field}
 
@@ -91,19 +91,19 @@ def test_one_group_is_paired_as_by_trying_everything(half: int, seed: int, round
 
     expected = next(completions(order, cost, lambda a, b: tuple(sorted((a, b))) in met), None)
     if expected is None:
-        assert found.explanation.details["rematches"]
+        assert round_.explanation.details["rematches"]
     else:
-        assert pairs(found) == sorted(tuple(sorted(pair)) for pair in expected)
+        assert pairs(round_) == sorted(tuple(sorted(pair)) for pair in expected)
 
 
 def test_odd_groups_send_their_middle_down() -> None:
     starts = (4, 4, 4, 2, 2, 2, 0, 0)
     field = tuple(replace(one, start=start) for one, start in zip(EIGHT, starts, strict=True))
-    found = next_round(epm(field))
-    assert found.explanation.details["groups"] == [[1, 2, 3], [4, 5, 6], [7, 8]]
-    assert found.explanation.details["floats"] == [[2, 5, 1]]
-    assert pairs(found) == [(1, 3), (2, 5), (4, 6), (7, 8)]
-    reasons = {game.pair: game.reason for game in found.games}
+    round_ = next_round(epm(field))
+    assert round_.explanation.details["groups"] == [[1, 2, 3], [4, 5, 6], [7, 8]]
+    assert round_.explanation.details["floats"] == [[2, 5, 1]]
+    assert pairs(round_) == [(1, 3), (2, 5), (4, 6), (7, 8)]
+    reasons = {game.pair: game.reason for game in round_.games}
     assert reasons[(2, 5)].startswith("groups of 2 and 1 points")
     assert reasons[(7, 8)].startswith("both in the group of 0 points, by rating")
 

@@ -40,11 +40,11 @@ def test_the_vectors(case: dict[str, Any]) -> None:
     order = [number(name) for name in case["order"]]
     cost = {frozenset(map(number, names.split("-"))): value for names, value in case["cost"].items()}
     barred = {frozenset(map(number, names)) for names in case["forbidden"]}
-    found = search(order, lambda a, b: cost[frozenset((a, b))], lambda a, b: frozenset((a, b)) in barred)
+    pairs = search(order, lambda a, b: cost[frozenset((a, b))], lambda a, b: frozenset((a, b)) in barred)
     expected = case["pairs"] and [(number(a), number(b)) for a, b in case["pairs"]]
-    assert found == expected
-    if found is not None:
-        assert sum(cost[frozenset(pair)] for pair in found) == case["total_cost"]
+    assert pairs == expected
+    if pairs is not None:
+        assert sum(cost[frozenset(pair)] for pair in pairs) == case["total_cost"]
 
 
 @given(half=st.integers(0, 5), seed=st.integers(0, 10**6), share=st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.8]))

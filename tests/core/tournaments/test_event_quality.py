@@ -30,33 +30,33 @@ def test_an_event_counted_by_hand() -> None:
             Round(3, (Game(2, 3, WHITE_WINS, handicap=2),)),
         ),
     )
-    found = quality_of(event)
-    assert (found.players, found.rated, found.games, found.uneven, found.unrated) == (4, 3, 4, 1, 1)
-    assert found.kendall == pytest.approx(-1 / 3)  # the places of 1, 2, 3 are 3, 1, 2
-    assert found.mean_difference == pytest.approx((40 + 300) / 2)
-    used = [band for band in found.bands if band.games]
+    quality = quality_of(event)
+    assert (quality.players, quality.rated, quality.games, quality.uneven, quality.unrated) == (4, 3, 4, 1, 1)
+    assert quality.kendall == pytest.approx(-1 / 3)  # the places of 1, 2, 3 are 3, 1, 2
+    assert quality.mean_difference == pytest.approx((40 + 300) / 2)
+    used = [band for band in quality.bands if band.games]
     assert [(band.low, band.high, band.games, band.score) for band in used] == [(0, 50, 1, 0.0), (300, 400, 1, 0.5)]
     assert used[0].expected == pytest.approx(1 / (1 + 10 ** (-40 / 400)))
-    assert [(each.pairs, each.floats, each.largest_float) for each in found.rounds] == [
+    assert [(each.pairs, each.floats, each.largest_float) for each in quality.rounds] == [
         (2, 0, 0),
         (2, 2, 1),
         (1, 1, 0.5),
     ]
-    assert [each.color_difference for each in found.rounds] == [4, 4, 4]
-    assert found.balances == ((-1, 2), (0, 1), (2, 1))
-    assert found.streaks == ((1, 2), (2, 2))
+    assert [each.color_difference for each in quality.rounds] == [4, 4, 4]
+    assert quality.balances == ((-1, 2), (0, 1), (2, 1))
+    assert quality.streaks == ((1, 2), (2, 2))
 
 
 @given(events())
 def test_it_is_made_of_the_measures_of_single_things(event: Event) -> None:
     event = replace(event, system="swiss", options={})
-    found = quality_of(event)
-    assert found.total_error == total_error(event, relative_strengths(event))
-    assert sum(each.floats for each in found.rounds) == float_pairs(event)
-    assert tuple(each.color_difference for each in found.rounds) == colors(event).differences
-    assert max((run for run, _ in found.streaks), default=0) == colors(event).in_a_row
-    assert sum(band.games for band in found.bands) + found.uneven + found.unrated == found.games
-    assert sum(count for _, count in found.balances) == len(event.entrants)
+    quality = quality_of(event)
+    assert quality.total_error == total_error(event, relative_strengths(event))
+    assert sum(each.floats for each in quality.rounds) == float_pairs(event)
+    assert tuple(each.color_difference for each in quality.rounds) == colors(event).differences
+    assert max((run for run, _ in quality.streaks), default=0) == colors(event).in_a_row
+    assert sum(band.games for band in quality.bands) + quality.uneven + quality.unrated == quality.games
+    assert sum(count for _, count in quality.balances) == len(event.entrants)
 
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=8))
@@ -83,10 +83,10 @@ def test_floats_of_mcmahon_are_of_mcmahon_scores() -> None:
 
 def test_nothing_played_has_no_figures() -> None:
     event = Event("cup", entrants([None, 1500]))
-    found = quality_of(event)
-    assert (found.kendall, found.mean_difference, found.games, found.rounds) == (None, None, 0, ())
-    assert {band.score for band in found.bands} == {None}
-    assert found.bands[-1] == Band(low=600, high=None, games=0, score=None, expected=None)
+    quality = quality_of(event)
+    assert (quality.kendall, quality.mean_difference, quality.games, quality.rounds) == (None, None, 0, ())
+    assert {band.score for band in quality.bands} == {None}
+    assert quality.bands[-1] == Band(low=600, high=None, games=0, score=None, expected=None)
 
 
 def test_of_very_many_no_strengths_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,21 +139,24 @@ def test_everybody_once_byes_fair_and_the_same_again(
 
 def _consistent(event: Event) -> None:
     """Standings have everybody once, best first, and points that are those given."""
-    found = standings(event)
-    assert sorted(row.entrant for row in found.rows) == sorted(one.id for one in event.entrants)
-    assert [row.place for row in found.rows] == sorted(row.place for row in found.rows)
-    if "points" in found.order:
-        at = found.order.index("points")
+    table = standings(event)
+    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
+    assert [row.place for row in table.rows] == sorted(row.place for row in table.rows)
+    if "points" in table.order:
+        at = table.order.index("points")
         given_points = sum(
             sum(game.result.white + game.result.black for game in each.games if game.result)
             + sum(bye.points for bye in each.byes)
             for each in event.rounds
         )
-        assert sum(row.values[at] or 0.0 for row in found.rows) * 2 == given_points
+        assert sum(row.values[at] or 0.0 for row in table.rows) * 2 == given_points
 
 
-@pytest.mark.parametrize("case", [case for case, name in zip(CASES, NAMES, strict=True) if name not in REGISTERED],
-                         ids=[name for name in NAMES if name not in REGISTERED])  # fmt: skip
+@pytest.mark.parametrize(
+    "case",
+    [case for case, name in zip(CASES, NAMES, strict=True) if name not in REGISTERED],
+    ids=[name for name in NAMES if name not in REGISTERED],
+)
 @settings(max_examples=6)
 @given(size=st.integers(2, 9), seed=st.integers(0, 10_000))
 def test_the_order_of_registration_is_nothing(case: tuple[str, dict[str, Any]], size: int, seed: int) -> None:
@@ -181,8 +184,9 @@ def _could_avoid(event: Event, there: list[int]) -> bool:
     return len(best(len(there), i, j, [1] * len(edges))) * 2 == len(there)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case[0] != "tcec"],
-                         ids=[name for name in NAMES if not name.startswith("tcec")])  # fmt: skip
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case[0] != "tcec"], ids=[name for name in NAMES if not name.startswith("tcec")]
+)
 @settings(max_examples=10)
 @given(size=st.integers(2, 8), rounds=st.integers(1, 7), seed=st.integers(0, 10_000), barred=st.integers(0, 3))
 def test_nobody_meets_twice_while_that_can_be_avoided(

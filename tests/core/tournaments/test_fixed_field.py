@@ -12,8 +12,8 @@ from cgos_server.core.tournaments.fixed_field import latecomers, require_two, st
 from cgos_server.core.tournaments.words import listed
 
 
-def _ids(found: tuple[Entrant, ...]) -> list[int]:
-    return [one.id for one in found]
+def _ids(result: tuple[Entrant, ...]) -> list[int]:
+    return [one.id for one in result]
 
 
 def test_before_the_start_those_who_are_there() -> None:

@@ -71,10 +71,10 @@ def test_a_rating_in_the_middle_of_a_grade_starts_where_the_grade_does(grade: st
 
 @given(st.lists(st.floats(-1_000, 5_000), min_size=2, max_size=6), st.sampled_from(GRADES[:20]))
 def test_who_is_stronger_starts_no_lower_within_floor_and_bar(ratings: list[float], floor: str) -> None:
-    found = points(*of_rating(*sorted(ratings)), floor=floor, bar="3d")
-    assert found == sorted(found)
-    assert found[0] >= 0
-    assert found[-1] <= grade_index("3d") - grade_index(floor)
+    result = points(*of_rating(*sorted(ratings)), floor=floor, bar="3d")
+    assert result == sorted(result)
+    assert result[0] >= 0
+    assert result[-1] <= grade_index("3d") - grade_index(floor)
 
 
 def test_a_start_of_ones_own_is_taken_as_it_is_and_who_is_unknown_starts_at_the_floor() -> None:

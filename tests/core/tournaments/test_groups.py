@@ -75,10 +75,10 @@ def test_whole_fields_of_the_vectors(field: dict[str, Any]) -> None:
         out = odd_one_out(ids, lines(ids))
         assert out == field["free"]
         groups = [[id_ for id_ in group if id_ != out] for group in groups]
-    found = paired(groups, field["method"].replace("_", "-"))
-    assert found.pairs == [tuple(pair) for pair in field["pairs"]]
-    assert not found.merged
-    assert not found.rematches
+    pairing = paired(groups, field["method"].replace("_", "-"))
+    assert pairing.pairs == [tuple(pair) for pair in field["pairs"]]
+    assert not pairing.merged
+    assert not pairing.rematches
 
 
 @pytest.mark.parametrize("n", range(14))
@@ -129,54 +129,54 @@ def test_a_floater_meets_the_nearest_to_the_middle_whom_he_has_not_met() -> None
 
 
 def test_a_floater_who_has_met_a_whole_group_goes_on_to_the_next() -> None:
-    found = paired([[1, 2, 3], [4, 5], [6, 7, 8]], met=[(2, 4), (2, 5)])
-    assert found.floats == [(2, 7, 2)]
-    assert sorted_pairs(found.pairs) == [[1, 3], [2, 7], [4, 5], [6, 8]]
+    pairing = paired([[1, 2, 3], [4, 5], [6, 7, 8]], met=[(2, 4), (2, 5)])
+    assert pairing.floats == [(2, 7, 2)]
+    assert sorted_pairs(pairing.pairs) == [[1, 3], [2, 7], [4, 5], [6, 8]]
 
 
 def test_one_who_has_met_everybody_below_does_not_float() -> None:
-    found = paired([[1, 2, 3], [4, 5, 6]], met=[(2, 4), (2, 5), (2, 6)])
-    assert found.floats == [(1, 5, 1)]
-    assert sorted_pairs(found.pairs) == [[1, 5], [2, 3], [4, 6]]
+    pairing = paired([[1, 2, 3], [4, 5, 6]], met=[(2, 4), (2, 5), (2, 6)])
+    assert pairing.floats == [(1, 5, 1)]
+    assert sorted_pairs(pairing.pairs) == [[1, 5], [2, 3], [4, 6]]
 
 
 def test_a_group_that_cannot_be_paired_is_merged_with_the_one_below() -> None:
-    found = paired([[1, 2], [3, 4], [5, 6]], met=[(1, 2)])
-    assert found.merged == [[1, 2]]
-    assert found.pairs == [(1, 4), (2, 3), (5, 6)]
+    pairing = paired([[1, 2], [3, 4], [5, 6]], met=[(1, 2)])
+    assert pairing.merged == [[1, 2]]
+    assert pairing.pairs == [(1, 4), (2, 3), (5, 6)]
 
 
 def test_the_last_group_is_merged_with_the_one_above_whose_pairs_are_taken_back() -> None:
-    found = paired([[1, 2], [3, 4], [5, 6]], met=[(5, 6)])
-    assert found.merged == [[2, 3]]
-    assert found.pairs == [(1, 2), (3, 6), (4, 5)]
+    pairing = paired([[1, 2], [3, 4], [5, 6]], met=[(5, 6)])
+    assert pairing.merged == [[2, 3]]
+    assert pairing.pairs == [(1, 2), (3, 6), (4, 5)]
     again = paired([[1, 2], [3, 4], [5, 6]], met=[(5, 6), (3, 6), (4, 6)])
     assert again.merged == [[1, 2, 3]]
     assert again.pairs == [(1, 6), (2, 5), (3, 4)]
 
 
 def test_a_merged_group_that_is_odd_has_a_floater() -> None:
-    found = paired([[1], [2, 3], [4, 5, 6]], met=[(1, 2), (1, 3), (1, 4), (1, 5), (1, 6)])
-    assert found.rematches  # 1 has met everybody
-    found = paired([[1, 2, 3], [4, 5], [6, 7, 8]], met=[(1, 2), (1, 3), (2, 3)])
-    assert found.merged == [[1, 2]]
-    assert found.floats == [(3, 7, 2)]  # from the first group of all to the third
-    assert sorted_pairs(found.pairs) == [[1, 5], [2, 4], [3, 7], [6, 8]]
+    pairing = paired([[1], [2, 3], [4, 5, 6]], met=[(1, 2), (1, 3), (1, 4), (1, 5), (1, 6)])
+    assert pairing.rematches  # 1 has met everybody
+    pairing = paired([[1, 2, 3], [4, 5], [6, 7, 8]], met=[(1, 2), (1, 3), (2, 3)])
+    assert pairing.merged == [[1, 2]]
+    assert pairing.floats == [(3, 7, 2)]  # from the first group of all to the third
+    assert sorted_pairs(pairing.pairs) == [[1, 5], [2, 4], [3, 7], [6, 8]]
 
 
 def test_where_all_have_met_rematches_stay_near() -> None:
     met = list(itertools.combinations(range(1, 9), 2))
-    found = paired([[1, 2], [3, 4, 5, 6], [7, 8]], met=met)
-    assert sorted_pairs(found.pairs) == [[1, 2], [3, 6], [4, 5], [7, 8]]
-    assert len(found.rematches) == 4
-    found = paired([[1, 2], [3, 4, 5, 6], [7, 8]], met=[*met, (1, 2)])
-    assert (1, 2) not in found.pairs
+    pairing = paired([[1, 2], [3, 4, 5, 6], [7, 8]], met=met)
+    assert sorted_pairs(pairing.pairs) == [[1, 2], [3, 6], [4, 5], [7, 8]]
+    assert len(pairing.rematches) == 4
+    pairing = paired([[1, 2], [3, 4, 5, 6], [7, 8]], met=[*met, (1, 2)])
+    assert (1, 2) not in pairing.pairs
 
 
 def test_forbidden_pairs_never_meet_and_nobody_is_left_out_in_silence() -> None:
-    found = pair_groups([[1, 2], [3, 4]], by_method("folding", LOTS), {(1, 3): 1, (1, 4): 1}, {(1, 2)})
-    assert (1, 2) not in found.pairs
-    assert len(found.rematches) == 1
+    pairing = pair_groups([[1, 2], [3, 4]], by_method("folding", LOTS), {(1, 3): 1, (1, 4): 1}, {(1, 2)})
+    assert (1, 2) not in pairing.pairs
+    assert len(pairing.rematches) == 1
     with pytest.raises(Refused, match="must not meet"):
         pair_groups([[1, 2], [3, 4]], by_method("folding", LOTS), {}, {(1, 2), (1, 3), (1, 4)})
 
@@ -225,17 +225,17 @@ def test_there_are_only_as_many_rematches_as_there_must_be(
         with pytest.raises(Refused, match="must not meet"):
             pair_groups(groups, by_method(method, LOTS), counts, forbidden)
         return
-    found = pair_groups(groups, by_method(method, LOTS), counts, forbidden)
-    pairs = {pair_of(*pair) for pair in found.pairs}
+    pairing = pair_groups(groups, by_method(method, LOTS), counts, forbidden)
+    pairs = {pair_of(*pair) for pair in pairing.pairs}
     assert sorted(itertools.chain(*pairs)) == sorted(ids)
     assert not pairs & forbidden
-    assert all(ids.index(better) < ids.index(other) for better, other in found.pairs)
+    assert all(ids.index(better) < ids.index(other) for better, other in pairing.pairs)
     fewest = min(sum(counts[pair] > 0 for pair in each) for each in allowed)
-    assert sum(counts[pair] > 0 for pair in pairs) == fewest == len(found.rematches)
-    merged = set(itertools.chain(*found.merged))
+    assert sum(counts[pair] > 0 for pair in pairs) == fewest == len(pairing.rematches)
+    merged = set(itertools.chain(*pairing.merged))
     number = {id_: at for at, group in enumerate(groups, 1) for id_ in group}
     if not fewest:
-        floats = {pair_of(a, b) for a, b, _ in found.floats}
+        floats = {pair_of(a, b) for a, b, _ in pairing.floats}
         for a, b in pairs - floats:
             assert number[a] == number[b] or {number[a], number[b]} <= merged
 
@@ -267,7 +267,7 @@ def first_pairing(members: list[int], method: str, met: set[Pair]) -> list[Pair]
 def step_by_step(groups: list[list[int]], method: str, met: set[Pair]) -> list[Pair] | None:
     """The rules read word for word; None where a group would have to be merged."""
     left = [list(group) for group in groups]
-    found: list[Pair] = []
+    collected: list[Pair] = []
     for number, group in enumerate(left):
         if len(group) % 2:
             options = [
@@ -280,14 +280,14 @@ def step_by_step(groups: list[list[int]], method: str, met: set[Pair]) -> list[P
             if not options:
                 return None
             floater, other = options[0]
-            found.append((floater, other))
+            collected.append((floater, other))
             group.remove(floater)
             next(below for below in left if other in below).remove(other)
         pairs = first_pairing(group, method, met)
         if pairs is None:
             return None
-        found += pairs
-    return found
+        collected += pairs
+    return collected
 
 
 @settings(max_examples=100)
@@ -297,13 +297,13 @@ def test_where_nothing_is_merged_it_is_the_rules_word_for_word(
 ) -> None:
     groups, met, _ = field
     expected = step_by_step(groups, method, set(met))
-    found = pair_groups(groups, by_method(method, LOTS), Counter(met))
+    pairing = pair_groups(groups, by_method(method, LOTS), Counter(met))
     if expected is None:
-        assert found.merged or found.rematches
+        assert pairing.merged or pairing.rematches
     else:
-        assert found.pairs == expected
-        assert not found.merged
-        assert not found.rematches
+        assert pairing.pairs == expected
+        assert not pairing.merged
+        assert not pairing.rematches
 
 
 def cliques(a: int, b: int) -> bool:
@@ -333,7 +333,7 @@ def test_where_the_search_gives_up_the_cheapest_pairing_is_taken() -> None:
         """The last one may meet 1 alone, who likes all others better."""
         return max(a, b) == 26 and min(a, b) != 1
 
-    found = pair_group(members, lambda _: lambda a, b: abs(a - b), only_the_first, limit=30_000)
-    assert found is not None
-    assert sorted(itertools.chain(*found)) == list(members)
-    assert found == [(1, 26), *((a, a + 1) for a in range(2, 26, 2))]
+    pairs = pair_group(members, lambda _: lambda a, b: abs(a - b), only_the_first, limit=30_000)
+    assert pairs is not None
+    assert sorted(itertools.chain(*pairs)) == list(members)
+    assert pairs == [(1, 26), *((a, a + 1) for a in range(2, 26, 2))]

@@ -37,9 +37,9 @@ def _games(*results: Result | None) -> list[Game]:
 
 
 def test_a_match_that_has_not_begun() -> None:
-    found = match([], 1, 2, 2)
-    assert found == Match()
-    assert not found.is_decided
+    state = match([], 1, 2, 2)
+    assert state == Match()
+    assert not state.is_decided
 
 
 def test_the_winner_of_a_game_wins_the_match() -> None:
@@ -56,18 +56,18 @@ def test_a_game_without_a_result_is_waited_for() -> None:
 @pytest.mark.parametrize("replays", [0, 1, 2])
 def test_draws_are_replayed_with_colors_swapped(replays: int) -> None:
     for draws in range(1, replays + 1):
-        found = match(_games(*[DRAWN] * draws), 2, 1, replays)
-        assert not found.is_decided
-        assert found.again is not None
-        assert (found.again.white, found.again.black) == ((2, 1) if draws % 2 else (1, 2))
-        assert f"replay {draws} of {replays}" in found.again.reason
+        state = match(_games(*[DRAWN] * draws), 2, 1, replays)
+        assert not state.is_decided
+        assert state.again is not None
+        assert (state.again.white, state.again.black) == ((2, 1) if draws % 2 else (1, 2))
+        assert f"replay {draws} of {replays}" in state.again.reason
     assert match(_games(*[DRAWN] * (replays + 1)), 2, 1, replays) == Match(winner=2, losers=(1,))
 
 
 def test_void_games_count_for_nothing() -> None:
-    found = match(_games(DRAWN, VOID, VOID), 1, 2, 1)
-    assert found.again is not None
-    assert (found.again.white, found.again.black) == (2, 1)
+    state = match(_games(DRAWN, VOID, VOID), 1, 2, 1)
+    assert state.again is not None
+    assert (state.again.white, state.again.black) == (2, 1)
     assert match(_games(DRAWN, VOID, VOID, DRAWN), 1, 2, 1) == Match(winner=1, losers=(2,))
 
 
@@ -131,8 +131,8 @@ def test_folding_is_the_first_pairing_of_a_search(data: st.DataObject, half: int
     order = data.draw(st.permutations(range(1, 2 * half + 1)))
     pairs = list(combinations(range(1, 2 * half + 1), 2))
     barred = set(data.draw(st.lists(st.sampled_from(pairs), unique=True))) if pairs else set()
-    found = folded(order, barred)
-    assert found == _tried(list(order), barred)
+    result = folded(order, barred)
+    assert result == _tried(list(order), barred)
 
 
 def test_folding_of_many_who_have_met_ends() -> None:
@@ -155,9 +155,9 @@ def test_tie_breakers_of_the_event_come_last() -> None:
     values: dict[str, dict[int, float | None]] = {"advanced": {1: 1, 2: 0, 3: 0}}
     plain = placed(Event("cup", field), ("advanced",), values)
     assert [(row.place, row.entrant) for row in plain.rows] == [(1, 1), (2, 2), (2, 3)]
-    found = placed(Event("cup", field, tie_breakers=("points", "rating")), ("advanced",), values)
-    assert found.order == ("advanced", "points", "rating")
-    assert [(row.place, row.entrant, row.values) for row in found.rows] == [
+    table = placed(Event("cup", field, tie_breakers=("points", "rating")), ("advanced",), values)
+    assert table.order == ("advanced", "points", "rating")
+    assert [(row.place, row.entrant, row.values) for row in table.rows] == [
         (1, 1, (1, 0.0, 1_000.0)),
         (2, 2, (0, 0.0, 2_000.0)),
         (3, 3, (0, 0.0, 1_500.0)),

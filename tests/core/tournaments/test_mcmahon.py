@@ -46,8 +46,8 @@ def pairs(round_: Round) -> set[tuple[int, int]]:
     return {game.pair for game in round_.games}
 
 
-def of_points(found: Standings) -> dict[int, float | None]:
-    return {row.entrant: row.values[found.order.index("mms")] for row in found.rows}
+def of_points(result: Standings) -> dict[int, float | None]:
+    return {row.entrant: row.values[result.order.index("mms")] for row in result.rows}
 
 
 def with_rounds(event: Event, *rounds: list[Game]) -> Event:
@@ -116,9 +116,9 @@ def test_two_absences_give_a_point_and_one_none() -> None:
         for who in absent:
             event = request_bye(event, Request(who, number))
         event = play_round(event, better_wins)
-    found = next_round(event).explanation.details["scores"]
-    assert found["4"] == 5.0, "two absences"
-    assert found["5"] == 4.0, "a loss and one absence"
+    details = next_round(event).explanation.details["scores"]
+    assert details["4"] == 5.0, "two absences"
+    assert details["5"] == 4.0, "a loss and one absence"
 
 
 def test_absence_points_that_count_only_for_pairing() -> None:
@@ -137,9 +137,9 @@ def test_who_enters_late_starts_as_the_others_and_missed_nothing() -> None:
     event = play(started(4, 4, 4, 4), better_wins, 2)
     event = enter(event, Entrant(5, "late", start=4))
     event = withdraw(event, 1)
-    found = next_round(event).explanation.details["scores"]
-    assert found["5"] == 2.0
-    assert "1" not in found
+    details = next_round(event).explanation.details["scores"]
+    assert details["5"] == 2.0
+    assert "1" not in details
     after = play(event, better_wins, 2)
     assert of_points(standings(after))[1] == 2.0 + 2.0 + 1.0, "two wins, then two absences"
 
@@ -155,8 +155,8 @@ def test_standings_are_by_mms_sos_sodos_cuss_unless_the_event_says_otherwise() -
 
 
 def test_equals_share_a_place() -> None:
-    found = standings(started(4, 4, 2))
-    assert [row.place for row in found.rows] == [1, 1, 3]
+    table = standings(started(4, 4, 2))
+    assert [row.place for row in table.rows] == [1, 1, 3]
 
 
 def test_no_handicap_unless_asked_for() -> None:
@@ -222,9 +222,12 @@ def test_drawn_up_and_down_are_by_the_groups_of_their_time() -> None:
 
 @settings(max_examples=20)
 @given(
-    starts=st.lists(st.integers(0, 12), max_size=9), rounds=st.integers(1, 4), seed=st.integers(0, 99),
-    method=st.sampled_from(["folding", "random"]), handicap=st.booleans(),
-)  # fmt: skip
+    starts=st.lists(st.integers(0, 12), max_size=9),
+    rounds=st.integers(1, 4),
+    seed=st.integers(0, 99),
+    method=st.sampled_from(["folding", "random"]),
+    handicap=st.booleans(),
+)
 def test_whatever_is_played(starts: list[int], rounds: int, seed: int, method: str, handicap: bool) -> None:
     event = started(*starts, method=method, handicap=handicap)
     for number in range(rounds):

@@ -16,9 +16,9 @@ STRENGTHS = st.floats(-500, 5000)
 
 def test_published_rows(vectors: Vectors) -> None:
     for case in vectors("milvang")["published"]:
-        found = [100 * each for each in chances(case["white"], case["black"])]
+        odds = [100 * each for each in chances(case["white"], case["black"])]
         # One printed row was made to add up to 100.
-        assert found == pytest.approx(case["percent"], abs=0.6)
+        assert odds == pytest.approx(case["percent"], abs=0.6)
 
 
 def test_table(vectors: Vectors) -> None:
@@ -40,9 +40,9 @@ def test_rating_noise(vectors: Vectors) -> None:
 
 @given(STRENGTHS, STRENGTHS)
 def test_probabilities(white: float, black: float) -> None:
-    found = chances(white, black)
-    assert sum(found) == pytest.approx(1.0, abs=1e-12)
-    assert min(found) >= 0.0
+    odds = chances(white, black)
+    assert sum(odds) == pytest.approx(1.0, abs=1e-12)
+    assert min(odds) >= 0.0
 
 
 @given(st.floats(0, 3000), st.floats(0, 3000), st.floats(0, 200))

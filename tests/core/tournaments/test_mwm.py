@@ -95,8 +95,8 @@ def edges(system: str, beta: int, round_: Round, known: Ledger, rng: Chance) -> 
         return np.array([int(rng.unit("u", *pair) * 1_000_000) for pair in pairs], dtype=np.int64)
 
     level = round_.explanation.details["level"]
-    found: Edges = edges_of(level, score, balance, times, beta, third_of(system, score, u))
-    rows = zip(found.i.tolist(), found.j.tolist(), *(part.tolist() for part in found.weight), strict=True)
+    result: Edges = edges_of(level, score, balance, times, beta, third_of(system, score, u))
+    rows = zip(result.i.tolist(), result.j.tolist(), *(part.tolist() for part in result.weight), strict=True)
     return [[ids[i], ids[j], weight] for i, j, *weight in rows]
 
 

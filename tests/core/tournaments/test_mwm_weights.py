@@ -43,10 +43,10 @@ class State(NamedTuple):
     u: dict[tuple[int, int], int]
 
     def matrix(self, values: dict[tuple[int, int], int]) -> np.ndarray:
-        found = np.zeros((len(self.score),) * 2, dtype=np.int64)
+        result = np.zeros((len(self.score),) * 2, dtype=np.int64)
         for (i, j), value in values.items():
-            found[i, j] = found[j, i] = value
-        return found
+            result[i, j] = result[j, i] = value
+        return result
 
     def arguments(self) -> tuple[Any, ...]:
         score, u = np.array(self.score, dtype=np.int64), self.matrix(self.u)
@@ -63,8 +63,13 @@ def states(draw: st.DrawFn, sizes: tuple[int, ...] = (2, 4, 6, 6, 8), most_point
     n = draw(st.sampled_from(sizes))
     pairs = list(itertools.combinations(range(n), 2))
     score = sorted(draw(st.lists(st.integers(0, most_points), min_size=n, max_size=n)), reverse=True)
-    c = draw(st.lists(st.sampled_from(draw(st.sampled_from([(-1, 1), (-2, 0, 2), (-2, -1, 0, 1, 2), (2,)]))),
-                      min_size=n, max_size=n))  # fmt: skip
+    c = draw(
+        st.lists(
+            st.sampled_from(draw(st.sampled_from([(-1, 1), (-2, 0, 2), (-2, -1, 0, 1, 2), (2,)]))),
+            min_size=n,
+            max_size=n,
+        )
+    )
     how_many = draw(st.integers(0, len(pairs)))
     met = draw(st.permutations(pairs))[:how_many]
     times = {pair: draw(st.integers(1, 3)) for pair in met}
@@ -135,16 +140,16 @@ def agrees(state: State) -> None:
         with pytest.raises(Refused, match="Forbidden pairs leave no way"):
             state.decide()
         return
-    found = state.decide()
+    decision = state.decide()
     level, total, optima = expected
-    assert (found.level, found.total) == (level, total)
-    assert found.pairs in optima
+    assert (decision.level, decision.total) == (level, total)
+    assert decision.pairs in optima
 
     def lot(pairs: Pairs) -> int:
         i, j = (np.array([pair[end] for pair in pairs], dtype=np.int64) for end in (0, 1))
         return int(separators(len(state.score), i, j).sum())
 
-    assert lot(found.pairs) == max(map(lot, optima))
+    assert lot(decision.pairs) == max(map(lot, optima))
     assert len({lot(pairs) for pairs in optima}) == len(optima)
 
 
@@ -172,17 +177,17 @@ def test_nor_where_all_have_met(state: State, relaxed: int) -> None:
 @settings(max_examples=40)
 def test_pairs_left_out_beforehand_are_in_no_best_round(state: State) -> None:
     """The pairs that `pair_field` does not look at change nothing: all of them, by another program."""
-    found = state.decide()
+    decision = state.decide()
     n = len(state.score)
-    i, j, weight = edges_of(found.level, *state.arguments())
+    i, j, weight = edges_of(decision.level, *state.arguments())
     weights = packed(n, i, j, weight)
     graph = networkx.Graph()
     graph.add_weighted_edges_from(zip(i.tolist(), j.tolist(), weights, strict=True))
     other = networkx.max_weight_matching(graph)
-    assert sorted(tuple(sorted(pair)) for pair in other) == found.pairs
+    assert sorted(tuple(sorted(pair)) for pair in other) == decision.pairs
     at = {pair: k for k, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True))}
-    assert found.total == tuple(sum(int(part[at[pair]]) for pair in found.pairs) for part in weight)
-    stricter = LEVELS[: LEVELS.index(found.level)]
+    assert decision.total == tuple(sum(int(part[at[pair]]) for pair in decision.pairs) for part in weight)
+    stricter = LEVELS[: LEVELS.index(decision.level)]
     for level in stricter:
         i, j, weight = edges_of(level, *state.arguments())
         assert 2 * len(best(n, i, j, [1] * len(i))) < n
@@ -199,12 +204,12 @@ def test_nor_in_the_rounds_of_long_events() -> None:
         times = np.triu(rng.random((n, n)) < rng.uniform(0, 0.7), 1).astype(np.int64)
         times += times.T
         third = third_of(("dutch", "burstein", "monrad")[seed % 3], score)
-        found = pair_field(score, c, times, 2, third)
-        i, j, weight = edges_of(found.level, score, c, times, 2, third)
-        assert found.pairs == best(n, i, j, packed(n, i, j, weight))
+        decision = pair_field(score, c, times, 2, third)
+        i, j, weight = edges_of(decision.level, score, c, times, 2, third)
+        assert decision.pairs == best(n, i, j, packed(n, i, j, weight))
         # Cheaper than this is no round, whoever has met.
         least = sum((score[at - 1] - score[at]) for at in range(1, n) if at % 2)
-        looks += "rematch" not in found.level and -found.total[0] > least
+        looks += "rematch" not in decision.level and -decision.total[0] > least
     assert looks > 50
 
 
@@ -222,10 +227,10 @@ def test_colors_count_more_than_any_distance_of_ranks() -> None:
     c = [1, 1, *[1, -1] * 118, -1, -1]
     times = np.zeros((240, 240), dtype=np.int64)
     score = np.zeros(240, dtype=np.int64)
-    found = pair_field(score, np.array(c), times, 2, third_of("monrad", score))
-    assert found.level == "strict"
-    assert found.total[:2] == (0, 240)
-    assert -found.total[2] >= 594 * 10**6
+    decision = pair_field(score, np.array(c), times, 2, third_of("monrad", score))
+    assert decision.level == "strict"
+    assert decision.total[:2] == (0, 240)
+    assert -decision.total[2] >= 594 * 10**6
 
 
 LARGE = {
@@ -284,13 +289,13 @@ def test_separators_take_the_room_that_is_left(room: int) -> None:
 
 def test_separators_depend_on_the_two_ranks_alone() -> None:
     i, j = np.triu_indices(60, 1)
-    found = separators(60, i, j)
-    assert found.tolist() == separators(1000, i, j).tolist()
-    assert 0 <= found.min() < found.max() < 2**TIE_BITS
-    assert len(set(found.tolist())) == len(found)
+    numbers = separators(60, i, j)
+    assert numbers.tolist() == separators(1000, i, j).tolist()
+    assert 0 <= numbers.min() < numbers.max() < 2**TIE_BITS
+    assert len(set(numbers.tolist())) == len(numbers)
     small = i < 12
     pairs = zip(i[small].tolist(), j[small].tolist(), strict=True)
-    lots = dict(zip(pairs, found[small].tolist(), strict=True))
+    lots = dict(zip(pairs, numbers[small].tolist(), strict=True))
     # No two ways to pair four have the same sum.
     for a, b, c, d in itertools.combinations(range(12), 4):
         sums = {lots[a, b] + lots[c, d], lots[a, c] + lots[b, d], lots[a, d] + lots[b, c]}
@@ -299,9 +304,9 @@ def test_separators_depend_on_the_two_ranks_alone() -> None:
 
 def test_separators_are_those_that_recorded_rounds_were_made_with() -> None:
     def word(k: int) -> int:
-        found = k * 0x9E3779B97F4A7C15 % 2**64
-        found = (found ^ found >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-        return (found ^ found >> 27) | 1
+        result = k * 0x9E3779B97F4A7C15 % 2**64
+        result = (result ^ result >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        return (result ^ result >> 27) | 1
 
     i, j = np.triu_indices(40, 1)
     expected = [word(2 * a + 1) * word(2 * b + 2) % 2**64 >> 34 for a, b in zip(i.tolist(), j.tolist(), strict=True)]
@@ -334,6 +339,6 @@ def test_any_third_component_will_do() -> None:
     strength = np.array([10, 40, 20, 30])
     zeros = np.zeros(4, dtype=np.int64)
     nobody = np.zeros((4, 4), dtype=np.int64)
-    found = pair_field(zeros, zeros, nobody, 2, lambda i, j: np.abs(strength[i] - strength[j]))
-    assert found.total == (0, 0, 40)
-    assert (0, 2) not in found.pairs
+    decision = pair_field(zeros, zeros, nobody, 2, lambda i, j: np.abs(strength[i] - strength[j]))
+    assert decision.total == (0, 0, 40)
+    assert (0, 2) not in decision.pairs

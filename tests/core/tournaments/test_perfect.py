@@ -23,11 +23,11 @@ def graphs(draw: st.DrawFn, most: int = 10, even: bool = False) -> tuple[int, Ed
 
 
 def masks(n: int, edges: Edges) -> list[int]:
-    found = [0] * n
+    result = [0] * n
     for i, j in edges:
-        found[i] |= 1 << j
-        found[j] |= 1 << i
-    return found
+        result[i] |= 1 << j
+        result[j] |= 1 << i
+    return result
 
 
 def can_all_be_paired(n: int, edges: Edges) -> bool:
@@ -83,10 +83,10 @@ def test_goes_on_with_more_edges(graph: tuple[int, Edges], cut: int) -> None:
 def test_the_first_pairing_is_the_first_of_all(graph: tuple[int, Edges]) -> None:
     n, edges = graph
     matching = Matching(masks(n, edges))
-    found = pairings(list(range(n)), set(edges))
-    assert matching.is_perfect == bool(found)
-    if found:
-        assert matching.first_pairing() == found[0]
+    pairs = pairings(list(range(n)), set(edges))
+    assert matching.is_perfect == bool(pairs)
+    if pairs:
+        assert matching.first_pairing() == pairs[0]
 
 
 @settings(max_examples=100)

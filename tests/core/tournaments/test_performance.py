@@ -14,10 +14,10 @@ RATINGS = st.lists(st.floats(0.0, 4000.0), min_size=1, max_size=12)
 @given(RATINGS, st.data())
 def test_it_is_the_rating_at_which_the_score_was_to_be_expected(ratings: list[float], data: st.DataObject) -> None:
     score = data.draw(st.integers(0, 2 * len(ratings))) / 2
-    found = performance(ratings, score)
-    assert found is not None
+    result = performance(ratings, score)
+    assert result is not None
     counted = min(max(score, 0.25), len(ratings) - 0.25)
-    assert sum(1.0 / (1.0 + 10.0 ** ((rating - found) / 400.0)) for rating in ratings) == pytest.approx(
+    assert sum(1.0 / (1.0 + 10.0 ** ((rating - result) / 400.0)) for rating in ratings) == pytest.approx(
         counted, abs=1e-7 * len(ratings)
     )
 
@@ -25,8 +25,8 @@ def test_it_is_the_rating_at_which_the_score_was_to_be_expected(ratings: list[fl
 @given(RATINGS, st.floats(-300.0, 300.0))
 def test_it_moves_with_the_opponents_and_grows_with_the_score(ratings: list[float], shift: float) -> None:
     scores = [half / 2 for half in range(2 * len(ratings) + 1)]
-    found = [performance(ratings, score) for score in scores]
-    known = [rating for rating in found if rating is not None]
+    result = [performance(ratings, score) for score in scores]
+    known = [rating for rating in result if rating is not None]
     assert len(known) == len(scores)
     assert known == sorted(set(known))
     for score, rating in zip(scores, known, strict=True):

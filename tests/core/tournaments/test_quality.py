@@ -100,16 +100,16 @@ def test_float_pairs_are_pairs_of_different_scores(event: Event) -> None:
 
 
 def test_colors_count_games_really_played(event: Event) -> None:
-    found = colors(event)
-    assert found.differences == (4, 4, 4)
-    assert found.whites == {1: 2, 2: 0, 3: 1, 4: 0, 5: 1}
-    assert found.blacks == {1: 1, 2: 1, 3: 1, 4: 1, 5: 0}
-    assert (found.largest, found.in_a_row) == (1, 1)
+    statistics = colors(event)
+    assert statistics.differences == (4, 4, 4)
+    assert statistics.whites == {1: 2, 2: 0, 3: 1, 4: 0, 5: 1}
+    assert statistics.blacks == {1: 1, 2: 1, 3: 1, 4: 1, 5: 0}
+    assert (statistics.largest, statistics.in_a_row) == (1, 1)
 
 
 def test_unforeseen_results_are_wins_of_the_weaker(event: Event) -> None:
-    found = unforeseen(event, {1: 1000.0, 2: 1100.0, 3: 900.0, 4: 950.0, 5: 1200.0})
-    assert found == (3, 4)
+    upsets = unforeseen(event, {1: 1000.0, 2: 1100.0, 3: 900.0, 4: 950.0, 5: 1200.0})
+    assert upsets == (3, 4)
     assert unforeseen(event, dict.fromkeys(range(1, 6), 1.0)).share == 0.0
 
 

@@ -42,8 +42,8 @@ def test_colors_rematches_and_byes(word: str, size: int, seed: int, rounds: int)
             assert ("; they have met before" in game.reason) == (game.pair in known.met)
         again = sum(game.pair in known.met for game in paired.games)
         summary = paired.explanation.summary
-        told = re.search(r"(\d+) rematch", summary)
-        assert again == (summary.count(" - ") if word in ("dutch", "random2") else int(told[1]) if told else 0)
+        pairs = re.search(r"(\d+) rematch", summary)
+        assert again == (summary.count(" - ") if word in ("dutch", "random2") else int(pairs[1]) if pairs else 0)
         assert re.match(rf"Round {number + 1}: {len(paired.games)} games?\b", summary)
         for bye in paired.byes:
             assert bye.requested or f"bot-{bye.entrant} sits out: " in summary
@@ -59,7 +59,7 @@ def test_numbers_in_reasons(word: str, size: int, seed: int, rounds: int) -> Non
     known, paired = ledger(event), next_round(event)
     details = paired.explanation.details
     for game in paired.games:
-        numbers = [float(found) for found in re.findall(r"[0-9.]+", game.reason.replace("; ", " "))]
+        numbers = [float(result) for result in re.findall(r"[0-9.]+", game.reason.replace("; ", " "))]
         points = sorted((known.lines[id_].score / 2 for id_ in game.pair), reverse=True)
         if word == "accelrat":
             ratings = sorted((details["ratings"][str(id_)] for id_ in game.pair), reverse=True)
@@ -78,10 +78,10 @@ def test_numbers_in_reasons(word: str, size: int, seed: int, rounds: int) -> Non
             else:
                 assert numbers[:-1] == groups
         else:
-            said = numbers[: 1 + (points[0] != points[1])]
-            assert said == ([points[0]] if points[0] == points[1] else points)
+            shown = numbers[: 1 + (points[0] != points[1])]
+            assert shown == ([points[0]] if points[0] == points[1] else points)
             assert ("each" in game.reason or "both" in game.reason) == (points[0] == points[1])
             if word == "dutch":
-                ranks = [int(found) for found in numbers[len(said) :]]
+                ranks = [int(number) for number in numbers[len(shown) :]]
                 assert sorted(details["ranked"][rank - 1] for rank in ranks) == list(game.pair)
                 assert ranks == sorted(ranks)

@@ -33,9 +33,9 @@ def test_a_systems_own_rounds_are_confirmed(word: str) -> None:
     event = Event(word, entrants(RATINGS), seed=11)
     event = play(request_bye(event, Request(4, 2, 1)), by_lot(1), 2)
     event = play(withdraw(event, 7), by_lot(2), 2)
-    found = list(recheck(event))
-    assert [each.number for each in found] == [1, 2, 3, 4]
-    assert all(each.agrees and not each.refusal for each in found), found
+    checks = list(recheck(event))
+    assert [each.number for each in checks] == [1, 2, 3, 4]
+    assert all(each.agrees and not each.refusal for each in checks), checks
 
 
 def test_further_games_of_a_round_are_confirmed() -> None:
@@ -118,9 +118,9 @@ def test_what_differs_is_named() -> None:
 def test_a_refusal_is_a_finding() -> None:
     event = play(Event("swiss", entrants(RATINGS[:4])), by_lot(1), 1)
     every = tuple((a, b) for a in range(1, 5) for b in range(a + 1, 5))
-    found = next(recheck(replace(event, forbidden=every)))
-    assert not found.agrees
-    assert found.refusal
+    checks = next(recheck(replace(event, forbidden=every)))
+    assert not checks.agrees
+    assert checks.refusal
 
 
 def test_the_past_knows_nothing_of_the_future() -> None:

@@ -54,11 +54,11 @@ def test_as_few_as_possible_then_of_those_who_met_least_then_the_cheapest(
         with pytest.raises(Refused, match="must not meet"):
             fewest_rematches(ids, lambda a, b: costs[pair_of(a, b)], met, forbidden, before=[far])
         return
-    found = fewest_rematches(ids, lambda a, b: costs[pair_of(a, b)], met, forbidden, before=[far])
-    assert sorted(itertools.chain(*found)) == sorted(ids)
-    assert [ids.index(a) for a, _ in found] == sorted(ids.index(a) for a, _ in found)
-    assert not any(pair_of(*pair) in forbidden for pair in found)
-    assert value(found) == min(map(value, possible))
+    result = fewest_rematches(ids, lambda a, b: costs[pair_of(a, b)], met, forbidden, before=[far])
+    assert sorted(itertools.chain(*result)) == sorted(ids)
+    assert [ids.index(a) for a, _ in result] == sorted(ids.index(a) for a, _ in result)
+    assert not any(pair_of(*pair) in forbidden for pair in result)
+    assert value(result) == min(map(value, possible))
 
 
 @settings(max_examples=60)
@@ -68,11 +68,11 @@ def test_the_cheapest_without_barred_pairs(
 ) -> None:
     ids, met, _, costs = field
     possible = [pairs for pairs in pairings(ids) if not any(pair_of(*pair) in met for pair in pairs)]
-    found = cheapest(ids, lambda a, b: costs[pair_of(a, b)], lambda a, b: pair_of(a, b) in met)
+    result = cheapest(ids, lambda a, b: costs[pair_of(a, b)], lambda a, b: pair_of(a, b) in met)
     assert can_be_paired(ids, lambda a, b: pair_of(a, b) in met) == bool(possible)
-    assert (found is None) == (not possible)
-    if found is not None:
-        total = [sum(costs[pair_of(*pair)] for pair in pairs) for pairs in [found, *possible]]
+    assert (result is None) == (not possible)
+    if result is not None:
+        total = [sum(costs[pair_of(*pair)] for pair in pairs) for pairs in [result, *possible]]
         assert total[0] == min(total[1:])
 
 

@@ -243,8 +243,8 @@ def test_three_who_beat_each_other_share_a_place() -> None:
     def rule(game: Game) -> Result:
         return WHITE_WINS if winners.get(game.pair, min(game.pair)) == game.white else BLACK_WINS
 
-    found = standings(play(_event(4), rule))
-    assert [(row.place, row.entrant) for row in found.rows] == [(1, 1), (1, 2), (1, 3), (4, 4)]
+    table = standings(play(_event(4), rule))
+    assert [(row.place, row.entrant) for row in table.rows] == [(1, 1), (1, 2), (1, 3), (4, 4)]
 
 
 def test_no_more_rounds_than_planned() -> None:

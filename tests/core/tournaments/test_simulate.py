@@ -36,8 +36,8 @@ from cgos_server.core.tournaments.tournament import is_over, standings
 @given(st.lists(st.integers(0, 2**70), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 100))
 def test_the_lots_of_many_events_are_those_of_each(seeds: list[int], number: int, key: int) -> None:
     keys = np.arange(key, key + 4)
-    found = ManyLots(seeds, number).units("what", keys, keys + 1)
-    assert found.tolist() == [
+    result = ManyLots(seeds, number).units("what", keys, keys + 1)
+    assert result.tolist() == [
         [Lots(seed, number).unit("what", one, one + 1) for one in keys.tolist()] for seed in seeds
     ]
     single = ManyLots(seeds, number).units("what", keys)
@@ -72,17 +72,17 @@ def test_systems_meet_the_same_players() -> None:
 
 def test_games_end_as_often_as_the_model_says() -> None:
     plan = Plan("round-robin", 24, None, 1200.0, 2000.0)
-    found = expected = variance = 0.0
+    result = expected = variance = 0.0
     for seed in range(6):
         done = simulate(plan, seed)
         for each in done.event.rounds:
             for game in each.games:
                 assert game.result is not None
                 win, draw, _ = chances(done.strength[game.white], done.strength[game.black])
-                found += game.result.white / 2
+                result += game.result.white / 2
                 expected += win + draw / 2
                 variance += win + draw / 4 - (win + draw / 2) ** 2
-    assert abs(found - expected) < 5 * math.sqrt(variance)
+    assert abs(result - expected) < 5 * math.sqrt(variance)
 
 
 def test_elo_has_no_draws_and_no_colors() -> None:
@@ -159,8 +159,8 @@ def same(plan: Plan, seeds: list[int]) -> None:
         one = simulate(plan, seed)
         for number, each in enumerate(one.event.rounds):
             expected = {(game.white, game.black, game.result.white) for game in each.games if game.result}
-            found = zip(many.white[at, number], many.black[at, number], many.made[at, number], strict=True)
-            assert {tuple(map(int, game)) for game in found} == expected, (plan, seed, number)
+            result = zip(many.white[at, number], many.black[at, number], many.made[at, number], strict=True)
+            assert {tuple(map(int, game)) for game in result} == expected, (plan, seed, number)
             assert [bye.entrant for bye in each.byes] == [bye for bye in [int(many.byes[at, number])] if bye]
         assert tuple(many.order[at].tolist()) == one.order
         assert many.measures[at] == one.measures
@@ -186,14 +186,14 @@ def test_how_the_work_is_divided_changes_nothing() -> None:
     plan = Plan("dutch", 16, 6)
     seeds = [seed_of(1, index) for index in range(6)]
     together = simulate_many(plan, seeds)
-    asked: list[int] = []
+    collected: list[int] = []
 
     def counting(n: int, edges: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
-        asked.append(n)
+        collected.append(n)
         return best(n, edges)
 
     whole = simulate_many(plan, seeds, counting, (math.inf,))
-    assert set(asked) == {16}
+    assert set(collected) == {16}
     for at, seed in enumerate(seeds):
         alone = simulate_many(plan, [seed])
         for other, row in ((alone, 0), (whole, at)):

@@ -11,7 +11,7 @@ from cgos_server.core.tournaments.standings import ranked
 def test_equal_entrants_share_a_place() -> None:
     event = Event("swiss", entrants([None] * 5))
     values = {"points": {1: 1.0, 2: 3.0, 3: 1.0, 4: 0.5, 5: 1.0}, "byes": {1: 1.0, 2: 0.0, 3: 0.0, 4: None, 5: 1.0}}
-    found = ranked(event, ("points", "byes"), values, ascending=("byes",))
-    assert [(row.place, row.entrant) for row in found.rows] == [(1, 2), (2, 3), (3, 1), (3, 5), (5, 4)]
-    assert found.rows[0].values == (3.0, 0.0)
-    assert found.order == ("points", "byes")
+    table = ranked(event, ("points", "byes"), values, ascending=("byes",))
+    assert [(row.place, row.entrant) for row in table.rows] == [(1, 2), (2, 3), (3, 1), (3, 5), (5, 4)]
+    assert table.rows[0].values == (3.0, 0.0)
+    assert table.order == ("points", "byes")

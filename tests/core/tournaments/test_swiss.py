@@ -56,12 +56,12 @@ def test_the_method_of_the_first_round_is_of_that_round_alone() -> None:
 
 def test_equal_points_meet_and_the_middle_one_floats() -> None:
     event = play(swiss(entrants([2000.0 - 10 * k for k in range(6)]), within="initial"), better_wins, 1)
-    found = next_round(event)  # 1, 2, 3 have won; 2 floats to the middle of 4, 5, 6
-    assert found.explanation.details["groups"] == [[1, 2, 3], [4, 5, 6]]
-    assert found.explanation.details["points"] == [1.0, 0.0]
-    assert found.explanation.details["floats"] == [[2, 4, 1]]  # he has met 5
-    assert pairs(found) == [(1, 3), (2, 4), (5, 6)]
-    assert "1 point each, by folding" in next(game.reason for game in found.games if game.pair == (1, 3))
+    round_ = next_round(event)  # 1, 2, 3 have won; 2 floats to the middle of 4, 5, 6
+    assert round_.explanation.details["groups"] == [[1, 2, 3], [4, 5, 6]]
+    assert round_.explanation.details["points"] == [1.0, 0.0]
+    assert round_.explanation.details["floats"] == [[2, 4, 1]]  # he has met 5
+    assert pairs(round_) == [(1, 3), (2, 4), (5, 6)]
+    assert "1 point each, by folding" in next(game.reason for game in round_.games if game.pair == (1, 3))
 
 
 def test_groups_are_in_the_order_of_standings_unless_told_otherwise() -> None:
@@ -78,8 +78,8 @@ def test_groups_are_in_the_order_of_standings_unless_told_otherwise() -> None:
 
 
 def order_of(event: Event) -> list[int]:
-    found: list[int] = next_round(event).explanation.details["groups"][0]
-    return found
+    details: list[int] = next_round(event).explanation.details["groups"][0]
+    return details
 
 
 def test_without_ratings_a_lot_decides_once_for_the_whole_event() -> None:
@@ -115,20 +115,20 @@ def test_without_draws_one_unbeaten_winner_is_left(size: int, method: str, seed:
 def test_others_than_equals_meet_only_where_it_says_so(size: int, method: str, seed: int, rounds: int) -> None:
     event = Event("swiss", entrants([3000.0 - k for k in range(size)]), options={"method": method}, seed=seed)
     for number in range(rounds):
-        found = next_round(event)
+        round_ = next_round(event)
         lines = ledger(event).lines
-        details = found.explanation.details
+        details = round_.explanation.details
         group_of = {id_: at for at, group in enumerate(details["groups"], 1) for id_ in group}
         together = [set(numbers) for numbers in details["merged"]]
         floats = {tuple(sorted(each[:2])) for each in details["floats"]}
         rematches = {tuple(sorted(pair)) for pair in details["rematches"]}
-        assert rematches == {pair for pair in pairs(found) if pair in ledger(event).met}
-        for a, b in pairs(found):
+        assert rematches == {pair for pair in pairs(round_) if pair in ledger(event).met}
+        for a, b in pairs(round_):
             apart = group_of[a] != group_of[b]
             assert apart == (lines[a].score != lines[b].score)
             if apart and not rematches:
                 assert (a, b) in floats or any({group_of[a], group_of[b]} <= numbers for numbers in together)
-        event = finish(begin(event, found), by_lot(seed + number))
+        event = finish(begin(event, round_), by_lot(seed + number))
 
 
 def test_nobody_sits_out_twice_before_everybody_has_once() -> None:
@@ -154,11 +154,11 @@ def test_all_rounds_of_a_small_field_without_rematches_and_then_with() -> None:
 def test_groups_that_are_paired_as_one_are_named() -> None:
     event = swiss(EIGHT[:6], method="adjacent")
     event = finish(begin(event, next_round(event)), lambda game: DRAWN if game.pair == (1, 2) else better_wins(game))
-    found = next_round(event)  # of 3 and 5, 1 and 2, 4 and 6 the second two have met
-    assert found.explanation.details["groups"] == [[3, 5], [1, 2], [4, 6]]
-    assert found.explanation.details["merged"] == [[2, 3]]
-    assert pairs(found) == [(1, 4), (2, 6), (3, 5)]
-    assert "The groups of 0.5 and 0 points are paired as one" in found.explanation.summary
+    round_ = next_round(event)  # of 3 and 5, 1 and 2, 4 and 6 the second two have met
+    assert round_.explanation.details["groups"] == [[3, 5], [1, 2], [4, 6]]
+    assert round_.explanation.details["merged"] == [[2, 3]]
+    assert pairs(round_) == [(1, 4), (2, 6), (3, 5)]
+    assert "The groups of 0.5 and 0 points are paired as one" in round_.explanation.summary
 
 
 def test_hardly_anybody() -> None:
@@ -175,9 +175,9 @@ def test_hardly_anybody() -> None:
 def test_half_point_byes_make_groups_of_their_own() -> None:
     event = request_bye(request_bye(swiss(), Request(1, 1, 1)), Request(2, 1, 1))
     event = play(event, better_wins, 1)
-    found = next_round(event)
-    assert found.explanation.details["points"] == [1.0, 0.5, 0.0]
-    assert found.explanation.details["groups"][1] == [1, 2]
+    round_ = next_round(event)
+    assert round_.explanation.details["points"] == [1.0, 0.5, 0.0]
+    assert round_.explanation.details["groups"][1] == [1, 2]
 
 
 def test_forfeits_count_as_met_and_who_has_gone_is_not_paired() -> None:
@@ -189,8 +189,8 @@ def test_forfeits_count_as_met_and_who_has_gone_is_not_paired() -> None:
 
 def test_pairs_that_must_not_meet_decide_who_sits_out_or_are_named_as_the_trouble() -> None:
     three = swiss(EIGHT[:3])
-    found = next_round(forbid(three, 1, 2))
-    assert [bye.entrant for bye in found.byes] == [2]
+    round_ = next_round(forbid(three, 1, 2))
+    assert [bye.entrant for bye in round_.byes] == [2]
     two = swiss(EIGHT[:2])
     with pytest.raises(Refused, match="must not meet"):
         next_round(forbid(two, 1, 2))

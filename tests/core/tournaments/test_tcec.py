@@ -94,9 +94,9 @@ def _as_expected(details: dict[str, Any], expected: dict[str, Any], name: str) -
 
 
 def _final(event: Event, final: dict[str, Any]) -> None:
-    found = standings(event)
-    assert [row.name for row in found.rows] == final["ranking"]
-    values = {row.name: dict(zip(found.order, row.values, strict=True)) for row in found.rows}
+    table = standings(event)
+    assert [row.name for row in table.rows] == final["ranking"]
+    values = {row.name: dict(zip(table.order, row.values, strict=True)) for row in table.rows}
     for name, value in values.items():
         assert value["points"] == final["score_half_points"][name] / 2
         assert value["byes"] == final["byes"][name]
@@ -124,40 +124,40 @@ class Literal:
         self.round += 1
         order = sorted(active, key=self.seeds.index)
         order.sort(key=lambda id_: self.score[id_], reverse=True)
-        said: dict[str, Any] = {"pairing_order": list(order), "bye": None, "history_removed": []}
+        details: dict[str, Any] = {"pairing_order": list(order), "bye": None, "history_removed": []}
         if len(order) % 2 == 1:
             fewest = min(self.byes[id_] for id_ in order)
-            said["bye"] = [id_ for id_ in order if self.byes[id_] == fewest][-1]
-            order.remove(said["bye"])
+            details["bye"] = [id_ for id_ in order if self.byes[id_] == fewest][-1]
+            order.remove(details["bye"])
         bound = 2
         while not self._all_pairings(order, bound, without_history=True):
             bound += 1
         while not self._all_pairings(order, bound):
-            said["history_removed"].append(self.history.pop(0)[0])
-        found = self._all_pairings(order, bound)
-        pairs = min(found, key=lambda pairs: [order.index(second) for _, second in pairs])
+            details["history_removed"].append(self.history.pop(0)[0])
+        result = self._all_pairings(order, bound)
+        pairs = min(result, key=lambda pairs: [order.index(second) for _, second in pairs])
         if pairs:
             self.history.append((self.round, {frozenset(pair) for pair in pairs}))
-        if said["bye"] is not None:
-            self.byes[said["bye"]] += 1
-            self.score[said["bye"]] += 4 if self.double else 2
-        said["pairs"] = [list(pair) for pair in pairs]
-        said["color_bound"] = bound
-        said["playing_order"] = self._playing_order(pairs)
-        return said
+        if details["bye"] is not None:
+            self.byes[details["bye"]] += 1
+            self.score[details["bye"]] += 4 if self.double else 2
+        details["pairs"] = [list(pair) for pair in pairs]
+        details["color_bound"] = bound
+        details["playing_order"] = self._playing_order(pairs)
+        return details
 
     def _all_pairings(self, left: list[int], bound: int, without_history: bool = False) -> list[list[tuple[int, int]]]:
         if not left:
             return [[]]
         first = left[0]
-        found: list[list[tuple[int, int]]] = []
+        collected: list[list[tuple[int, int]]] = []
         for second in left[1:]:
             colors = abs(self.wgd[first] + self.wgd[second]) <= bound
             met = any({first, second} in pairs for _, pairs in self.history)
             if colors and (without_history or not met):
                 rest = [id_ for id_ in left if id_ not in (first, second)]
-                found += [[(first, second), *others] for others in self._all_pairings(rest, bound, without_history)]
-        return found
+                collected += [[(first, second), *others] for others in self._all_pairings(rest, bound, without_history)]
+        return collected
 
     def _playing_order(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
         boards = [[f, s] if not self.double and self._first_is_white(f, s) else [s, f] for f, s in pairs]
@@ -206,7 +206,7 @@ def test_as_a_literal_transcription_of_the_rules(
     event = event_of(size, double=double)
     literal = Literal([one.id for one in event.entrants], double)
     for number, changes in enumerate(rounds, 1):
-        asked: set[int] = set()
+        collected: set[int] = set()
         for what, which in changes:
             ids = [one.id for one in event.entrants]
             if what == "enter" and len(ids) < 8:
@@ -217,9 +217,9 @@ def test_as_a_literal_transcription_of_the_rules(
             elif event.withdrawn and what == "rejoin":
                 event = rejoin(event, event.withdrawn[which % len(event.withdrawn)])
             elif ids and what == "bye" and ids[which % len(ids)] not in event.withdrawn:
-                asked.add(ids[which % len(ids)])
+                collected.add(ids[which % len(ids)])
                 event = request_bye(event, Request(ids[which % len(ids)], number, which % 3))
-        active = [one.id for one in event.entrants if one.id not in event.withdrawn and one.id not in asked]
+        active = [one.id for one in event.entrants if one.id not in event.withdrawn and one.id not in collected]
         round_ = next_round(event)
         assert round_.explanation.details == literal.pair(active)
         assert [[game.white, game.black] for game in round_.games] == round_.explanation.details["playing_order"]
@@ -273,8 +273,11 @@ def test_nobody_meets_again_before_a_round_has_left_the_history(size: int) -> No
         assert removals or not rematches
         met |= {game.pair for game in each.games}
     assert rematches
-    assert all(any(str(number) in each.explanation.summary for number in each.explanation.details["history_removed"])
-               for each in event.rounds if each.explanation.details["history_removed"])  # fmt: skip
+    assert all(
+        any(str(number) in each.explanation.summary for number in each.explanation.details["history_removed"])
+        for each in event.rounds
+        if each.explanation.details["history_removed"]
+    )
 
 
 def test_a_second_game_has_the_other_colors() -> None:

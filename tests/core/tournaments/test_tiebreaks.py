@@ -78,9 +78,9 @@ def test_go_tie_breakers(go_case: dict[str, Any], variant: str) -> None:
 
 
 FIDE = (
-    "points", "buchholz-cut1", "buchholz", "direct", "aroc", "wins", "wins-black", "games-black", "sonneborn-berger",
-    "rating", "seed",
-)  # fmt: skip
+    *("points", "buchholz-cut1", "buchholz", "direct", "aroc"),
+    *("wins", "wins-black", "games-black", "sonneborn-berger", "rating", "seed"),
+)
 
 
 def chess_ids(names: Sequence[str]) -> dict[str, int]:
@@ -106,14 +106,14 @@ def check_fide(case: Mapping[str, Any]) -> None:
     halves = {"points": "score", "buchholz-cut1": "bh_cut1", "buchholz": "bh", "direct": "de"}
     whole = {"wins": "wins", "wins-black": "wins_black", "games-black": "games_black"}
     for row in table.rows:
-        found = dict(zip(table.order, row.values, strict=True))
+        result = dict(zip(table.order, row.values, strict=True))
         wanted = case["final"]["tiebreaks"][row.name]
         for word, key in halves.items():
-            assert 2 * (found[word] or 0) == wanted[key], (row.name, word)
+            assert 2 * (result[word] or 0) == wanted[key], (row.name, word)
         for word, key in whole.items():
-            assert found[word] == wanted[key], (row.name, word)
-        assert found["aroc"] == pytest.approx(wanted["aroc"], abs=1e-9)
-        assert 4 * (found["sonneborn-berger"] or 0) == wanted["sb"]
+            assert result[word] == wanted[key], (row.name, word)
+        assert result["aroc"] == pytest.approx(wanted["aroc"], abs=1e-9)
+        assert 4 * (result["sonneborn-berger"] or 0) == wanted["sb"]
 
 
 def test_fide_tie_breakers_of_whole_events(vectors: Vectors) -> None:
@@ -167,8 +167,16 @@ def test_tcec_final_rankings(vectors: Vectors) -> None:
 # --- any event, against slow transcriptions
 
 RESULTS = (
-    WHITE_WINS, BLACK_WINS, DRAWN, WHITE_WINS, BLACK_WINS, Result(2, 0, "forfeit"), Result(0, 0, "forfeit"), VOID, None,
-)  # fmt: skip
+    WHITE_WINS,
+    BLACK_WINS,
+    DRAWN,
+    WHITE_WINS,
+    BLACK_WINS,
+    Result(2, 0, "forfeit"),
+    Result(0, 0, "forfeit"),
+    VOID,
+    None,
+)
 
 
 @st.composite
@@ -195,15 +203,15 @@ def events(draw: st.DrawFn) -> Event:
 
 def games_of(event: Event, id_: int) -> list[tuple[int, int, int, bool]]:
     """Round, opponent, half points, whether with Black: of games really played."""
-    found = []
+    collected = []
     for each in event.rounds:
         for game in each.games:
             if game.result is not None and game.result.how == "played":
                 if game.white == id_:
-                    found.append((each.number, game.black, game.result.white, False))
+                    collected.append((each.number, game.black, game.result.white, False))
                 if game.black == id_:
-                    found.append((each.number, game.white, game.result.black, True))
-    return found
+                    collected.append((each.number, game.white, game.result.black, True))
+    return collected
 
 
 def made(event: Event, id_: int, rounds: Sequence[int]) -> int:
@@ -357,8 +365,8 @@ def test_sum_of_sos_counts_everybodys_score_once_a_round() -> None:
         Round_(2, (Game(5, 1, BLACK_WINS), Game(2, 3, DRAWN)), (Bye(4),)),
     ]
     event = event_of(rounds, 5)
-    assert sum(found or 0 for found in value(event, "sos").values()) == 2 * sum(
-        found or 0 for found in value(event, "points").values()
+    assert sum(result or 0 for result in value(event, "sos").values()) == 2 * sum(
+        result or 0 for result in value(event, "points").values()
     )
 
 
@@ -378,15 +386,15 @@ def test_rounds_of_two_games_count_twice_for_a_virtual_opponent() -> None:
         Round_(1, (Game(1, 2, DRAWN), Game(2, 1, DRAWN)), (Bye(3, 4),)),
         Round_(2, (Game(3, 1, DRAWN), Game(1, 3, DRAWN)), (Bye(2, 4),)),
     ]
-    found = value(event_of(rounds, 3), "buchholz")
-    assert found[3] == 2 * 2.0 + 2 * (0.0 + 1.0)  # before the round, and half a point of each game of the next one
-    assert found[2] == 2 * 2.0 + 2 * (1.0 + 0.0)
+    values = value(event_of(rounds, 3), "buchholz")
+    assert values[3] == 2 * 2.0 + 2 * (0.0 + 1.0)  # before the round, and half a point of each game of the next one
+    assert values[2] == 2 * 2.0 + 2 * (1.0 + 0.0)
 
 
 def test_an_absence_has_no_virtual_opponent_announced_or_not() -> None:
     played = [Round_(1, (Game(1, 2, WHITE_WINS),)), Round_(2)]
-    asked = [played[0], Round_(2, (), (Bye(1, 0, True),))]
-    assert value(event_of(played, 2), "buchholz") == value(event_of(asked, 2), "buchholz") == {1: 0.0, 2: 1.0}
+    keys = [played[0], Round_(2, (), (Bye(1, 0, True),))]
+    assert value(event_of(played, 2), "buchholz") == value(event_of(keys, 2), "buchholz") == {1: 0.0, 2: 1.0}
 
 
 def test_direct_encounter_separates_two_and_not_three_who_have_not_all_met() -> None:
@@ -398,8 +406,11 @@ def test_direct_encounter_separates_two_and_not_three_who_have_not_all_met() -> 
     assert value(event, "direct") == dict.fromkeys(range(1, 5))
     table = standings_by(event, ["points", "direct"])
     assert [(row.place, row.entrant, row.values[1]) for row in table.rows] == [
-        (1, 2, None), (2, 1, None), (2, 3, None), (4, 4, None),
-    ]  # fmt: skip
+        (1, 2, None),
+        (2, 1, None),
+        (2, 3, None),
+        (4, 4, None),
+    ]
     for result, places in ((DRAWN, [1, 2, 2, 4]), (BLACK_WINS, [1, 2, 3, 4])):
         met = replace(event, rounds=(*rounds, Round_(3, (Game(1, 3, result),))))
         assert [row.place for row in standings_by(met, ["points", "direct"]).rows] == places

@@ -42,9 +42,9 @@ def test_vectors(case: dict[str, Any]) -> None:
     if "rs_given" in case:
         by_strengths["error_with_given"] = {ids[name]: strength for name, strength in case["rs_given"].items()}
     for key, strengths in by_strengths.items():
-        found = total_error(event, strengths)
+        quality = total_error(event, strengths)
         for word, wanted in case[key].items():
-            assert getattr(found, word) == pytest.approx(wanted, abs=1e-9, rel=1e-9), (key, word)
+            assert getattr(quality, word) == pytest.approx(wanted, abs=1e-9, rel=1e-9), (key, word)
 
 
 @st.composite
@@ -83,9 +83,9 @@ def test_unplayed_games_say_nothing() -> None:
     strengths = relative_strengths(event)
     assert strengths[1] > 0 > strengths[2] == -strengths[1]
     assert [strengths[id_] for id_ in range(3, 10)] == [0.0] * 7
-    found = total_error(event, strengths)
-    assert found.games == 1
-    assert found.rms_per_game == pytest.approx(2 * strengths[1])
+    quality = total_error(event, strengths)
+    assert quality.games == 1
+    assert quality.rms_per_game == pytest.approx(2 * strengths[1])
 
 
 def test_e_total_falls_with_size_and_the_mean_of_a_game_does_not() -> None:

@@ -62,10 +62,10 @@ def _state(event: Event) -> Event:
 
 def _differences(event: Event) -> list[Recheck]:
     """Rounds that would not be paired so. In a knock-out colors, and so replays, may be of the results before."""
-    found = [each for each in recheck(event) if not each.agrees]
+    checks = [each for each in recheck(event) if not each.agrees]
     if not system_of(event).rounds_follow:
-        return found
-    return [each for each in found if each.missing or each.refusal or each.byes != each.recorded_byes]
+        return checks
+    return [each for each in checks if each.missing or each.refusal or each.byes != each.recorded_byes]
 
 
 @settings(max_examples=40)

@@ -52,30 +52,30 @@ def matchings(left: Sequence[int]) -> Iterator[list[Pair]]:
 
 
 def test_vectors_weights(case: dict[str, Any]) -> None:
-    names, found = read(case)
-    assert {(names[a], names[b]): weight for (a, b), weight in found.items()} == {
+    names, result = read(case)
+    assert {(names[a], names[b]): weight for (a, b), weight in result.items()} == {
         (each["i"], each["j"]): each["w"] for each in case["weights"]
     }
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_vectors_optimum(case: dict[str, Any], seed: int) -> None:
-    names, found = read(case)
-    pairs = heaviest(range(1, len(names) + 1), found, (), Lots(seed, 1))
-    assert sum(found[pair] for pair in pairs) == case["optimal_total"]
+    names, result = read(case)
+    pairs = heaviest(range(1, len(names) + 1), result, (), Lots(seed, 1))
+    assert sum(result[pair] for pair in pairs) == case["optimal_total"]
     optima = [{tuple(pair) for pair in matching} for matching in case["optimal_matchings"]]
     assert {(names[a], names[b]) for a, b in pairs} in optima
 
 
 def test_vectors_second_best(case: dict[str, Any]) -> None:
-    names, found = read(case)
-    totals = {sum(found[pair] for pair in matching) for matching in matchings(range(len(names)))}
+    names, result = read(case)
+    totals = {sum(result[pair] for pair in matching) for matching in matchings(range(len(names)))}
     assert sorted(totals)[-2:] == [case["second_best_total"], case["optimal_total"]]
 
 
 def test_all_optima_are_drawn(case: dict[str, Any]) -> None:
-    names, found = read(case)
-    drawn = {tuple(heaviest(range(1, len(names) + 1), found, (), Lots(seed, 1))) for seed in range(40)}
+    names, result = read(case)
+    drawn = {tuple(heaviest(range(1, len(names) + 1), result, (), Lots(seed, 1))) for seed in range(40)}
     assert len(drawn) == len(case["optimal_matchings"])
 
 
@@ -127,30 +127,31 @@ def test_weights_are_the_formula_rounded_down(
     field: tuple[list[Placed], set[Pair], int], seeding: str, above: str, below: str
 ) -> None:
     placed, met, groups = field
-    found = weights(placed, met, groups, seeding, above, below)
-    for (a, b), weight in found.items():
+    table = weights(placed, met, groups, seeding, above, below)
+    for (a, b), weight in table.items():
         rest = by_the_formula(placed[a], placed[b], groups, seeding, above, below)
         assert weight == rest + (0 if (a, b) in met else 5 * 10**14)
-    turned = weights(placed[::-1], {(len(placed) - 1 - b, len(placed) - 1 - a) for a, b in met}, groups, seeding, above,
-                     below)  # fmt: skip
-    assert sorted(turned.values()) == sorted(found.values())
+    turned = weights(
+        placed[::-1], {(len(placed) - 1 - b, len(placed) - 1 - a) for a, b in met}, groups, seeding, above, below
+    )
+    assert sorted(turned.values()) == sorted(table.values())
 
 
 @settings(max_examples=30)
 @given(fields().filter(lambda field: len(field[0]) <= 8), st.integers(0, 99))
 def test_nothing_is_heavier(field: tuple[list[Placed], set[Pair], int], seed: int) -> None:
     placed, met, groups = field
-    found = weights(placed, met, groups)
-    pairs = heaviest(range(1, len(placed) + 1), found, (), Lots(seed, 1))
-    ways = [sum(found[pair] for pair in matching) for matching in matchings(range(len(placed)))]
-    assert sum(found[pair] for pair in pairs) == max(ways)
+    table = weights(placed, met, groups)
+    pairs = heaviest(range(1, len(placed) + 1), table, (), Lots(seed, 1))
+    ways = [sum(table[pair] for pair in matching) for matching in matchings(range(len(placed)))]
+    assert sum(table[pair] for pair in pairs) == max(ways)
 
 
 def test_forbidden_pairs_never_meet_though_all_else_is_a_rematch() -> None:
-    found = {(0, 1): 5, (0, 2): 0, (0, 3): 9, (1, 2): 9, (1, 3): 0, (2, 3): 5}
-    assert heaviest([1, 2, 3, 4], found, {(1, 4), (1, 2)}, Lots(0, 1)) == [(0, 2), (1, 3)]
+    by_pair = {(0, 1): 5, (0, 2): 0, (0, 3): 9, (1, 2): 9, (1, 3): 0, (2, 3): 5}
+    assert heaviest([1, 2, 3, 4], by_pair, {(1, 4), (1, 2)}, Lots(0, 1)) == [(0, 2), (1, 3)]
     with pytest.raises(Refused, match="must not meet"):
-        heaviest([1, 2, 3, 4], found, {(1, 2), (1, 3), (1, 4)}, Lots(0, 1))
+        heaviest([1, 2, 3, 4], by_pair, {(1, 2), (1, 3), (1, 4)}, Lots(0, 1))
 
 
 def flat(n: int, **options: Any) -> Event:

@@ -109,7 +109,7 @@ def test_byes(cell: str, bye: Bye) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "said"),
+    ("text", "line", "column", "problem"),
     [
         ("", 1, 1, "empty"),
         ("id,rating\n1,2", 1, 1, "no column is called name"),
@@ -140,11 +140,11 @@ def test_byes(cell: str, bye: Bye) -> None:
         ('name\n"A"x', 2, 1, "expected after"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(text: str, line: int, column: int, said: str) -> None:
+def test_what_cannot_be_read_is_refused_with_its_place(text: str, line: int, column: int, problem: str) -> None:
     with pytest.raises(Misread) as refused:
         read(text)
     assert (refused.value.line, refused.value.column) == (line, column), refused.value.sentence
-    assert said in refused.value.sentence
+    assert problem in refused.value.sentence
 
 
 def test_utf_16_is_refused() -> None:

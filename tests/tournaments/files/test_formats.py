@@ -124,9 +124,9 @@ def test_the_system_is_that_asked_for_then_the_files() -> None:
     event = Event("epm", (Entrant(1, "A"),), options={"depth": 2})
     for format_ in ("trf", "json"):
         data = tournament_file.fresh(event, format_) if format_ == "json" else _report(event)
-        said, asked = tournament_file.read("-", data), tournament_file.read("-", data, "swiss")
-        assert (said.event.system, said.event.options, said.names_system) == ("epm", {"depth": 2}, True)
-        assert (asked.event.system, asked.event.options) == ("swiss", {})
+        by_file, by_choice = tournament_file.read("-", data), tournament_file.read("-", data, "swiss")
+        assert (by_file.event.system, by_file.event.options, by_file.names_system) == ("epm", {"depth": 2}, True)
+        assert (by_choice.event.system, by_choice.event.options) == ("swiss", {})
     table = tournament_file.read("-", b"name\nA\n")
     assert (table.event.system, table.names_system) == ("dutch", False)
     assert tournament_file.read("-", b"name\nA\n", "swiss").event.system == "swiss"
@@ -259,14 +259,17 @@ LARGE = 200_000
         ("a.trf", b"162 " + b" W 1.0" * (LARGE // 6), None),
         ("a.trf", b"001    1" + b" " * LARGE + b"x", "more than 999 rounds"),
         ("a.trf", _player(1) + b"  0000 - U" * (LARGE // 10), "more than 999 rounds"),
-        ("a.trf", b"\n".join(map(_player, range(1, 1500))) + b"\nXXP " + b" ".join(b"%d" % at for at in range(1, 1500)),
-         "more than 500000 pairs"),
+        (
+            "a.trf",
+            b"\n".join(map(_player, range(1, 1500))) + b"\nXXP " + b" ".join(b"%d" % at for at in range(1, 1500)),
+            "more than 500000 pairs",
+        ),
         ("a.csv", b"name," + b",".join(b"r%d" % at for at in range(1, 1000)) + b"\n" + b"A\n" * 20_000, None),
         ("a.csv", b"name,r999\nA,2+w\nB,1-b\n" + b"C\n" * 20_000, None),
         ("a.csv", b"name\n" + b"A\n" * (LARGE // 2), "^Line 50002, column 1: there are more than 50000 players"),
         ("a.trf", b"XXR " + b"9" * LARGE, "is no number of rounds|9\\.\\.\\."),
     ],
-)  # fmt: skip
+)
 @pytest.mark.timeout(10)
 def test_large_files_are_read_or_refused_at_once(name: str, data: bytes, says: str | None) -> None:
     if says is None:

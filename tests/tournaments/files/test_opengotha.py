@@ -125,14 +125,20 @@ def test_parameters_become_options_and_the_rest_is_named() -> None:
     )
     file = read(xml("", ("MMS", "SOSM", "DC", "NULL"), more))
     assert file.event.options == {
-        "absences": "none", "handicap": True, "reduction": 2, "floor": "30k", "bar": "1k", "seeding": "translation",
-        "from_above": "bottom", "from_below": "middle",
-    }  # fmt: skip
-    said = " ".join(file.remarks)
-    assert "no effect here: DC." in said
-    assert "countries and clubs kept apart" in said
-    assert "The ceiling of handicaps" in said
-    assert "chance" not in said
+        "absences": "none",
+        "handicap": True,
+        "reduction": 2,
+        "floor": "30k",
+        "bar": "1k",
+        "seeding": "translation",
+        "from_above": "bottom",
+        "from_below": "middle",
+    }
+    remarks = " ".join(file.remarks)
+    assert "no effect here: DC." in remarks
+    assert "countries and clubs kept apart" in remarks
+    assert "The ceiling of handicaps" in remarks
+    assert "chance" not in remarks
     assert file.event.tie_breakers == ("mms", "sosm")
 
 

@@ -89,7 +89,7 @@ def _with(text: str, column: int, part: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("column", "part", "said", "at"),
+    ("column", "part", "problem", "at"),
     [
         (5, "   x", "'x' is no starting rank", 5),
         (5, "    ", "no starting rank", 5),
@@ -106,11 +106,11 @@ def _with(text: str, column: int, part: str) -> str:
         (109, "\N{LATIN SMALL LETTER SHARP S}", "is no result", 109),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(column: int, part: str, said: str, at: int) -> None:
+def test_what_cannot_be_read_is_refused_with_its_place(column: int, part: str, problem: str, at: int) -> None:
     with pytest.raises(Misread) as refused:
         doc("012 Open", _with(ANN, column, part), BOB)
     assert (refused.value.line, refused.value.column) == (2, at)
-    assert said in refused.value.sentence
+    assert problem in refused.value.sentence
     assert refused.value.sentence.startswith(f"Line 2, column {at}: ")
 
 

@@ -101,7 +101,7 @@ def test_byes(cell: str, bye: Bye | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "column", "said"),
+    ("first", "second", "column", "problem"),
     [
         ("   2 w 1", "   3 b 0", 92, "not the other way round"),
         ("   2 w 1", "0000 - U", 92, "not the other way round"),
@@ -119,13 +119,13 @@ def test_byes(cell: str, bye: Bye | None) -> None:
         ("0000 - 1", "        ", 92, "1 without an opponent"),
     ],
 )
-def test_lines_that_contradict_each_other_are_refused(first: str, second: str, column: int, said: str) -> None:
+def test_lines_that_contradict_each_other_are_refused(first: str, second: str, column: int, problem: str) -> None:
     played = "   4 w 1", "   3 b 0"
     rest = [player(3, "", played[0]), player(4, "", played[1])]
     with pytest.raises(Misread) as refused:
         to_event(doc("012 Open", player(1, "", first), player(2, "", second), *rest))
     assert (refused.value.line, refused.value.column) == (2, column)
-    assert said in refused.value.sentence
+    assert problem in refused.value.sentence
 
 
 def test_lines_about_nobody_are_refused() -> None:
@@ -203,19 +203,19 @@ def test_teams_are_not_paired() -> None:
     ],
 )
 def test_the_coded_type_names_the_system(code: str, system: str | None) -> None:
-    found = records(doc(f"192 {code}"))
-    assert system_said(found) == system
-    said = " ".join(remarks(found))
-    assert (code in said) == (not code.startswith("CUSTOM") and not found.of_teams)
+    general = records(doc(f"192 {code}"))
+    assert system_said(general) == system
+    problem = " ".join(remarks(general))
+    assert (code in problem) == (not code.startswith("CUSTOM") and not general.of_teams)
 
 
 def test_a_tournament_of_single_players_may_name_teams() -> None:
     lines = [player(1, "0.0"), player(2, "0.0"), player(3, "0.0")]
     document = doc("082 0", "092 Individual: Swiss-System", *lines, "240 H   1    3", f"013 {'Reds':32}   1    2")
-    found = records(document)
-    assert list(hindrances(found)) == []
+    general = records(document)
+    assert list(hindrances(general)) == []
     assert to_event(document).requests == (Request(3, 1, 1),)  # 240 names players here, not teams
-    assert any("teams have no effect" in remark for remark in remarks(found))
+    assert any("teams have no effect" in remark for remark in remarks(general))
 
 
 @pytest.mark.parametrize(
@@ -467,16 +467,16 @@ def test_points_of_their_own_hinder_pairing_and_missing_ones_differ_from_nothing
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"bye_points": 1}, "What a bye gives cannot be changed"),
         ({"requests": (Request(2, 2, 3),)}, r"Player 2 asked for a bye of 1\.5 points"),
         ({"entrants": (Entrant(1, "A"), Entrant(2, "B"), Entrant(10_000, "C"))}, "holds up to 9999"),
     ],
 )
-def test_changes_that_a_report_cannot_hold_are_refused(changes: dict[str, Any], said: str) -> None:
+def test_changes_that_a_report_cannot_hold_are_refused(changes: dict[str, Any], problem: str) -> None:
     document = doc(player(1, "1.0", "   2 w 1"), player(2, "0.0", "   1 b 0"))
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(Refused, match=problem):
         with_event(document, replace(to_event(document), **changes))
 
 

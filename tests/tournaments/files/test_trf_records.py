@@ -54,15 +54,15 @@ def test_points(lines: list[str], points: dict[str, int]) -> None:
 
 
 def test_who_is_absent_and_who_must_not_meet() -> None:
-    found = read("XXZ 3 4", "XXZ 5", "240 H   2    1    7", "240 z 3 2", "XXP 1 2 3", "260   1   2    4    5")
-    assert found.absent == [(0, (3, 4)), (1, (5,))]
-    assert found.byes == [Byes(2, "H", 2, (1, 7)), Byes(3, "Z", 3, (2,))]
-    assert found.forbidden == [Forbidden(4, 1, 999, (1, 2, 3)), Forbidden(5, 1, 2, (4, 5))]
+    general = read("XXZ 3 4", "XXZ 5", "240 H   2    1    7", "240 z 3 2", "XXP 1 2 3", "260   1   2    4    5")
+    assert general.absent == [(0, (3, 4)), (1, (5,))]
+    assert general.byes == [Byes(2, "H", 2, (1, 7)), Byes(3, "Z", 3, (2,))]
+    assert general.forbidden == [Forbidden(4, 1, 999, (1, 2, 3)), Forbidden(5, 1, 2, (4, 5))]
 
 
 def test_accelerations() -> None:
-    found = read("XXA    2  1.0       0.5", "250       1.0   1   2    2    5", "250  1.0        1   2    4    5")
-    every = [found.fictitious(range(1, 9), number) for number in (1, 2, 3, 4)]
+    general = read("XXA    2  1.0       0.5", "250       1.0   1   2    2    5", "250  1.0        1   2    4    5")
+    every = [general.fictitious(range(1, 9), number) for number in (1, 2, 3, 4)]
     assert [points.get(2, 0) for points in every] == [10, 10, 5, 0]
     assert [points.get(5, 0) for points in every] == [10, 10, 0, 0]
     assert 6 not in every[0]
@@ -70,8 +70,8 @@ def test_accelerations() -> None:
 
 
 def test_teams_and_points_of_their_own_are_counted() -> None:
-    found = read("013 Reds", "310   1 Blues", "299 H       0.5   1    1")
-    assert (found.team_lines, found.abnormal) == (2, 1)
+    general = read("013 Reds", "310   1 Blues", "299 H       0.5   1    1")
+    assert (general.team_lines, general.abnormal) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_the_order_of_the_lines_may_count() -> None:
 
 
 def test_our_comment() -> None:
-    found = read("### of others", '### cgos-server {"system":"epm","seed":7,"options":{"a":true}}')
-    assert (found.extra, found.extra_line) == (Extra(system="epm", seed=7, options={"a": True}), 1)
+    general = read("### of others", '### cgos-server {"system":"epm","seed":7,"options":{"a":true}}')
+    assert (general.extra, general.extra_line) == (Extra(system="epm", seed=7, options={"a": True}), 1)
 
 
 @pytest.mark.parametrize(
-    ("line", "column", "said"),
+    ("line", "column", "problem"),
     [
         ("XXR", None, ""),
         ("XXR many", 5, "'many' is no number of rounds"),
@@ -132,11 +132,11 @@ def test_our_comment() -> None:
         ("### cgos-server " + '{"x":' * 5000, 17, "the comment is not ours"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(line: str, column: int | None, said: str) -> None:
+def test_what_cannot_be_read_is_refused_with_its_place(line: str, column: int | None, problem: str) -> None:
     if column is None:
         assert read(line) == Records()
         return
     with pytest.raises(Misread) as refused:
         read("012 Open", line)
     assert (refused.value.line, refused.value.column) == (2, column)
-    assert said in refused.value.sentence
+    assert problem in refused.value.sentence
