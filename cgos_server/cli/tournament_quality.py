@@ -12,6 +12,7 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.tournament_files import EventChoice, event_options
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.event_quality import MOST_SOLVED, Band, EventQuality, event_quality
+from cgos_server.core.tournaments.from_starts import scores_before
 from cgos_server.core.tournaments.words import counted
 
 
@@ -27,7 +28,7 @@ def quality(chosen: EventChoice, as_json: bool) -> None:
     compare events by. A float is a pair of players with different scores.
     """
     _, event = chosen.open(needs_system=False)
-    figures = event_quality(event, pure.standings(event), pure.scores_before(event))
+    figures = event_quality(event, pure.standings(event), scores_before(event, pure.system_of(event)))
     if as_json:
         print_json(figures)
         return

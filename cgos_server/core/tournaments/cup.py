@@ -149,7 +149,7 @@ class Cup:
         byes: set[tuple[int, int]] = set()
         for each in event.rounds:
             pairs = matches[each.number]
-            games.update(stale_games(event, each.number, pairs, seeds, self._replays))
+            games.update(stale_games(event, each.number, pairs, seeds=seeds, replays=self._replays))
             out = {*event.withdrawn, *(bye.entrant for bye in each.byes if bye.requested), NOBODY}
             for bye in each.byes:
                 others = [side for two in pairs if bye.entrant in two for side in two - {bye.entrant}]

@@ -155,7 +155,7 @@ class DoubleElimination:
             led_to = [part for part in _parts(past, state, frozenset()) if part is not None]
             pairs = [set(game.pair) for part in led_to for game in part.games]
             passing = {bye.entrant for part in led_to for bye in part.byes}
-            games.update(stale_games(event, each.number, pairs, state.seeds, self._replays))
+            games.update(stale_games(event, each.number, pairs, seeds=state.seeds, replays=self._replays))
             byes.update((each.number, bye.entrant) for bye in each.byes if bye.entrant not in passing)
         return Stale(frozenset(games), frozenset(byes))
 

@@ -13,14 +13,14 @@ from types import MappingProxyType
 from typing import Any, Final, TypedDict, get_args
 
 from cgos_protocol.options import Choice, Flag, Number, Option
-from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings
+from cgos_server.core.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings, System
 from cgos_server.core.tournaments.by_rounds import ByRounds
 from cgos_server.core.tournaments.byes import sit_out
 from cgos_server.core.tournaments.colors import game, once_more
 from cgos_server.core.tournaments.event import Field, forbidden_pairs
 from cgos_server.core.tournaments.grades import FLOOR, GRADES, grade_index, rating_of, starting_points
 from cgos_server.core.tournaments.groups import CostOf, pair_groups
-from cgos_server.core.tournaments.ledger import Ledger
+from cgos_server.core.tournaments.ledger import Ledger, ledger
 from cgos_server.core.tournaments.mms import Absences, mms
 from cgos_server.core.tournaments.tiebreaks import standings_by
 from cgos_server.core.tournaments.words import counted, in_points
@@ -227,3 +227,11 @@ def drawn(ledger: Ledger, starts: Mapping[int, int], absences: bool = True) -> d
                     mine, other = group[id_], group[entry.opponent]
                     ways[id_].append((number, (other > mine) - (other < mine)))
     return ways
+
+
+def scores_before(event: Event, system: System) -> list[dict[int, int]]:
+    """Half points of everybody (by id) before each round: McMahon scores where the system pairs by them."""
+    records = (ledger(event, each.number - 1) for each in event.rounds)
+    if isinstance(system, FromStarts):
+        return [system.paired_by(event, record) for record in records]
+    return [{id_: line.score for id_, line in record.lines.items()} for record in records]

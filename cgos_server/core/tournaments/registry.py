@@ -1,4 +1,4 @@
-"""Tournament systems by their words. Another one is a module with its declaration and a line in `_OWN`, or a plug-in.
+"""Tournament systems by their words. Another one is a module with its declaration and its word here, or a plug-in.
 
 Must not know: files, command lines.
 """
@@ -16,27 +16,15 @@ from cgos_protocol.options import Option, check_known, read
 from cgos_protocol.plugins import Group, installed
 from cgos_server.core.tournaments.base import OptionValue, System, TournamentDeclaration
 
-_HOME = "cgos_server.core.tournaments."
+SYSTEMS: Final = (
+    *("round-robin", "cup", "double-elimination", "accelrat", "swiss", "mcmahon"),
+    *("godraw", "epm", "weighted", "tcec", "mwm", "bubble"),
+)
+"""The project's own systems; each is declared as `SYSTEM` in a module of its name."""
 
 _OWN: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "round-robin": _HOME + "round_robin:SYSTEM",
-        "cup": _HOME + "cup:SYSTEM",
-        "double-elimination": _HOME + "double_elimination:SYSTEM",
-        "accelrat": _HOME + "accelrat:SYSTEM",
-        "swiss": _HOME + "swiss:SYSTEM",
-        "mcmahon": _HOME + "mcmahon:SYSTEM",
-        "godraw": _HOME + "godraw:SYSTEM",
-        "epm": _HOME + "epm:SYSTEM",
-        "weighted": _HOME + "weighted:SYSTEM",
-        "tcec": _HOME + "tcec:SYSTEM",
-        "mwm": _HOME + "mwm:SYSTEM",
-        "bubble": _HOME + "bubble:SYSTEM",
-    }
+    {word: f"cgos_server.core.tournaments.{word.replace('-', '_')}:SYSTEM" for word in SYSTEMS}
 )
-
-SYSTEMS: Final = tuple(_OWN)
-"""The project's own systems."""
 
 SHORT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
     {

@@ -18,8 +18,6 @@ from cgos_server.core.tournaments.base import Entrant, Event, Round, Standings, 
 from cgos_server.core.tournaments.chance import Lots
 from cgos_server.core.tournaments.checking import checked
 from cgos_server.core.tournaments.event import enter
-from cgos_server.core.tournaments.from_starts import FromStarts
-from cgos_server.core.tournaments.ledger import ledger
 from cgos_server.core.tournaments.registry import system
 
 FORMAT = 1
@@ -59,15 +57,6 @@ def admit(event: Event, entrant: Entrant) -> Event:
 def standings(event: Event) -> Standings:
     """Who stands where, by the rules of the event's system."""
     return system_of(event).standings(event)
-
-
-def scores_before(event: Event) -> list[dict[int, int]]:
-    """Half points of everybody (by id) before each round: McMahon scores where the system pairs by them."""
-    chosen = system_of(event)
-    records = (ledger(event, each.number - 1) for each in event.rounds)
-    if isinstance(chosen, FromStarts):
-        return [chosen.paired_by(event, record) for record in records]
-    return [{id_: line.score for id_, line in record.lines.items()} for record in records]
 
 
 def is_over(event: Event) -> bool:

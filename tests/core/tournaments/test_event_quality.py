@@ -12,12 +12,13 @@ from support.core.tournaments import better_wins, by_lot, entrants, play
 from cgos_server.core.tournaments import tournament as pure
 from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result, Round
 from cgos_server.core.tournaments.event_quality import Band, EventQuality, event_quality, kendall_of_places
+from cgos_server.core.tournaments.from_starts import scores_before
 from cgos_server.core.tournaments.quality import colors, float_pairs, kendall
 from cgos_server.core.tournaments.total_error import relative_strengths, total_error
 
 
 def quality_of(event: Event) -> EventQuality:
-    return event_quality(event, pure.standings(event), pure.scores_before(event))
+    return event_quality(event, pure.standings(event), scores_before(event, pure.system_of(event)))
 
 
 def test_an_event_counted_by_hand() -> None:
