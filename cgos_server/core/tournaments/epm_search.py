@@ -32,17 +32,6 @@ class Outcome(NamedTuple):
     tried: int
 
 
-def search(
-    order: Sequence[int],
-    cost: Callable[[int, int], float],
-    barred: Callable[[int, int], bool],
-    limit: int = LIMIT,
-) -> Pairs | None:
-    """The first pairing in the order of preferences, as (who chose, whom); None where there is none, or none within the
-    limit. See :func:`explore`."""
-    return explore(order, cost, barred, limit).pairs
-
-
 def explore(
     order: Sequence[int],
     cost: Callable[[int, int], float],

@@ -1,6 +1,6 @@
 """How a game of chess between two strengths ends: an empirical model with draws and White's advantage.
 
-For simulations and tests, never to rate anybody. Must not know: tournaments.
+For simulations, never to rate anybody. Must not know: tournaments.
 
 Source: O. Milvang, "Probability for the outcome of a chess game based on rating" (2016), a fit to almost four million
 games. The rating noise is a reconstruction, see :func:`rating_sd`.
@@ -8,36 +8,21 @@ games. The rating noise is a reconstruction, see :func:`rating_sd`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Floats, Result
+from cgos_server.core.tournaments.base import Floats
 
 LEAST, MOST = 0.0, 3000.0
 """The mean strength is held between them (our choice): above 3457 the fit has negative probabilities. Engines above
 2800 or so are beyond the games behind it."""
 
 
-class Chances(NamedTuple):
-    """Probabilities; their sum is 1."""
+def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:
+    """How likely White wins, nobody does, Black wins, in many games: arrays of one shape in and out.
 
-    white: float
-    draw: float
-    black: float
-
-
-def chances(white: float, black: float) -> Chances:
-    """How likely White wins, nobody does, Black wins.
-
-    :param white: strength in Elo
+    :param white: strengths in Elo
     :param black: likewise
     """
-    return Chances(*(float(each[0]) for each in chances_of(np.array([white]), np.array([black]))))
-
-
-def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:
-    """The same of many games at once: arrays of one shape in and out."""
     mean = np.clip((white + black) / 2.0, LEAST, MOST)
     ahead = white - black
     drawish = np.maximum(0.0, (mean - 1200.0) / 1200.0)
@@ -53,16 +38,6 @@ def chances_of(white: Floats, black: Floats) -> tuple[Floats, Floats, Floats]:
     below = draws < 0.0
     total = np.where(below, wins + loses, 1.0)
     return wins / total, np.where(below, 0.0, draws), loses / total
-
-
-def outcome(chances: Chances, drawn: float) -> Result:
-    """What came of a game.
-
-    :param drawn: uniform in [0, 1): from below White wins, then the draws, then Black
-    """
-    if drawn < chances.white:
-        return WHITE_WINS
-    return DRAWN if drawn < chances.white + chances.draw else BLACK_WINS
 
 
 def rating_sd(strength: Floats) -> Floats:

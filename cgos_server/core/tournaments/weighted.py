@@ -5,7 +5,6 @@ Knows what a pair is worth and why. Must not know: how starting points are found
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, Unpack
 
@@ -220,21 +219,19 @@ def _placed(
     groups: Sequence[Sequence[int]], ledger: Ledger, drawn: Mapping[int, Sequence[tuple[int, int]]]
 ) -> list[Placed]:
     """Everybody, in the order of the groups."""
-    placed = []
-    for number, group in enumerate(groups):
-        for place, id_ in enumerate(group):
-            ways = Counter(way for _, way in drawn[id_])
-            placed.append(
-                Placed(
-                    group=number,
-                    size=len(group),
-                    place=place,
-                    balance=ledger.lines[id_].balance,
-                    drawn_up=ways[1],
-                    drawn_down=ways[-1],
-                )
-            )
-    return placed
+    ways = {id_: [way for _, way in theirs] for id_, theirs in drawn.items()}
+    return [
+        Placed(
+            group=number,
+            size=len(group),
+            place=place,
+            balance=ledger.lines[id_].balance,
+            drawn_up=ways[id_].count(1),
+            drawn_down=ways[id_].count(-1),
+        )
+        for number, group in enumerate(groups)
+        for place, id_ in enumerate(group)
+    ]
 
 
 def _reason(one: Placed, other: Placed, weight: int) -> str:

@@ -302,10 +302,8 @@ def _rounds(
 
 def _order(file: _File) -> Iterator[str]:
     half = file.parameters("GeneralParameterSet").flag("genCountNotPlayedGamesAsHalfPoint", default=False)
-    for name in file.words:
-        word = _CRITERIA.get(name)
-        if word is not None:
-            yield f"{word}-half" if half and word in GOTHA_SUMS else word
+    words = (_CRITERIA[name] for name in file.words if name in _CRITERIA)
+    return (f"{word}-half" if half and word in GOTHA_SUMS else word for word in words)
 
 
 def _options(file: _File, begun: int) -> dict[str, OptionValue]:
@@ -318,12 +316,10 @@ def _options(file: _File, begun: int) -> dict[str, OptionValue]:
         options["reduction"] = min(9, handicap.whole("hdCorrection", 1, 0, 99))
         options["floor"] = general.values.get("genMMZero", "30K").strip().lower()
         options["bar"] = handicap.values.get("hdNoHdRankThreshold", "1D").strip().lower()
-    seeding = _SEEDINGS.get(_seeding(pairing, begun))
-    if seeding:
+    if seeding := _SEEDINGS.get(_seeding(pairing, begun)):
         options["seeding"] = seeding
     for option, name in (("from_above", "paiMaDUDDUpperMode"), ("from_below", "paiMaDUDDLowerMode")):
-        place = _PLACES.get(pairing.values.get(name, "MID").strip().upper())
-        if place:
+        if place := _PLACES.get(pairing.values.get(name, "MID").strip().upper()):
             options[option] = place
     return options
 
