@@ -47,7 +47,7 @@ UNPUBLISHED: Final = ("random", "monrad")
 """Of which the source gives no numbers."""
 
 
-class Cell(Struct, frozen=True):
+class Cell(Struct, frozen=True, kw_only=True):
     """One mean.
 
     :ivar tournaments: how many it is the mean of
@@ -67,7 +67,7 @@ class Cell(Struct, frozen=True):
     deviation: float | None
 
 
-class Reproduction(Struct, frozen=True):
+class Reproduction(Struct, frozen=True, kw_only=True):
     """:ivar within: every mean is within :data:`ALLOWED` standard errors of :data:`TOLERANCE` about the published one
     :ivar ordered: in every range the systems with published means come in the published order
     """
@@ -94,7 +94,8 @@ def compared(runs: Runs) -> Reproduction:
         for series in runs.series
     )
     within = all(_within(cell) for cell in cells if cell.published is not None)
-    return Reproduction(cells, within, all(_ordered(cells, low) for low, _ in RANGES), runs.interrupted)
+    ordered = all(_ordered(cells, low) for low, _ in RANGES)
+    return Reproduction(cells=cells, within=within, ordered=ordered, interrupted=runs.interrupted)
 
 
 def _cell(plan: Plan, tournaments: int, figure: Figure) -> Cell:

@@ -31,6 +31,10 @@ def table_of(event: Event) -> Crosstable:
     return crosstable(event, standings_by(event, ("points", "seed")))
 
 
+def pair(points: int, games: int, text: str) -> Pair:
+    return Pair(row=1, column=2, points=points, games=games, text=text)
+
+
 def texts(svg: str) -> list[str]:
     return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
@@ -108,11 +112,11 @@ def test_the_row_won_where_it_is_dark() -> None:
 
 
 def test_figures() -> None:
-    assert [figure(Pair(1, 2, 1, 1, text)) for text in "1=0+-?x"] == ["1", "½", "0", "+", "-", "?", "x"]
-    assert figure(Pair(1, 2, 3, 2, "1=")) == "1½/2"
-    assert figure(Pair(1, 2, 1, 2, "=0")) == "½/2"
-    assert figure(Pair(1, 2, 0, 0, "x?")) == "?"
-    assert figure(Pair(1, 2, 0, 0, "xx")) == "x"
+    assert [figure(pair(1, 1, text)) for text in "1=0+-?x"] == ["1", "½", "0", "+", "-", "?", "x"]
+    assert figure(pair(3, 2, "1=")) == "1½/2"
+    assert figure(pair(1, 2, "=0")) == "½/2"
+    assert figure(pair(0, 0, "x?")) == "?"
+    assert figure(pair(0, 0, "xx")) == "x"
 
 
 def test_open_forfeited_and_unmet() -> None:

@@ -128,9 +128,15 @@ def test_workers_do_not_outlive_the_one_who_started_them(tmp_path: Path) -> None
     assert process.returncode == -signal.SIGKILL
 
 
+def measured(kendall: float) -> Measures:
+    """What a tournament was worth whose other figures are of no interest."""
+    others = dict.fromkeys((name for name in Measures.__struct_fields__ if name != "strength_difference"), 1.0)
+    return Measures(**{**others, "kendall": kendall})
+
+
 def test_figures_are_means_with_standard_errors() -> None:
     values = [0.5, 0.25, 0.75, 0.5]
-    measures = tuple(Measures(value, 1, 1, 1, 1, 1, 0, 0, 1, 3, 12) for value in values)
+    measures = tuple(measured(value) for value in values)
     result = {each.measure: each for each in series(FAST, [measures]).measures}
     assert result["kendall"].mean == statistics.fmean(values)
     assert result["kendall"].error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
@@ -142,7 +148,7 @@ def test_figures_are_means_with_standard_errors() -> None:
 
 @given(st.lists(st.lists(st.floats(0.0, 1.0), max_size=5), min_size=1, max_size=5))
 def test_figures_do_not_depend_on_how_the_work_was_divided(parts: list[list[float]]) -> None:
-    values = [[Measures(value, 1, 1, 1, 1, 1, 0, 0, 1, 3, 12) for value in part] for part in parts]
+    values = [[measured(value) for value in part] for part in parts]
     divided, whole = series(FAST, values), series(FAST, [[one for part in values for one in part]])
     assert divided.tournaments == whole.tournaments
     for one, other in zip(divided.measures, whole.measures, strict=True):
@@ -164,7 +170,7 @@ def table(**changed: float) -> Runs:
         at = RANGES.index((int(plan.low), int(plan.high)))
         mean = PUBLISHED.get(plan.system, (0.5, 0.5, 0.5))[at] + changed.get(f"{plan.system}_{at}", 0.0)
         # Two tournaments 0.02 apart: a standard error of 0.01.
-        rows = tuple(Measures(mean + off, 1, 1, 1, 1, 1, 0, 0, 1, 7, 112) for off in (-0.01, 0.01))
+        rows = tuple(measured(mean + off) for off in (-0.01, 0.01))
         collected.append(series(plan, [rows]))
     return Runs(tuple(collected))
 

@@ -26,7 +26,7 @@ from cgos_server.core.tournaments.ledger import Entry, Kind, Line, ledger
 _PLAYED: Final = ("game", "forfeit")
 
 
-class Cell(Struct, frozen=True):
+class Cell(Struct, frozen=True, kw_only=True):
     """What an entrant did in a round.
 
     :ivar opponent: its number in the table; None without one
@@ -45,7 +45,7 @@ class Cell(Struct, frozen=True):
     text: str
 
 
-class CrossRow(Struct, frozen=True):
+class CrossRow(Struct, frozen=True, kw_only=True):
     """One entrant's line.
 
     :ivar number: 1, 2... down the table; what cells refer to
@@ -62,7 +62,7 @@ class CrossRow(Struct, frozen=True):
     rounds: tuple[tuple[Cell, ...], ...]
 
 
-class Pair(Struct, frozen=True):
+class Pair(Struct, frozen=True, kw_only=True):
     """What number `row` made against number `column`, over all their games.
 
     :ivar points: half points, own
@@ -76,7 +76,7 @@ class Pair(Struct, frozen=True):
     text: str
 
 
-class Crosstable(Struct, frozen=True):
+class Crosstable(Struct, frozen=True, kw_only=True):
     """:ivar name: of the event
     :ivar order: words of the values
     :ivar rounds: how many

@@ -132,8 +132,8 @@ class DoubleElimination:
         state = self._state(event)
         active = set(_active(event, state))
         lines = ledger(event).lines
-        lasted: dict[int, float | None] = {one.id: None for one in event.entrants}
-        losses: dict[int, float | None] = dict(lasted)
+        lasted: dict[int, float | None] = dict.fromkeys(event.names)
+        losses = dict(lasted)
         for id_ in state.seeds:
             seen = [entry.round for entry in lines[id_].entries if entry.kind != "absent"]
             lasted[id_] = len(event.rounds) + 1 if id_ in active else max(seen, default=0)
@@ -152,7 +152,7 @@ class DoubleElimination:
         for each in event.rounds:
             past = before(event, each.number)
             state = self._state(past)
-            led_to = [part for part in _parts(past, state, frozenset()) if part is not None]
+            led_to = _parts(past, state, frozenset())
             pairs = [set(game.pair) for part in led_to for game in part.games]
             passing = {bye.entrant for part in led_to for bye in part.byes}
             games.update(stale_games(event, each.number, pairs, seeds=state.seeds, replays=self._replays))
@@ -172,7 +172,7 @@ class DoubleElimination:
         for number in range(1, len(event.rounds) + 2):
             if event.planned is None or number <= event.planned:
                 state = self._state(event, number)
-                due += [part for part in _parts(event, state, _begun(event, number)) if part is not None]
+                due += _parts(event, state, _begun(event, number))
         return due
 
     def _without_winner(self, event: Event) -> str:
@@ -253,7 +253,7 @@ def _replayed(event: Event, number: int, games: Sequence[Game]) -> Round:
     return Round(number, tuple(games), (), Explanation(f"Undecided matches of round {number} go on: {len(games)}."))
 
 
-def _parts(event: Event, state: _State, begun: Collection[int]) -> tuple[Round | None, ...]:
+def _parts(event: Event, state: _State, begun: Collection[int]) -> tuple[Round, ...]:
     """What of a round can begin: all of it, or the branches that have not begun and whose members are known.
 
     :param begun: who has a game or a bye in the round

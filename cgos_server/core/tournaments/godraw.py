@@ -91,8 +91,8 @@ class Facts:
 
         :param key: of the part, for the lot
         """
-        balance = self.ledger.lines[id_].balance
-        return balance < 0 if balance else coin(self.rng, "want", *(key, attempt, id_))
+        balance, lot = self.ledger.lines[id_].balance, (key, attempt, id_)
+        return balance < 0 if balance else coin(self.rng, "want", *lot)
 
     def cost(self, key: int) -> Cost:
         """A cost by lot."""
@@ -330,8 +330,9 @@ def _floater(
             for down in shuffled(facts.rng, downs, "down", *keys):
                 free = sorted(up for up in ups if not facts.barred(down, up))
                 if free:
-                    up = choice(facts.rng, free, "up", *keys, down)
-                    return Drawn(down, up, facts.wants_white(*keys, down), f"drawn down from {part}, by lot")
+                    lot = (*keys, down)
+                    up = choice(facts.rng, free, "up", *lot)
+                    return Drawn(down, up, facts.wants_white(*lot), f"drawn down from {part}, by lot")
     return None
 
 

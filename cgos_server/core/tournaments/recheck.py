@@ -18,7 +18,7 @@ from cgos_server.core.tournaments.past import before
 from cgos_server.core.tournaments.tournament import next_round, ready_games, system_of
 
 
-class Recheck(Struct, frozen=True, omit_defaults=True):
+class Recheck(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of pairing a round again.
 
     :ivar agrees: the same games with the same colors, and the same byes
@@ -48,7 +48,7 @@ def recheck(event: Event) -> Iterator[Recheck]:
         try:
             yield _compared(recorded, _paired_again(event, recorded))
         except Refused as refusal:
-            yield Recheck(recorded.number, agrees=False, refusal=refusal.sentence)
+            yield Recheck(number=recorded.number, agrees=False, refusal=refusal.sentence)
 
 
 def _paired_again(whole: Event, recorded: Round) -> Round:
@@ -133,7 +133,7 @@ def _compared(recorded: Round, paired: Round) -> Recheck:
         tuple(sorted(bye.entrant for bye in each.byes if not bye.requested)) for each in (paired, recorded)
     )
     return Recheck(
-        recorded.number,
+        number=recorded.number,
         agrees=ours == theirs and byes == recorded_byes,
         missing=tuple(sorted(missing.elements())),
         unexpected=tuple(sorted(unexpected.elements())),

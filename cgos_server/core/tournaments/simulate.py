@@ -86,7 +86,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     differences: bool = False
 
 
-class Measures(Struct, frozen=True):
+class Measures(Struct, frozen=True, kw_only=True):
     """What one tournament was worth; see :mod:`cgos_server.core.tournaments.quality`.
 
     :ivar kendall: normalized tau of the final ranking, which equal places do not have: they go by rating, then by order
@@ -116,7 +116,7 @@ class Measures(Struct, frozen=True):
     strength_difference: float | None = None
 
 
-class Simulated(Struct, frozen=True):
+class Simulated(Struct, frozen=True, kw_only=True):
     """A tournament that was simulated.
 
     :ivar strength: true, by id
@@ -187,7 +187,7 @@ def simulate(plan: Plan, seed: int) -> Simulated:
         )
     strength = dict(enumerate(strengths.tolist(), 1))
     order = final_order(method, event)
-    return Simulated(event, strength, order, measures(plan, event, strength, order))
+    return Simulated(event=event, strength=strength, order=order, measures=measures(plan, event, strength, order))
 
 
 def drawn(plan: Plan, seeds: Sequence[int]) -> tuple[Floats, Floats]:

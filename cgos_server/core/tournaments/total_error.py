@@ -21,7 +21,7 @@ TOLERANCE: Final = 1e-13
 STEPS: Final = 200
 
 
-class TotalError(Struct, frozen=True):
+class TotalError(Struct, frozen=True, kw_only=True):
     """Differences of strength over the games really played, in the strengths' unit; 0 where there were none.
 
     :ivar games: how many

@@ -103,7 +103,7 @@ def test_what_differs_is_named() -> None:
     changed = replace(event, rounds=(replace(event.rounds[0], games=games, byes=(Bye(first.black),)),))
     assert list(recheck(changed)) == [
         Recheck(
-            1,
+            number=1,
             agrees=False,
             missing=((first.white, first.black),),
             unexpected=((odd.white, odd.black),),

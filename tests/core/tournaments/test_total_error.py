@@ -100,5 +100,7 @@ def test_e_total_falls_with_size_and_the_mean_of_a_game_does_not() -> None:
 def test_nothing_played() -> None:
     event = Event("swiss", entrants([None] * 3))
     assert relative_strengths(event) == {1: 0.0, 2: 0.0, 3: 0.0}
-    assert total_error(event, {1: 1.0, 2: 2.0, 3: 3.0}) == TotalError(0, 0.0, 0.0, 0.0, 0.0)
+    assert total_error(event, {1: 1.0, 2: 2.0, 3: 3.0}) == TotalError(
+        games=0, sum_sq_over_games=0.0, e_total=0.0, inside_root_reading=0.0, rms_per_game=0.0
+    )
     assert total_error(replace(event, entrants=()), {}).games == 0
