@@ -265,7 +265,7 @@ class _Writer:
         """Legal games by chance, each of a few cut to length: the latest games are alike, and long."""
         games = self._drawn
         first = max(0, self._sizes.games - self._sizes.moves)
-        said = [analysis(venue) for venue in self._venues]
+        analyses = [analysis(venue) for venue in self._venues]
 
         def each() -> Iterator[tuple[int, int, int, int, str]]:
             for n in range(first, self._sizes.games):
@@ -286,7 +286,7 @@ class _Writer:
         self._insert(
             "analysis",
             "game_id ply text",
-            ((n + 1, ply, said[venue - 1]) for n, venue, ply, _, _ in each() if n % 2 == 0),
+            ((n + 1, ply, analyses[venue - 1]) for n, venue, ply, _, _ in each() if n % 2 == 0),
         )
 
     def _play(self) -> None:

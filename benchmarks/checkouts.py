@@ -1,6 +1,6 @@
 """Servers of other checkouts of this project, for comparing commits.
 
-Each is started by its own tree's `benchmarks/server_moves.py`, which prepares its database and its configuration, with
+Each is started by its own tree's `server_moves.py`, which prepares its database and its configuration, with
 the interpreter and the packages of whoever asks.
 """
 

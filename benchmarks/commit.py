@@ -232,9 +232,9 @@ async def busy(way: Way, path: Path, players: int, seconds: float) -> dict[str, 
                     slot[:] = [(slot[0] + players - 1) % GAMES + 1, 1]
                 move = MoveAdded(slot[0], slot[1], "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
                 begun = time.perf_counter()
-                sink.submit((move,), lambda: told(slot, begun))
+                sink.submit((move,), lambda: committed(slot, begun))
 
-            def told(slot: list[int], begun: float) -> None:
+            def committed(slot: list[int], begun: float) -> None:
                 waits.append(time.perf_counter() - begun)
                 near.send(b"play b Q16 123456\n")
                 far.recv(64)

@@ -1,7 +1,7 @@
 """CPU time of a move in this tree and in another checkout of it, by turns under the same load, beside a bare relay.
 
 `--against DIR` is a checkout of another commit (`git worktree add DIR COMMIT`). Each server is started by its own
-tree's `benchmarks/server_moves.py`, which prepares its database and its configuration, with the same interpreter and
+tree's `server_moves.py`, which prepares its database and its configuration, with the same interpreter and
 the same packages. The load is this tree's `load_bots.py` for both: as many bots, as many games of the same moves.
 A window is a whole number of games of all bots, so that beginnings and ends weigh the same on both sides. It begins
 when a server has run for some seconds: before, it makes the files of each bot's transcripts, which stay for days.

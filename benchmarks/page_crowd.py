@@ -230,7 +230,7 @@ class Crowd:
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
 
-        def told() -> None:
+        def obey() -> None:
             word = sys.stdin.readline().strip()
             if word == "come":
                 group.create_task(self.come())
@@ -242,7 +242,7 @@ class Crowd:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.options.seconds), asyncio.TaskGroup() as group:
                 self._group = group
-                loop.add_reader(sys.stdin, told)
+                loop.add_reader(sys.stdin, obey)
                 group.create_task(self.report())
                 group.create_task(self.scout())
                 group.create_task(self.visit(group))

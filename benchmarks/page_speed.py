@@ -2,7 +2,7 @@
 
 Each kind of address is asked for with arguments drawn by a seed (bots weighted by their games as visitors meet them),
 one request at a time, without conditional requests, so that nothing comes from a browser's cache. Wall-clock
-milliseconds, and bytes as they are transferred (gzip). The database is one that `benchmarks/big_database.py` makes.
+milliseconds, and bytes as they are transferred (gzip). The database is one that `big_database.py` makes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Past(NamedTuple):
             (last,) = db.execute("SELECT max(id) FROM games").fetchone()
             drawn = [rng.randint(1, last) for _ in range(how_many)]
             marks = ",".join("?" * len(drawn))
-            found = db.execute(
+            rows = db.execute(
                 f"SELECT g.id, v.wire_name FROM games g JOIN versions v ON v.id = g.black_id WHERE g.id IN ({marks})",
                 drawn,
             ).fetchall()
@@ -60,8 +60,8 @@ class Past(NamedTuple):
             with_moves = [row[0] for row in db.execute("SELECT DISTINCT game_id FROM moves LIMIT 300")]
         return cls(
             venue=name,
-            bots=[row[1] for row in found],
-            games=with_moves or [row[0] for row in found],
+            bots=[row[1] for row in rows],
+            games=with_moves or [row[0] for row in rows],
             rounds=rounds,
             last_entry=entry,
         )

@@ -294,7 +294,7 @@ def _figures(
             for name, rows in sides.items()
         },
         "us_ratios": [b["us"] / a["us"] for a, b in zip(without, with_them, strict=True)],
-        "ways_ms": {name: _quantiles(found) for name, found in ways.items()},
+        "ways_ms": {name: _quantiles(seconds) for name, seconds in ways.items()},
         "per_s": {name: statistics.mean(row["per_s"] for row in rows) for name, rows in sides.items()},
         "web_cores": {name: statistics.mean(row["web_cores"] for row in rows) for name, rows in sides.items()},
         "windows": {**sides, "viewers": seen},

@@ -133,12 +133,12 @@ def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dic
     }
 
 
-def _of_pool(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _of_pool(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dict[str, Any]:
     pool, versions = SIZES[tasks[0].place]
     limit = POOLS[pool].limit if (versions, tasks[0].versions) == (64, 64) else None
     at: dict[str, Any] = {}
-    for games in found[0]["at"]:
-        rows = [one["at"][games][RATED_BY[0]] for one in found]
+    for games in replicates[0]["at"]:
+        rows = [one["at"][games][RATED_BY[0]] for one in replicates]
         rmse, se = rms([row["mse"] for row in rows])
         at[games] = {
             "rmse": rmse,
@@ -152,17 +152,17 @@ def _of_pool(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str
             at[games]["games_used"] = int(games) / limit_games(limit, rmse)
     return {
         "versions": tasks[0].versions,
-        "replicates": len(found),
-        "cpu_s": share([one["cpu_s"] for one in found])[0],
+        "replicates": len(replicates),
+        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
         "at": at,
     }
 
 
-def _of_newcomers(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _of_newcomers(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "newcomers": len(found) * min(NEWCOMERS, tasks[0].versions),
-        "cpu_s": share([one["cpu_s"] for one in found])[0],
-        **summary(found, RATED_BY[0]),
+        "newcomers": len(replicates) * min(NEWCOMERS, tasks[0].versions),
+        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
+        **summary(replicates, RATED_BY[0]),
     }
 
 
@@ -176,14 +176,14 @@ def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> No
         one = next(iter(rows.values()))
         say(f"\n{pool.text}, {one['versions']} versions: RMSE after so many games a version")
         say(f"  {'':18}{'replicates':>10}" + "".join(f"{games:>15}" for games in one["at"]))
-        for row, found in rows.items():
-            cells = "".join(f"{at['rmse']:9.1f} ± {at['se']:3.1f}" for at in found["at"].values())
-            say(f"  {row:18}{found['replicates']:10}{cells}   {found['cpu_s']:.1f} CPU s each")
+        for row, entry in rows.items():
+            cells = "".join(f"{at['rmse']:9.1f} ± {at['se']:3.1f}" for at in entry["at"].values())
+            say(f"  {row:18}{entry['replicates']:10}{cells}   {entry['cpu_s']:.1f} CPU s each")
         for key, text in (("median", "median"), ("inside", "held"), ("pairs", "differences"), ("offset", "offset")):
             say(f"  {text}")
-            for row, found in rows.items():
+            for row, entry in rows.items():
                 digits = 3 if key in ("inside", "pairs") else 1
-                say(f"  {row:28}" + "".join(f"{at[key]:15.{digits}f}" for at in found["at"].values()))
+                say(f"  {row:28}" + "".join(f"{at[key]:15.{digits}f}" for at in entry["at"].values()))
 
 
 def _report_newcomers(rows: Mapping[str, Any], say: Callable[[str], None]) -> None:

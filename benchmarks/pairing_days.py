@@ -184,7 +184,7 @@ class Ladder:
     def run(self, hours: float) -> Iterator[float]:
         """Play so long; says now and then which share is done."""
         end = hours * 3600.0
-        said = 0.0
+        shown = 0.0
         while True:
             # Nothing can be decided before there are two: the acts until then are skipped.
             if len(self._ready) < 2 or (self.policy is Policy.BARRIER and self._running):
@@ -196,9 +196,9 @@ class Ladder:
             if due(self.policy, len(self._ready), len(self._running)):
                 self._act()
             self.now += self.interval
-            if self.now - said > end / 200.0:
-                said = self.now
-                yield said / end
+            if self.now - shown > end / 200.0:
+                shown = self.now
+                yield shown / end
         for until, a, b, own_a, own_b in self._running:
             over = max(0.0, until - self.settle - end)
             for bot in (a, b):
@@ -407,12 +407,12 @@ def main(words: Sequence[str] | None = None) -> None:
         chosen[key] = json.loads(value)
     pool = Pool.draw(options.bots, options.fastest, options.spread, options.seed, options.owners, options.families)
     policies = list(Policy) if options.policy == "both" else [Policy(options.policy)]
-    found: list[Figures] = []
+    by_policy: list[Figures] = []
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         for policy in policies:
             task = progress.add_task(policy.value, total=1.0)
-            found.append(
+            by_policy.append(
                 simulate(
                     pool,
                     policy,
@@ -430,12 +430,12 @@ def main(words: Sequence[str] | None = None) -> None:
         f"{options.hours:g} hours"
     )
     table.add_column("")
-    for figures in found:
+    for figures in by_policy:
         table.add_column(figures.policy, justify="right")
     for name, say in ROWS.items():
-        table.add_row(name, *(say(figures) for figures in found))
+        table.add_row(name, *(say(figures) for figures in by_policy))
     console.print(table)
-    write_json(options.json, [asdict(figures) for figures in found])
+    write_json(options.json, [asdict(figures) for figures in by_policy])
 
 
 if __name__ == "__main__":

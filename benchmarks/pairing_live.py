@@ -139,15 +139,15 @@ def main(words: Sequence[str] | None = None) -> None:
                 play(f"ws://127.0.0.1:{running.websocket}", thinking, options.start_up + 60 * options.minutes, progress)
             )
         database = Path(directory) / "data" / "cgos.sqlite"
-        found = {}
+        by_venue = {}
         for venue in VENUES:
             rows = asyncio.run(games(database, venue))
             until = max(row.ended_at or row.started_at for row in rows)
-            found[venue] = measured(rows, options.bots, until - int(60_000 * options.minutes), until)
-    write_json(options.json, found)
+            by_venue[venue] = measured(rows, options.bots, until - int(60_000 * options.minutes), until)
+    write_json(options.json, by_venue)
     table = Table("", *VENUES, title=f"{options.bots} bots, {options.minutes:g} minutes")
-    for key in found[VENUES[0]]:
-        values = [found[venue][key] for venue in VENUES]
+    for key in by_venue[VENUES[0]]:
+        values = [by_venue[venue][key] for venue in VENUES]
         table.add_row(key.replace("_", " "), *("-" if value is None else f"{value:.3g}" for value in values))
     Console().print(table)
 

@@ -85,14 +85,14 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
     return [[count * (VERSIONS - 1) / max(1, sum(row)) for count in row] for row in games]
 
 
-def svg(found: Mapping[str, list[list[float]]]) -> str:
+def svg(tables: Mapping[str, list[list[float]]]) -> str:
     """All panels, the darker the more often."""
     side = VERSIONS * CELL
-    lines = -(-len(found) // COLUMNS)
+    lines = -(-len(tables) // COLUMNS)
     width, height = COLUMNS * (side + GAP) - GAP // 2, lines * (side + TITLE + 14) + 10
     words: list[str] = []
     cells: dict[str, list[str]] = defaultdict(list)
-    for at, (title, table) in enumerate(found.items()):
+    for at, (title, table) in enumerate(tables.items()):
         left = GAP // 4 + at % COLUMNS * (side + GAP)
         top = TITLE + at // COLUMNS * (side + TITLE + 14)
         words.append(f'<text x="{left}" y="{top - 8}">{title}</text>')
@@ -123,8 +123,8 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--output", type=Path, default=Path("docs/images/who-meets-whom.svg"))
     options = parser.read(words)
-    found = {panel.title: met(panel, options.rounds) for panel in track(PANELS, "playing")}
-    options.output.write_text(svg(found), "utf-8")
+    tables = {panel.title: met(panel, options.rounds) for panel in track(PANELS, "playing")}
+    options.output.write_text(svg(tables), "utf-8")
 
 
 if __name__ == "__main__":

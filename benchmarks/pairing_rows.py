@@ -88,6 +88,6 @@ class Rounds:
     def _knowledge(self, driven: Driven) -> Knowledge | None:
         if not (self._knowing and isinstance(driven.system, Answers)):
             return None
-        found = driven.system.joint(driven.state, range(driven.versions))
+        joint = driven.system.joint(driven.state, range(driven.versions))
         # As a server records it: what is replayed is what was decided with.
-        return Knowledge(*(np.asarray(part, dtype=np.float32).astype(np.float64) for part in found))
+        return Knowledge(*(np.asarray(part, dtype=np.float32).astype(np.float64) for part in joint))

@@ -96,8 +96,8 @@ class Field:
     def cost(self, i: Ints, j: Ints) -> Ints:
         """(m,) millionths of a bit; i < j."""
         win = 1.0 / (1.0 + 10.0 ** (np.abs(self.ratings[i] - self.ratings[j]) / 400.0))
-        told = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
-        cost = np.rint(BIT * (1.0 - told)).astype(np.int64)
+        information = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
+        cost = np.rint(BIT * (1.0 - information)).astype(np.int64)
         cost += COLOR * (np.sign(self.balance[i]) * np.sign(self.balance[j]) > 0)
         if len(self._met):
             keys = i * self.n + j

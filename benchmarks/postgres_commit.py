@@ -117,7 +117,7 @@ async def batches(
     await connection.execute(f"UPDATE writer SET holder = {HOLDER}, batch = 0")
     numbers = itertools.count(1)
     plies = itertools.count(1)
-    found: dict[str, dict[str, list[float]]] = {}
+    timings: dict[str, dict[str, list[float]]] = {}
     pid = connection.get_server_pid()
     for run in range(-1, runs):  # the first one warms up
         for size, (name, way) in itertools.product(SIZES, WAYS.items()):
@@ -132,12 +132,12 @@ async def batches(
                 await way(connection, next(numbers), moves)
             end = time.perf_counter(), time.process_time(), cpu_seconds(pid)
             if run >= 0:
-                figures = found.setdefault(f"{size} {name}", {"wall_us": [], "cpu_us": [], "postgres_cpu_us": []})
+                figures = timings.setdefault(f"{size} {name}", {"wall_us": [], "cpu_us": [], "postgres_cpu_us": []})
                 for key, before, after in zip(figures, start, end, strict=True):
                     figures[key].append((after - before) / count * 1e6)
     await connection.execute("TRUNCATE moves CASCADE")
     await connection.close()
-    return found
+    return timings
 
 
 def _through_postgres(url: PostgresUrl, durability: Durability) -> commit.Way:

@@ -140,62 +140,62 @@ def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dic
     }
 
 
-def _pool_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _pool_summary(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dict[str, Any]:
     first = tasks[0]
     pool = POOLS[first.pool]
-    full = first.versions == pool.versions
+    limit = pool.limit if first.versions == pool.versions else None
     systems: dict[str, Any] = {}
-    for games in found[0]["at"]:
-        for label in found[0]["at"][games]:
-            rows = [one["at"][games][label] for one in found]
+    for games in replicates[0]["at"]:
+        for label in replicates[0]["at"][games]:
+            rows = [one["at"][games][label] for one in replicates]
             rmse, rmse_se = rms([row["mse"] for row in rows])
             line, line_se = rms([row["line"] for row in rows])
             entry = {"rmse": rmse, "se": rmse_se, "line": line, "line_se": line_se}
             entry["offset"] = rms([row["offset"] ** 2 for row in rows])[0]
-            if pool.limit and full:
+            if limit:
                 best = line if label in POINTS else rmse
-                entry["games_used"] = int(games) / limit_games(pool.limit, best)
+                entry["games_used"] = int(games) / limit_games(limit, best)
             if "inside" in rows[0]:
                 entry["inside"], entry["inside_se"] = share([row["inside"] for row in rows])
-                told = [row["pairs"] for row in rows if row["pairs"] is not None]
-                entry["pairs"], entry["pairs_se"] = share(told) if told else (math.nan, math.nan)
+                pairs = [row["pairs"] for row in rows if row["pairs"] is not None]
+                entry["pairs"], entry["pairs_se"] = share(pairs) if pairs else (math.nan, math.nan)
                 entry["halfwidth"] = share([row["halfwidth"] for row in rows])[0]
                 entry["seen"] = share([row["seen"] for row in rows])[0]
             systems.setdefault(label, {})[games] = entry
-    learned = [one["learned"] for one in found]
+    learned = [one["learned"] for one in replicates]
     return {
         "kind": "pool",
         "pool": pool.name,
         "text": pool.text,
         "versions": first.versions,
-        "replicates": len(found),
-        "draws": share([one["draws"] for one in found])[0],
-        "cpu_s": share([one["cpu_s"] for one in found])[0],
-        "driver_cpu_s": [share([one["cpu"][part] for one in found])[0] for part in (0, 1)],
-        "refits": [share([one["refits"][part] for one in found])[0] for part in (0, 1)],
+        "replicates": len(replicates),
+        "draws": share([one["draws"] for one in replicates])[0],
+        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
+        "driver_cpu_s": [share([one["cpu"][part] for one in replicates])[0] for part in (0, 1)],
+        "refits": [share([one["refits"][part] for one in replicates])[0] for part in (0, 1)],
         "learned": {
             key: share([one[key] for one in learned])[0]
             for key in sorted(set.intersection(*(set(one) for one in learned)))
             if all(isinstance(one[key], int | float) for one in learned)
         },
-        "limit": {games: limit_at(pool.limit, int(games)) for games in found[0]["at"]} if pool.limit and full else None,
+        "limit": {games: limit_at(limit, int(games)) for games in replicates[0]["at"]} if limit else None,
         "systems": systems,
     }
 
 
-def _newcomer_summary(tasks: Sequence[Task], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    systems = {label: summary(found, label) for label in found[0]["at"]}
+def _newcomer_summary(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    systems = {label: summary(replicates, label) for label in replicates[0]["at"]}
     for label, entry in systems.items():
         if label != HEADLINE[0]:
             del entry["inside"]
     return {
         "kind": "newcomers",
         "known": tasks[0].drives,
-        "newcomers": len(found) * min(NEWCOMERS, tasks[0].versions),
+        "newcomers": len(replicates) * min(NEWCOMERS, tasks[0].versions),
         "established": {
-            label: rms([one["established"][label] for one in found])[0] for label in found[0]["established"]
+            label: rms([one["established"][label] for one in replicates])[0] for label in replicates[0]["established"]
         },
-        "cpu_s": share([one["cpu_s"] for one in found])[0],
+        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
         "systems": systems,
     }
 

@@ -168,14 +168,14 @@ def _met(meetings: Meetings, driver: Driven, new: int, colors: Colors) -> tuple[
     """The newcomer's next game by another matchmaker, first mover first. The others' games of these rounds are
     remembered, so that they have other opponents in between, but not rated."""
     while True:
-        found = None
+        own = None
         for pair in meetings.pairs(driver):
             first, second = colors.first(*pair)
             meetings.began(first, second)
             if new in pair:
-                found = first, second
-        if found is not None:
-            return found
+                own = first, second
+        if own is not None:
+            return own
 
 
 def summary(replicates: Sequence[Mapping[str, Any]], label: str) -> dict[str, Any]:

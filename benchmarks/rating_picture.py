@@ -62,15 +62,15 @@ def draw(figures: Mapping[str, Any]) -> str:
 def curves(experiments: Mapping[str, Any], pool: str) -> dict[str, dict[int, float]]:
     """System -> games -> RMSE; for systems with points of their own, about the best straight line."""
     main = experiments[f"{pool}, bayes"]
-    found = {} if not main["limit"] else {"limit": {int(games): float(v) for games, v in main["limit"].items()}}
+    lines = {} if not main["limit"] else {"limit": {int(games): float(v) for games, v in main["limit"].items()}}
     for label, rows in main["systems"].items():
         key = "line" if label in ("gor", "egf2021") else "rmse"
-        found[label] = {int(games): row[key] for games, row in rows.items()}
+        lines[label] = {int(games): row[key] for games, row in rows.items()}
     own = experiments.get(f"{pool}, cgos-elo, compat")
     if own:
         rows = own["systems"]["cgos-elo, compat"]
-        found["cgos-elo, compat"] = {int(games): row["rmse"] for games, row in rows.items()}
-    return found
+        lines["cgos-elo, compat"] = {int(games): row["rmse"] for games, row in rows.items()}
+    return lines
 
 
 def _panel(left: float, experiments: Mapping[str, Any], pool: str) -> list[str]:

@@ -63,10 +63,10 @@ class Checkpoints(Generic[T]):
                 self.done[make(*row["task"])] = row["found"]
                 self.of_other_code += row["sources"] != self._code
 
-    def add(self, task: T, found: dict[str, Any]) -> None:
+    def add(self, task: T, figures: dict[str, Any]) -> None:
         """Kept, whatever happens next."""
-        self.done[task] = found
-        line = json.dumps({"task": list(task), "sources": self._code, "found": found})  # type: ignore[call-overload]
+        self.done[task] = figures
+        line = json.dumps({"task": list(task), "sources": self._code, "found": figures})  # type: ignore[call-overload]
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 

@@ -65,21 +65,21 @@ class Drawn:
         return T0 + self.random.randrange(SPAN_MS)
 
 
-Asked = Callable[[], Awaitable[Any]]
+Question = Callable[[], Awaitable[Any]]
 
 
-def questions(history: History, drawn: Drawn) -> dict[str, Asked]:
+def questions(history: History, drawn: Drawn) -> dict[str, Question]:
     """What is measured: a name and something that asks once with random arguments."""
     rand, venue = drawn.random, VENUES[0]
 
-    def found(**asked: Callable[[], Any]) -> Asked:
-        return lambda: history.find_games(GamesAsked(**{name: draw() for name, draw in asked.items()}), 50)
+    def find(**draws: Callable[[], Any]) -> Question:
+        return lambda: history.find_games(GamesAsked(**{name: draw() for name, draw in draws.items()}), 50)
 
-    def with_bot(**asked: Callable[[], Any]) -> Asked:
+    def with_bot(**draws: Callable[[], Any]) -> Question:
         def ask() -> Awaitable[Any]:
             one, other = drawn.pair()
-            both: dict[str, Any] = {"bot": one} | ({"opponent": other} if "opponent" in asked else {})
-            rest = {name: draw() for name, draw in asked.items() if name != "opponent"}
+            both: dict[str, Any] = {"bot": one} | ({"opponent": other} if "opponent" in draws else {})
+            rest = {name: draw() for name, draw in draws.items() if name != "opponent"}
             return history.find_games(GamesAsked(**both, **rest), 50)
 
         return ask
@@ -104,19 +104,19 @@ def questions(history: History, drawn: Drawn) -> dict[str, Asked]:
         "standings, 50 of them": lambda: history.standings(venue, HEADLINE, limit=50),
         "standings as of an entry": lambda: history.standings(venue, HEADLINE, as_of=drawn.entry()),
         "games": lambda: history.games(venue, limit=50),
-        "find: all": found(),
-        "find: venue": found(venue=there),
-        "find: reason": found(reason=reason),
-        "find: venue, reason": found(venue=there, reason=reason),
-        "find: result": found(result=result),
-        "find: reason, result": found(reason=reason, result=result),
-        "find: dates": found(since=drawn.time, until=drawn.time),
-        "find: venue, until": found(venue=there, until=drawn.time),
-        "find: no longer than": found(max_moves=short),
-        "find: no shorter than": found(venue=there, min_moves=long),
-        "find: a length nobody had": found(min_moves=lambda: 2_000),
-        "find: reason, length, since": found(reason=reason, min_moves=long, since=drawn.time),
-        "find: running": found(running=lambda: True),
+        "find: all": find(),
+        "find: venue": find(venue=there),
+        "find: reason": find(reason=reason),
+        "find: venue, reason": find(venue=there, reason=reason),
+        "find: result": find(result=result),
+        "find: reason, result": find(reason=reason, result=result),
+        "find: dates": find(since=drawn.time, until=drawn.time),
+        "find: venue, until": find(venue=there, until=drawn.time),
+        "find: no longer than": find(max_moves=short),
+        "find: no shorter than": find(venue=there, min_moves=long),
+        "find: a length nobody had": find(min_moves=lambda: 2_000),
+        "find: reason, length, since": find(reason=reason, min_moves=long, since=drawn.time),
+        "find: running": find(running=lambda: True),
         "find: bot": with_bot(),
         "find: bot, venue, reason": with_bot(venue=there, reason=reason),
         "find: bot, result, until": with_bot(result=result, until=drawn.time),

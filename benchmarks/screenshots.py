@@ -152,7 +152,7 @@ class Run:
         with sqlite3.connect(f"file:{self.folder / 'data' / 'cgos.sqlite'}?mode=ro", uri=True) as db:
             return db.execute(sql).fetchall()
 
-    def told(self) -> tuple[int, int] | None:
+    def finished_game(self) -> tuple[int, int] | None:
         """A long game that has ended in which both sides said what they thought, and a ply to show it at."""
         found = self.ask(
             "SELECT g.id, g.plies FROM games g WHERE g.plies > 40 AND g.reason IN ('score', 'resignation') AND "
@@ -234,10 +234,10 @@ def main(words: Sequence[str] | None = None) -> None:
             def enough() -> bool:
                 (ended,) = run.ask("SELECT count(*) FROM games WHERE result IS NOT NULL")[0]
                 shown.update(f"{ended} of {options.games} games have ended")
-                return bool(ended >= options.games and (run.told() or not options.games))
+                return bool(ended >= options.games and (run.finished_game() or not options.games))
 
             until(enough, 900, "too few games have ended")
-            game, ply = run.told() or (1, 0)
+            game, ply = run.finished_game() or (1, 0)
             place = {"game": game, "ply": ply, "admin": "Operator", "password": password}
             until(lambda: urlopen(status["web"]).status == 200, 20, "the pages do not answer")
             with sync_playwright() as playwright:

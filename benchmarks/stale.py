@@ -69,18 +69,18 @@ def tables(page: Path) -> Iterator[Table]:
         elif line.startswith("|") and not code:
             first = first or at + 1
         elif first:
-            said = LINE.fullmatch(" ".join(itertools.takewhile(bool, lines[at + 1 :])))
-            if said or is_measured(lines[first + 1 : at]):
-                yield _table(page, first, heading, said)
+            measured = LINE.fullmatch(" ".join(itertools.takewhile(bool, lines[at + 1 :])))
+            if measured or is_measured(lines[first + 1 : at]):
+                yield _table(page, first, heading, measured)
             first = 0
 
 
-def _table(page: Path, line: int, heading: str, said: re.Match[str] | None) -> Table:
+def _table(page: Path, line: int, heading: str, measured: re.Match[str] | None) -> Table:
     name = str(page.relative_to(ROOT))
-    if said is None:
+    if measured is None:
         return Table(page=name, line=line, heading=heading)
-    paths = tuple(said["paths"].strip("`").split("`, `"))
-    return Table(page=name, line=line, heading=heading, commit=said["again"] or said["commit"], paths=paths)
+    paths = tuple(measured["paths"].strip("`").split("`, `"))
+    return Table(page=name, line=line, heading=heading, commit=measured["again"] or measured["commit"], paths=paths)
 
 
 def all_tables() -> list[Table]:

@@ -114,8 +114,8 @@ def long_functions(path: str, tree: ast.Module) -> Iterator[Finding]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             docstring = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
-            said = 0 if docstring is None else (docstring.end_lineno or 0) - docstring.lineno + 1
-            lines = (node.end_lineno or node.lineno) - node.lineno + 1 - said
+            docstrings = 0 if docstring is None else (docstring.end_lineno or 0) - docstring.lineno + 1
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1 - docstrings
             if lines > LONG_FUNCTION:
                 yield Finding(path=path, line=node.lineno, what=node.name, size=lines)
 

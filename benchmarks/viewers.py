@@ -160,7 +160,7 @@ def _raise(error: Exception) -> None:
     raise error
 
 
-async def _told(hall: Hall, tell: Callable[[], Awaitable[None]]) -> dict[str, float]:
+async def _telling_costs(hall: Hall, tell: Callable[[], Awaitable[None]]) -> dict[str, float]:
     """CPU of the telling, and the gaps between the turns that others get meanwhile, in microseconds."""
     gaps: list[float] = []
     done = False
@@ -206,17 +206,17 @@ async def _measure(loop: asyncio.AbstractEventLoop, clock: PollClock, viewers: i
     for number in range(1, games + 1):
         hall.begin(number)
     await hall.enter(viewers)
-    figures: dict[str, Any] = {"enter": await _told(hall, hall.gallery.turn)}
+    figures: dict[str, Any] = {"enter": await _telling_costs(hall, hall.gallery.turn)}
     for number in range(games + 1, 2 * games + 1):
         hall.begin(number)
-    figures["burst"] = await _told(hall, hall.gallery.turn)
+    figures["burst"] = await _telling_costs(hall, hall.gallery.turn)
     for number, viewer in enumerate(hall.viewers):
         viewer.data_received(f"observe {number % games + 1}\n".encode())
-    figures["observe"] = await _told(hall, hall.gallery.turn)
+    figures["observe"] = await _telling_costs(hall, hall.gallery.turn)
     for game in hall.games.values():
         game.moves.append(("E5", 58_000))
-    figures["move"] = await _told(hall, hall.gallery.turn)
-    figures["idle"] = await _told(hall, hall.gallery.turn)
+    figures["move"] = await _telling_costs(hall, hall.gallery.turn)
+    figures["idle"] = await _telling_costs(hall, hall.gallery.turn)
     for name in ("enter", "burst", "observe", "move"):
         size = figures[name]["bytes"] // viewers
         figures[name]["bare_us_per_viewer"] = _bare(hall, b"x" * size)

@@ -21,12 +21,12 @@ async def main() -> None:
 
     async def relay(connection: ServerConnection) -> None:
         if waiting:
-            partner, found = waiting.pop()
-            found.set_result(connection)
+            partner, partner_known = waiting.pop()
+            partner_known.set_result(connection)
         else:
-            found = asyncio.get_running_loop().create_future()
-            waiting.append((connection, found))
-            partner = await found
+            partner_known = asyncio.get_running_loop().create_future()
+            waiting.append((connection, partner_known))
+            partner = await partner_known
         with contextlib.suppress(ConnectionClosed):
             async for message in connection:
                 await partner.send(message)

@@ -203,7 +203,7 @@ class Table:
         if outcome.rating is not None:
             before, after = outcome.rating
             sure = "" if outcome.plus_minus is None else f" ± {outcome.plus_minus:.0f}"
-            log.info("game %d: rating %.0f%s, before it %.0f", self._game.number, after, sure, before)
+            log.info("game %d: rating %s, before it %.0f", self._game.number, f"{after:.0f}{sure}", before)
         self._tell(self.seated.result(over, len(plies)))
 
     async def _thought(self, engine: SupervisedEngine, turn: Turn) -> EngineMove | None:
