@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rating_accuracy
 import rating_pools as pools
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def accuracy(tmp_path: Path, *words: str) -> dict[str, Any]:
     """What the benchmark finds with these arguments."""
     figures = tmp_path / "figures.json"
-    command = [sys.executable, BENCHMARKS / "rating_accuracy.py", "--versions", "8", "--rounds", "6", "--workers", "1"]
+    command = [sys.executable, rating_accuracy.__file__, "--versions", "8", "--rounds", "6", "--workers", "1"]
     subprocess.run([*command, "--cache", tmp_path, "--json", figures, *words], check=True, timeout=120)
     found: dict[str, Any] = json.loads(figures.read_text())
     return found
